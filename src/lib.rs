@@ -1,0 +1,1 @@
+//! Guard: a compiler and interpreter for a small language about the safety of agents.

@@ -1,0 +1,3 @@
+//! The `guard` command.
+
+fn main() {}
