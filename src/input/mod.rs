@@ -1,0 +1,3 @@
+//! Recorded data: files to records, records to steps, steps to cells.
+
+pub mod record;

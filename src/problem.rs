@@ -1,0 +1,83 @@
+//! What is wrong with data: every problem names its place, and none stops the rest.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use smol_str::SmolStr;
+
+/// A data error, or a loss that a reader reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What kind of problem.
+    pub kind: ProblemKind,
+    /// The file, as named on the command line or found below it.
+    pub file: Arc<str>,
+    /// 1-based line where the record (or the event) begins; 0 where lines mean nothing.
+    pub line: u64,
+    /// The trace, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<SmolStr>,
+    /// The step (index in the record), where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// The field, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<SmolStr>,
+    /// One lower-case clause, no final period.
+    pub message: String,
+}
+
+/// Kinds of problems with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// The file cannot be opened or read, or is cut off (truncated gzip).
+    Unreadable,
+    /// A text that is not JSON.
+    Malformed,
+    /// An object with a key twice.
+    DuplicateKey,
+    /// Bytes that are not UTF-8.
+    InvalidUtf8,
+    /// Beyond a named limit (line length, nesting).
+    Limit,
+    /// A field that must be there is not.
+    MissingField,
+    /// A value of another type than declared.
+    WrongType,
+    /// A number that does not fit its type, or NaN and infinities.
+    Number,
+    /// An expression that failed: a cast, an overflow, an order between different types.
+    Evaluation,
+    /// Something that a reader could not map, or left out on purpose: counted, not an error.
+    LeftOut,
+    /// Something odd that changes nothing: a repeated id, a clock that runs back.
+    Odd,
+}
+
+impl ProblemKind {
+    /// Whether the input was unreadable in part (exit code 3); `LeftOut` and `Odd` are notes.
+    pub fn is_error(self) -> bool {
+        !matches!(self, ProblemKind::LeftOut | ProblemKind::Odd)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if let Some(trace) = &self.trace {
+            write!(f, ": trace {trace}")?;
+        }
+        if let Some(step) = self.step {
+            write!(f, ", step {step}")?;
+        }
+        if let Some(field) = &self.field {
+            write!(f, ", field `{field}`")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}

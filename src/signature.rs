@@ -1,0 +1,138 @@
+//! What a spec reads from recorded data: the contract between spec and readers.
+//!
+//! The checker makes a [`Signature`] from the `trace` and `event` blocks; the readers in `input` yield, for every step,
+//! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,
+//! `records where`, `id`, `complete = …`) are no part of it: they are evaluated over the cells.
+
+use smol_str::SmolStr;
+
+use crate::types::Type;
+use crate::value::Value;
+
+/// The fields and the layout that a spec reads.
+#[derive(Clone, Debug, Default)]
+pub struct Signature {
+    /// Where the steps of a record lie.
+    pub layout: Layout,
+    /// The fields of a step. The cells of a step have this length and order.
+    pub fields: Vec<Field>,
+    /// The fields of a record. The cells of a record have this length and order.
+    pub meta: Vec<Field>,
+    /// Names of the readers' enum types are found through `Field::ty`. The field that is the clock, if any.
+    pub clock: Option<usize>,
+}
+
+/// Where the steps of a record lie in a file.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// `format F`: a built-in reader makes canonical events, and field paths lead into those.
+    pub format: Option<SmolStr>,
+    /// `events from …`; none without a `trace` block: native records, `/events` or one event a line.
+    pub events: Option<Events>,
+    /// `each Q`: an event whose `Q` is a non-empty list is one step per element.
+    pub each: Option<Path>,
+    /// `order by f, g`: indices into [`Signature::fields`]; steps are sorted (stably) before `each` and numbering.
+    pub order_by: Vec<usize>,
+    /// `id from P`: where a record holds its name.
+    pub id: Option<Path>,
+    /// `complete from P`: where a record says whether it is complete.
+    pub complete: Option<Path>,
+}
+
+/// `events from …`
+#[derive(Clone, Debug)]
+pub enum Events {
+    /// The list at a path of the record (`""`: the document itself is the list).
+    At(Path),
+    /// `lines`: every line of a file is an event; the file is the trace.
+    Lines,
+}
+
+/// One field of a step or of a record.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name in the spec.
+    pub name: SmolStr,
+    /// Where its value comes from.
+    pub source: FieldSource,
+    /// Its type; `Type::Nullable` where null is allowed.
+    pub ty: Type,
+    /// What absence means.
+    pub absent: Absent,
+    /// For times and durations: what 1 means.
+    pub unit: TimeUnit,
+}
+
+/// Where a field's value comes from.
+#[derive(Clone, Debug)]
+pub enum FieldSource {
+    /// A path into the event (for meta fields: into the record).
+    Event(Path),
+    /// A path into the element of `each`; null in a step that is not an element.
+    Each(Path),
+    /// A fact about where the record was found; only meta fields.
+    Origin(OriginField),
+}
+
+/// Facts about where a record was found, for `id = "…"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginField {
+    /// Path of the file below the argument it was found under, with extension.
+    File,
+    /// Path of its folder below that argument.
+    Dir,
+    /// Its name without extension(s `.jsonl.gz` and the like).
+    Stem,
+    /// 1-based line where the record begins.
+    Line,
+    /// 0-based number of the record within its file.
+    N,
+}
+
+/// A path into JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// RFC 6901, decoded into its tokens; no tokens: the whole document.
+    Pointer(Vec<SmolStr>),
+    /// RFC 9535, as written; it is known to parse.
+    JsonPath(SmolStr),
+}
+
+/// What the absence of a field means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absent {
+    /// `f: T`: a data error; the value is unknown. For JSON null too, unless the type is `json`.
+    Error,
+    /// `f: T?`: null.
+    Null,
+    /// `f: T = unknown`: unknown, no error. JSON null is null for `json` and nullable types, else unknown.
+    Unknown,
+    /// `f: T = e`: this value, for absent and for JSON null.
+    Default(Value),
+}
+
+/// What the number 1 means in a field of type `time` or `duration`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    #[default]
+    Seconds,
+    /// `in ms`
+    Millis,
+    /// `in us`
+    Micros,
+    /// `in ns`
+    Nanos,
+}
+
+impl TimeUnit {
+    /// Attoseconds in 1.
+    pub fn attoseconds(self) -> i128 {
+        match self {
+            TimeUnit::Seconds => 1_000_000_000_000_000_000,
+            TimeUnit::Millis => 1_000_000_000_000_000,
+            TimeUnit::Micros => 1_000_000_000_000,
+            TimeUnit::Nanos => 1_000_000_000,
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Values: what fields, tracks and expressions hold.
+//!
+//! A value is always known. What is not known is [`Cell::Unknown`] where data is held, and [`Truth::Unknown`] where a
+//! Boolean is decided. `null` is a value: known to be absent.
+//!
+//! Values are totally ordered (by kind, then by content) so that sets and reports have one order; the order of the
+//! *language* (`<` between numbers, strings, times, ordered enums) is the evaluator's business.
+
+mod number;
+mod truth;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use im::OrdSet;
+use smol_str::SmolStr;
+
+pub use number::{BigInt, Finite, Number};
+pub use truth::Truth;
+
+/// A known value. Cloning is O(1).
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// Known to be absent.
+    #[default]
+    Null,
+    /// A Boolean.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// A text.
+    String(SmolStr),
+    /// A point in time.
+    Time(Instant),
+    /// A length of time.
+    Duration(Instant),
+    /// A value of a declared enum.
+    Enum(EnumValue),
+    /// A list.
+    List(Arc<[Value]>),
+    /// A JSON object, a record or a map.
+    Object(Arc<Object>),
+    /// A set.
+    Set(OrdSet<Value>),
+}
+
+/// A value of an enum: which enum of the spec (`types::EnumType::number`), and the position among its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EnumValue {
+    /// Which enum.
+    pub of: u16,
+    /// Position among its values, in order of declaration.
+    pub index: u16,
+}
+
+/// A time since the epoch of its clock, or a length of time.
+///
+/// # Units
+/// Attoseconds (1e-18 s), exact: recorded times are decimals of up to nanoseconds since 1970 or seconds printed from a
+/// float with 17 digits, and both fit. The range is about 5e12 years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Instant(pub i128);
+
+/// One cell of data: a value, or not known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// The value is known.
+    Known(Value),
+    /// The value was not recorded, or could not be read; why is told where it happened.
+    Unknown,
+}
+
+/// A JSON object: members in the order of the text, keys distinct.
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    members: Vec<(SmolStr, Value)>,
+}
+
+impl Object {
+    /// An object of these members.
+    ///
+    /// # Errors
+    /// The first key that stands twice.
+    pub fn new(members: Vec<(SmolStr, Value)>) -> Result<Object, SmolStr> {
+        if members.len() <= 16 {
+            for (idx, (key, _)) in members.iter().enumerate() {
+                if members[..idx].iter().any(|(earlier, _)| earlier == key) {
+                    return Err(key.clone());
+                }
+            }
+        } else {
+            let mut seen = std::collections::HashSet::with_capacity(members.len());
+            for (key, _) in &members {
+                if !seen.insert(key) {
+                    return Err(key.clone());
+                }
+            }
+        }
+        Ok(Object { members })
+    }
+
+    /// The member of this name.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value)
+    }
+
+    /// The members in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Value)> {
+        self.members.iter().map(|(key, value)| (key, value))
+    }
+
+    /// Number of members.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    fn sorted(&self) -> Vec<&(SmolStr, Value)> {
+        let mut members: Vec<_> = self.members.iter().collect();
+        members.sort_by(|lhs, rhs| lhs.0.cmp(&rhs.0));
+        members
+    }
+}
+
+impl Value {
+    /// A text value.
+    pub fn string(text: impl AsRef<str>) -> Value {
+        Value::String(SmolStr::new(text))
+    }
+
+    /// An integer value.
+    pub fn int(int: i128) -> Value {
+        Value::Number(Number::Int(int))
+    }
+
+    /// A list value.
+    pub fn list(items: Vec<Value>) -> Value {
+        Value::List(items.into())
+    }
+
+    /// The text, where the value is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Value::Null => 0,
+            Value::Bool(_) => 1,
+            Value::Number(_) => 2,
+            Value::String(_) => 3,
+            Value::Time(_) => 4,
+            Value::Duration(_) => 5,
+            Value::Enum(_) => 6,
+            Value::List(_) => 7,
+            Value::Object(_) => 8,
+            Value::Set(_) => 9,
+        }
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Value::Bool(lhs), Value::Bool(rhs)) => lhs.cmp(rhs),
+            (Value::Number(lhs), Value::Number(rhs)) => lhs.cmp(rhs),
+            (Value::String(lhs), Value::String(rhs)) => lhs.cmp(rhs),
+            (Value::Time(lhs), Value::Time(rhs)) | (Value::Duration(lhs), Value::Duration(rhs)) => {
+                lhs.cmp(rhs)
+            }
+            (Value::Enum(lhs), Value::Enum(rhs)) => lhs.cmp(rhs),
+            (Value::List(lhs), Value::List(rhs)) => lhs.cmp(rhs),
+            (Value::Object(lhs), Value::Object(rhs)) => lhs.sorted().cmp(&rhs.sorted()),
+            (Value::Set(lhs), Value::Set(rhs)) => lhs.cmp(rhs),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            // The two kinds for which equality is cheaper than order.
+            (Value::String(lhs), Value::String(rhs)) => lhs == rhs,
+            (Value::Object(lhs), Value::Object(rhs)) => {
+                lhs.len() == rhs.len() && lhs.iter().all(|(key, value)| rhs.get(key) == Some(value))
+            }
+            _ => self.cmp(other) == Ordering::Equal,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.rank().hash(state);
+        match self {
+            Value::Null => {}
+            Value::Bool(value) => value.hash(state),
+            Value::Number(number) => number.hash(state),
+            Value::String(text) => text.hash(state),
+            Value::Time(instant) | Value::Duration(instant) => instant.hash(state),
+            Value::Enum(value) => value.hash(state),
+            Value::List(items) => items.hash(state),
+            Value::Object(object) => object.sorted().hash(state),
+            Value::Set(items) => items.hash(state),
+        }
+    }
+}
+
+/// Prints as JSON where JSON has the kind; the names of enum values are not known here.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn sequence<'a>(
+            f: &mut fmt::Formatter<'_>,
+            items: impl Iterator<Item = &'a Value>,
+            open: &str,
+            close: &str,
+        ) -> fmt::Result {
+            f.write_str(open)?;
+            for (idx, item) in items.enumerate() {
+                if idx > 0 {
+                    f.write_str(", ")?;
+                }
+                write!(f, "{item}")?;
+            }
+            f.write_str(close)
+        }
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::String(text) => write!(f, "{text:?}"),
+            Value::Time(instant) | Value::Duration(instant) => write!(f, "{instant}"),
+            Value::Enum(value) => write!(f, "#{}.{}", value.of, value.index),
+            Value::List(items) => sequence(f, items.iter(), "[", "]"),
+            Value::Set(items) => sequence(f, items.iter(), "{", "}"),
+            Value::Object(object) => {
+                f.write_str("{")?;
+                for (idx, (key, value)) in object.iter().enumerate() {
+                    write!(f, "{}{key:?}: {value}", if idx > 0 { ", " } else { "" })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+impl Instant {
+    /// Attoseconds in a second.
+    pub const SECOND: i128 = 1_000_000_000_000_000_000;
+
+    /// Reads a decimal number (`12`, `1.5`, `1e9`) of the given unit exactly.
+    ///
+    /// `unit` is the number of attoseconds in 1. Digits beyond an attosecond are dropped. None where the text is no
+    /// decimal number or is out of range.
+    pub fn from_decimal(text: &str, unit: i128) -> Option<Instant> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let (negative, digits) = match mantissa.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, mantissa),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        if whole.is_empty()
+            || !whole
+                .bytes()
+                .chain(fraction.bytes())
+                .all(|b| b.is_ascii_digit())
+        {
+            return None;
+        }
+        let point = i32::try_from(whole.len()).ok()?.checked_add(exponent)?;
+        let mut total: i128 = 0;
+        for (place, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
+            let power = point
+                .checked_sub(1)?
+                .checked_sub(i32::try_from(place).ok()?)?;
+            let digit = i128::from(digit - b'0');
+            let part = match u32::try_from(power) {
+                Ok(power) if digit != 0 => 10i128
+                    .checked_pow(power)?
+                    .checked_mul(unit)?
+                    .checked_mul(digit)?,
+                Ok(_) => 0,
+                Err(_) => match 10i128.checked_pow(power.unsigned_abs()) {
+                    Some(divisor) => unit.checked_mul(digit)? / divisor,
+                    None => 0,
+                },
+            };
+            total = total.checked_add(part)?;
+        }
+        Some(Instant(if negative { -total } else { total }))
+    }
+
+    /// Reads an RFC 3339 date and time; without a zone it is UTC.
+    pub fn from_rfc3339(text: &str) -> Option<Instant> {
+        let text = text.trim();
+        let timestamp = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+            text.parse::<jiff::civil::DateTime>()
+                .ok()?
+                .to_zoned(jiff::tz::TimeZone::UTC)
+                .ok()
+                .map(|z| z.timestamp())
+        })?;
+        Some(Instant(
+            timestamp
+                .as_nanosecond()
+                .checked_mul(Instant::SECOND / 1_000_000_000)?,
+        ))
+    }
+
+    /// Seconds as the nearest float, for arithmetic and display.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / Instant::SECOND as f64
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.0 / Instant::SECOND;
+        let fraction = (self.0 % Instant::SECOND).unsigned_abs();
+        let sign = if self.0 < 0 && whole == 0 { "-" } else { "" };
+        if fraction == 0 {
+            return write!(f, "{sign}{whole}s");
+        }
+        let digits = format!("{fraction:018}");
+        write!(f, "{sign}{whole}.{}s", digits.trim_end_matches('0'))
+    }
+}

@@ -1,0 +1,201 @@
+//! Numbers that compare exactly.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use smol_str::SmolStr;
+
+/// A number: an integer of any size, or a finite binary floating-point number.
+///
+/// Comparison is exact across the kinds: `1 == 1.0`, and `2^53 + 1` differs from the float `2^53`.
+/// There is no NaN and no infinity; constructors refuse them.
+#[derive(Clone, Debug)]
+pub enum Number {
+    /// An integer that fits 128 bits.
+    Int(i128),
+    /// A finite float. INVARIANT (finite): only [`Number::float`] makes one.
+    Float(Finite),
+    /// An integer beyond 128 bits. INVARIANT (big): only [`Number::parse`] makes one.
+    Big(BigInt),
+}
+
+/// A float that is neither NaN nor infinite.
+#[derive(Clone, Copy, Debug)]
+pub struct Finite(f64);
+
+impl Finite {
+    /// The float itself.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// An integer beyond 128 bits, kept as its decimal digits: such numbers are identities to be compared, not to be
+/// calculated with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BigInt {
+    negative: bool,
+    /// Without leading zeros.
+    digits: SmolStr,
+}
+
+impl Number {
+    /// The number for a float; none for NaN and infinities.
+    pub fn float(value: f64) -> Option<Number> {
+        value.is_finite().then_some(Number::Float(Finite(value)))
+    }
+
+    /// Reads a number in JSON's notation. Integers are exact whatever their size; a number with a fraction or an
+    /// exponent is the nearest float. None where the text is no JSON number or is beyond a float (`1e999`).
+    pub fn parse(text: &str) -> Option<Number> {
+        if let Ok(int) = text.parse::<i128>() {
+            return (!text.starts_with('+')).then_some(Number::Int(int));
+        }
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+            let digits = SmolStr::new(digits.trim_start_matches('0'));
+            return Some(Number::Big(BigInt { negative, digits }));
+        }
+        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        text.parse::<f64>().ok().and_then(Number::float)
+    }
+
+    /// The nearest float; rounds integers beyond 53 bits.
+    pub fn to_f64(&self) -> f64 {
+        match self {
+            Number::Int(int) => *int as f64,
+            Number::Float(float) => float.0,
+            Number::Big(big) => {
+                let size = big.digits.parse::<f64>().unwrap_or(f64::MAX);
+                if big.negative { -size } else { size }
+            }
+        }
+    }
+
+    /// The integer, where the number is one that fits 128 bits (`3.0` is 3).
+    pub fn to_int(&self) -> Option<i128> {
+        match self {
+            Number::Int(int) => Some(*int),
+            Number::Float(float) => float_to_int(float.0),
+            Number::Big(_) => None,
+        }
+    }
+}
+
+/// Every integral float below 2^127 in size is exactly an `i128`.
+fn float_to_int(float: f64) -> Option<i128> {
+    const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
+    (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i128)
+}
+
+fn compare_int_float(int: i128, float: f64) -> Ordering {
+    match float_to_int(float.floor()) {
+        // A fraction above the floor makes the float the larger one of equals.
+        Some(floor) => int.cmp(&floor).then(if float > float.floor() {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }),
+        None if float > 0.0 => Ordering::Less,
+        None => Ordering::Greater,
+    }
+}
+
+impl Ord for BigInt {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let size = |big: &BigInt| big.digits.len();
+        match (self.negative, other.negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => size(self)
+                .cmp(&size(other))
+                .then_with(|| self.digits.cmp(&other.digits)),
+            (true, true) => size(other)
+                .cmp(&size(self))
+                .then_with(|| other.digits.cmp(&self.digits)),
+        }
+    }
+}
+
+impl PartialOrd for BigInt {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Number::Int(lhs), Number::Int(rhs)) => lhs.cmp(rhs),
+            (Number::Float(lhs), Number::Float(rhs)) => {
+                lhs.0.partial_cmp(&rhs.0).unwrap_or(Ordering::Equal)
+            }
+            (Number::Int(lhs), Number::Float(rhs)) => compare_int_float(*lhs, rhs.0),
+            (Number::Float(lhs), Number::Int(rhs)) => compare_int_float(*rhs, lhs.0).reverse(),
+            (Number::Big(lhs), Number::Big(rhs)) => lhs.cmp(rhs),
+            (Number::Big(lhs), Number::Int(_)) => sign(lhs),
+            (Number::Int(_), Number::Big(rhs)) => sign(rhs).reverse(),
+            // Both are beyond 2^127 or differ in size; the float is an integer there, but its digits are not at hand
+            // without big arithmetic, so equal roundings are told apart as "the integer is larger".
+            (Number::Big(lhs), Number::Float(rhs)) => self
+                .to_f64()
+                .partial_cmp(&rhs.0)
+                .unwrap_or(Ordering::Equal)
+                .then(sign(lhs)),
+            (Number::Float(_), Number::Big(_)) => other.cmp(self).reverse(),
+        }
+    }
+}
+
+/// How an integer beyond 128 bits compares with every integer within.
+fn sign(big: &BigInt) -> Ordering {
+    if big.negative {
+        Ordering::Less
+    } else {
+        Ordering::Greater
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal numbers of different kinds must hash alike: integral floats hash as integers.
+        match self {
+            Number::Big(big) => big.hash(state),
+            Number::Int(int) => int.hash(state),
+            Number::Float(float) => match float_to_int(float.0) {
+                Some(int) => int.hash(state),
+                None => float.0.to_bits().hash(state),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Int(int) => write!(f, "{int}"),
+            Number::Float(float) => write!(f, "{:?}", float.0),
+            Number::Big(big) => write!(f, "{}{}", if big.negative { "-" } else { "" }, big.digits),
+        }
+    }
+}
