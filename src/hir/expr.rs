@@ -1,0 +1,318 @@
+//! Expressions: values of the current step.
+
+use std::hash::BuildHasherDefault;
+
+use indexmap::IndexSet;
+use rustc_hash::FxHasher;
+use smol_str::SmolStr;
+
+use crate::ids::{ExprId, LocalId, RegexId, TrackId};
+use crate::types::Type;
+use crate::value::Value;
+
+/// All expressions of a spec; equal expressions of equal type are one.
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: IndexSet<(Expr, TypeKey), BuildHasherDefault<FxHasher>>,
+    types: Vec<Type>,
+    regexes: Vec<regex::Regex>,
+}
+
+/// The printed type: two nodes of different type are different even where the shape is the same.
+type TypeKey = SmolStr;
+
+/// One expression.
+///
+/// Operators are strict in unknown, except `And`, `Or`, `Not`, `Implies`, `Iff` (Kleene), `If`, `Quantifier` and `In`,
+/// which give a value where what is known decides, whichever way the rest falls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A constant.
+    Const(Value),
+    /// A value that is not known: `unknown` as a default.
+    Unknown,
+    /// A field of the step, by position in [`Signature::fields`](crate::signature::Signature::fields).
+    Field(usize),
+    /// A field of the record, by position in [`Signature::meta`](crate::signature::Signature::meta).
+    Meta(usize),
+    /// A track: after the event, or before it within updates of tracks.
+    Track(TrackId, Box<[ExprId]>),
+    /// A parameter of the track whose update this is in.
+    Param(usize),
+    /// A quantified variable of the property this is in (`forall`, parameters of rules), by position.
+    Var(usize),
+    /// A variable that a quantifier over a list binds.
+    Local(LocalId),
+    /// `e.name`; null of null and of a missing member; on another non-object unknown and a data error.
+    Member(ExprId, SmolStr),
+    /// `e[i]`: element of a list (negative: past the end, null) or member of an object.
+    Index(ExprId, ExprId),
+    /// Negation.
+    Not(ExprId),
+    /// Conjunction.
+    And(ExprId, ExprId),
+    /// Disjunction.
+    Or(ExprId, ExprId),
+    /// Implication.
+    Implies(ExprId, ExprId),
+    /// Equivalence.
+    Iff(ExprId, ExprId),
+    /// A comparison of two values. `!=` is `Not(Eq)`, `not in` is `Not(In)`.
+    Compare(Compare, ExprId, ExprId),
+    /// Element of a list or set, key of a map? no: element only; null as a list has no elements.
+    In(ExprId, ExprId),
+    /// `contains`: substring of a string, element of a list or set.
+    Contains(ExprId, ExprId),
+    /// `starts_with`
+    StartsWith(ExprId, ExprId),
+    /// `ends_with`
+    EndsWith(ExprId, ExprId),
+    /// `matches`: the expression is found anywhere in the text.
+    Matches(ExprId, RegexId),
+    /// Arithmetic with checked overflow; `Add` also joins strings and lists.
+    Arith(Arith, ExprId, ExprId),
+    /// `-e`
+    Neg(ExprId),
+    /// `a ?? b`: replaces null, never unknown.
+    Coalesce(ExprId, ExprId),
+    /// `e as T` (failure: unknown and a data error) or `e as T?` (failure: null); the target is the node's type.
+    Cast(ExprId),
+    /// `if c then a else b`; `cases` are nested ones.
+    If(ExprId, ExprId, ExprId),
+    /// `any|all|count y in xs: p`; over null: over nothing; over another non-list: unknown and a data error.
+    Quantifier {
+        /// Which.
+        kind: Quantifier,
+        /// The variable bound.
+        local: LocalId,
+        /// The list or set.
+        over: ExprId,
+        /// What is asked of each element.
+        body: ExprId,
+    },
+    /// A predefined function.
+    Call(Builtin, Box<[ExprId]>),
+    /// `capture(s, /re/, n)`: the n-th group of the first match, or null; null of null.
+    Capture(ExprId, RegexId, usize),
+    /// `[a, b]`
+    List(Box<[ExprId]>),
+    /// `{a, b}`
+    Set(Box<[ExprId]>),
+    /// `{k: v}`
+    Record(Box<[(SmolStr, ExprId)]>),
+    /// `before(e)`: the value of `e` at the step before; at the first step tracks have their initial value, all else
+    /// is null.
+    Before(ExprId),
+    /// `count(p)`: at how many steps up to now `p` held, within the window, after the last step at which `since` held.
+    /// Unknown where an unknown `p` or `since` matters.
+    Count {
+        /// What is counted.
+        of: ExprId,
+        /// How far back.
+        window: Option<Window>,
+        /// Counting begins after the last step where this held.
+        since: Option<ExprId>,
+    },
+    /// A past operator where a value is asked for (within tracks, predicates of tracks, `count`, comparisons); past
+    /// operators of formulas are [`Formula`](super::Formula)s. The second operand is that of `Since` and `BackTo`.
+    Past(PastOp, Option<Window>, ExprId, Option<ExprId>),
+}
+
+/// Comparisons. On null, order is false; between other different types it is unknown and a data error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// Both are the same value.
+    Eq,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+/// Arithmetic operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arith {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`; by zero: unknown and a data error. Of integers: the exact quotient as a float.
+    Div,
+}
+
+/// Quantifiers over lists and sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// Some element.
+    Any,
+    /// Every element.
+    All,
+    /// How many elements.
+    Count,
+}
+
+/// Predefined functions. On null they give null, unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// `len(x)`: characters of a string, elements of a list, set or object.
+    Len,
+    /// `lower(s)`
+    Lower,
+    /// `upper(s)`
+    Upper,
+    /// `trim(s)`: without surrounding white space.
+    Trim,
+    /// `split(s, sep)`: a list of strings.
+    Split,
+    /// `words(s)`: the list of its parts between white space.
+    Words,
+    /// `min(a, b, …)`
+    Min,
+    /// `max(a, b, …)`
+    Max,
+    /// `abs(x)`
+    Abs,
+    /// `floor(x)`: an int.
+    Floor,
+    /// `mod(a, b)`: the remainder, with the sign of `b`; by zero: unknown and a data error.
+    Mod,
+    /// `set.add(x)`
+    Add,
+    /// `list.last(n)`: its last `n` elements.
+    Last,
+    /// `json(s)`: parses; null when it is not JSON, a data error on duplicate keys.
+    Json,
+    /// `text(j)`: all text in a value, keys included, joined by line ends; the empty text for null.
+    Text,
+}
+
+/// Past operators in expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PastOp {
+    /// `previously`: false at the first step.
+    Previously,
+    /// `weak_previously`: true at the first step.
+    WeakPreviously,
+    /// `once`
+    Once,
+    /// `historically`
+    Historically,
+    /// `a since b`
+    Since,
+    /// `a back_to b`
+    BackTo,
+}
+
+/// How far back (or ahead) a bounded operator looks; both ends inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// In steps.
+    Steps(u32, u32),
+    /// In attoseconds of the clock.
+    Time(i128, i128),
+}
+
+/// A text with values in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Its parts, in order.
+    pub parts: Vec<TextPart>,
+}
+
+/// A part of a [`Text`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextPart {
+    /// As it stands.
+    Literal(SmolStr),
+    /// The value of an expression, in a format such as `.2` or `.0%`.
+    Value(ExprId, Option<SmolStr>),
+}
+
+impl Exprs {
+    /// The id of this expression, made where it is new.
+    pub fn add(&mut self, expr: Expr, ty: Type) -> ExprId {
+        let (index, new) = self.nodes.insert_full((expr, smol_str::format_smolstr!("{ty}")));
+        if new {
+            self.types.push(ty);
+        }
+        ExprId::new(index)
+    }
+
+    /// The expression.
+    pub fn get(&self, id: ExprId) -> &Expr {
+        &self.nodes[id.index()].0
+    }
+
+    /// Its type.
+    pub fn ty(&self, id: ExprId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// How many there are; ids are `0..len`, and operands come before what uses them.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+
+    /// Keeps a regular expression.
+    pub fn add_regex(&mut self, regex: regex::Regex) -> RegexId {
+        let known = self.regexes.iter().position(|other| other.as_str() == regex.as_str());
+        RegexId::new(known.unwrap_or_else(|| {
+            self.regexes.push(regex);
+            self.regexes.len() - 1
+        }))
+    }
+
+    /// The regular expression of this id.
+    pub fn regex(&self, id: RegexId) -> &regex::Regex {
+        &self.regexes[id.index()]
+    }
+
+    /// The operands of an expression, in order.
+    pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
+        match self.get(id) {
+            Expr::Const(_)
+            | Expr::Unknown
+            | Expr::Field(_)
+            | Expr::Meta(_)
+            | Expr::Param(_)
+            | Expr::Var(_)
+            | Expr::Local(_) => Vec::new(),
+            Expr::Track(_, args) | Expr::Call(_, args) | Expr::List(args) | Expr::Set(args) => args.to_vec(),
+            Expr::Record(members) => members.iter().map(|(_, value)| *value).collect(),
+            Expr::Member(e, _)
+            | Expr::Not(e)
+            | Expr::Matches(e, _)
+            | Expr::Neg(e)
+            | Expr::Cast(e)
+            | Expr::Capture(e, _, _)
+            | Expr::Before(e) => vec![*e],
+            Expr::Index(a, b)
+            | Expr::And(a, b)
+            | Expr::Or(a, b)
+            | Expr::Implies(a, b)
+            | Expr::Iff(a, b)
+            | Expr::Compare(_, a, b)
+            | Expr::In(a, b)
+            | Expr::Contains(a, b)
+            | Expr::StartsWith(a, b)
+            | Expr::EndsWith(a, b)
+            | Expr::Arith(_, a, b)
+            | Expr::Coalesce(a, b) => vec![*a, *b],
+            Expr::If(c, a, b) => vec![*c, *a, *b],
+            Expr::Quantifier { over, body, .. } => vec![*over, *body],
+            Expr::Count { of, since, .. } => [Some(*of), *since].into_iter().flatten().collect(),
+            Expr::Past(_, _, a, b) => [Some(*a), *b].into_iter().flatten().collect(),
+        }
+    }
+}

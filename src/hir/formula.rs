@@ -1,0 +1,183 @@
+//! Formulas: temporal logic over letters, read over finite traces (LTLf with past and bounds).
+
+use std::hash::BuildHasherDefault;
+
+use indexmap::IndexSet;
+use rustc_hash::FxHasher;
+use smol_str::SmolStr;
+
+pub use super::expr::Window as Bound;
+use crate::ids::{ExprId, FormulaId, LetterId};
+use crate::source::Span;
+
+/// All formulas of a spec, and their letters; equal ones are one.
+#[derive(Clone, Debug, Default)]
+pub struct Formulas {
+    nodes: IndexSet<Formula, BuildHasherDefault<FxHasher>>,
+    letters: Vec<Letter>,
+}
+
+/// What automata read as one symbol: a named predicate, or a Boolean leaf of a formula.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The Boolean expression. It may read quantified variables of the property it stands in.
+    pub expr: ExprId,
+    /// As the author wrote it: the name of a predicate with its arguments, or the text of the leaf.
+    pub text: SmolStr,
+    /// Where it first stands.
+    pub span: Span,
+}
+
+/// One formula.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// Always true.
+    True,
+    /// Always false.
+    False,
+    /// A letter.
+    Letter(LetterId),
+    /// True at the last position of a finite trace.
+    Last,
+    /// Negation.
+    Not(FormulaId),
+    /// Conjunction.
+    And(FormulaId, FormulaId),
+    /// Disjunction.
+    Or(FormulaId, FormulaId),
+    /// Implication.
+    Implies(FormulaId, FormulaId),
+    /// Equivalence.
+    Iff(FormulaId, FormulaId),
+    /// A temporal operator with one operand. Bounds only on `Eventually`, `Always`, `Once`, `Historically`.
+    Unary(Unary, Option<Bound>, FormulaId),
+    /// A temporal operator with two operands. Bounds only on `Until`.
+    Binary(Binary, Option<Bound>, FormulaId, FormulaId),
+}
+
+/// Temporal operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `X`, strong: false at the last position.
+    Next,
+    /// `N`: true at the last position.
+    WeakNext,
+    /// `F`
+    Eventually,
+    /// `G`
+    Always,
+    /// `Y`, strong: false at position 0.
+    Previously,
+    /// `Z`: true at position 0.
+    WeakPreviously,
+    /// `O`
+    Once,
+    /// `H`
+    Historically,
+}
+
+/// Temporal operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `U`; with bounds the left operand holds from now on, not only from the lower bound.
+    Until,
+    /// `W`: `(a U b) | G a`
+    Unless,
+    /// `R`: `!(!a U !b)`
+    Release,
+    /// `M`: `(a R b) & F a`
+    StrongRelease,
+    /// `S`
+    Since,
+    /// `B`: `(a S b) | H a`
+    BackTo,
+}
+
+impl Formulas {
+    /// The id of this formula, made where it is new.
+    pub fn add(&mut self, formula: Formula) -> FormulaId {
+        FormulaId::new(self.nodes.insert_full(formula).0)
+    }
+
+    /// The formula.
+    pub fn get(&self, id: FormulaId) -> &Formula {
+        &self.nodes[id.index()]
+    }
+
+    /// How many there are; ids are `0..len`, and operands come before what uses them.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The letter for this expression, made where it is new; the first text and span stay.
+    pub fn add_letter(&mut self, letter: Letter) -> LetterId {
+        let known = self.letters.iter().position(|other| other.expr == letter.expr);
+        LetterId::new(known.unwrap_or_else(|| {
+            self.letters.push(letter);
+            self.letters.len() - 1
+        }))
+    }
+
+    /// The letter of this id.
+    pub fn letter(&self, id: LetterId) -> &Letter {
+        &self.letters[id.index()]
+    }
+
+    /// All letters.
+    pub fn letters(&self) -> &[Letter] {
+        &self.letters
+    }
+
+    /// The operands of a formula, in order.
+    pub fn operands(&self, id: FormulaId) -> Vec<FormulaId> {
+        match self.get(id) {
+            Formula::True | Formula::False | Formula::Letter(_) | Formula::Last => Vec::new(),
+            Formula::Not(a) | Formula::Unary(_, _, a) => vec![*a],
+            Formula::And(a, b)
+            | Formula::Or(a, b)
+            | Formula::Implies(a, b)
+            | Formula::Iff(a, b)
+            | Formula::Binary(_, _, a, b) => vec![*a, *b],
+        }
+    }
+
+    /// The letters of a formula, each once, in order of first appearance.
+    pub fn letters_of(&self, id: FormulaId) -> Vec<LetterId> {
+        let mut seen = vec![false; self.len()];
+        let mut letters = Vec::new();
+        let mut todo = vec![id];
+        while let Some(id) = todo.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            if let Formula::Letter(letter) = self.get(id) {
+                letters.push(*letter);
+            }
+            todo.extend(self.operands(id).into_iter().rev());
+        }
+        letters
+    }
+
+    /// Whether a bound of the formula is in time rather than steps.
+    pub fn is_timed(&self, id: FormulaId) -> bool {
+        let mut seen = vec![false; self.len()];
+        let mut todo = vec![id];
+        while let Some(id) = todo.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            if let Formula::Unary(_, Some(Bound::Time(..)), _) | Formula::Binary(_, Some(Bound::Time(..)), _, _) =
+                self.get(id)
+            {
+                return true;
+            }
+            todo.extend(self.operands(id));
+        }
+        false
+    }
+}

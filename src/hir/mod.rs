@@ -1,0 +1,110 @@
+//! The resolved, typed form of a spec: a small core language.
+//!
+//! Templates, lets, functions, predicates, constants, `cases`, words and letters are gone: what is left are
+//! *expressions* (values of the current step, with the history that tracks, `before`, `count` and past operators in
+//! expressions carry) and *formulas* (temporal logic over letters). Both are hash-consed, so equal parts are one node
+//! and are evaluated once a step.
+//!
+//! `hir` knows nothing of the text but spans. The meaning of every node is defined, as code, in `reference`.
+
+pub mod expr;
+pub mod formula;
+pub mod property;
+pub mod reads;
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::ids::{ExprId, LetterId, PropertyId, TrackId};
+use crate::signature::Signature;
+use crate::source::Span;
+use crate::types::{EnumType, Type};
+
+pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
+pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
+pub use property::{Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger};
+
+/// A whole spec.
+///
+/// INVARIANT (sound): made by `check` only, and only without errors; every id is in range, every expression has the
+/// type that its place asks for.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The fields that are read.
+    pub signature: Signature,
+    /// All enums, by `EnumType::number`.
+    pub enums: Vec<Arc<EnumType>>,
+    /// All expressions.
+    pub exprs: Exprs,
+    /// All formulas.
+    pub formulas: Formulas,
+    /// Which events and records are steps and traces, and what traces are called.
+    pub filter: Filter,
+    /// The tracks, in order of declaration.
+    pub tracks: Vec<Track>,
+    /// The properties, in order of declaration.
+    pub properties: Vec<Property>,
+    /// The tests, in order of declaration.
+    pub tests: Vec<Test>,
+}
+
+/// The expressions of the `trace` block.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// `where e`: over one event; events for which it is false are no steps and are invisible to everything after;
+    /// where it is unknown, both are followed.
+    pub step: Option<ExprId>,
+    /// `records where e`: over meta fields.
+    pub record: Option<ExprId>,
+    /// `id = "…"`: over meta fields.
+    pub id: Option<Text>,
+    /// `complete = e`: over meta fields.
+    pub complete: Option<ExprId>,
+}
+
+/// A fold over the events.
+///
+/// In `update` (and in what it inlines) [`Expr::Track`] is the value *before* the event, everywhere else the value
+/// *after* it; all tracks are updated together.
+#[derive(Clone, Debug)]
+pub struct Track {
+    /// Its name.
+    pub name: SmolStr,
+    /// Names and types of its parameters, read in `update` as [`Expr::Param`]. A track with parameters has one value
+    /// per tuple of arguments, all starting at `init`.
+    pub params: Vec<(SmolStr, Type)>,
+    /// Per parameter: the expressions of `update` that it is compared with. Only for argument values that one of them
+    /// takes at a step can `update` differ from what it is for values never seen.
+    pub compared: Vec<Vec<ExprId>>,
+    /// Its type. A track of finite type holds the *set* of values it may have.
+    pub ty: Type,
+    /// The value before the first event; reads no event.
+    pub init: ExprId,
+    /// The value after an event.
+    pub update: ExprId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Spec {
+    /// The track of this id.
+    pub fn track(&self, id: TrackId) -> &Track {
+        &self.tracks[id.index()]
+    }
+
+    /// The property of this id.
+    pub fn property(&self, id: PropertyId) -> &Property {
+        &self.properties[id.index()]
+    }
+
+    /// The letter of this id.
+    pub fn letter(&self, id: LetterId) -> &Letter {
+        self.formulas.letter(id)
+    }
+
+    /// The property of this name.
+    pub fn find_property(&self, name: &str) -> Option<PropertyId> {
+        self.properties.iter().position(|property| property.name == name).map(PropertyId::new)
+    }
+}

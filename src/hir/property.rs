@@ -1,0 +1,137 @@
+//! Properties and tests.
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use super::Text;
+use crate::ids::{ExprId, FormulaId, PropertyId};
+use crate::source::Span;
+use crate::value::{Cell, Value};
+
+/// Something that must hold of every trace.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: SmolStr,
+    /// `@id`
+    pub id: Option<SmolStr>,
+    /// How it was declared.
+    pub kind: PropertyKind,
+    /// `forall x:` / `exists x:`, or the parameters of a rule.
+    pub quantified: Option<Quantified>,
+    /// The formula, read at position 0. For a rule `G(a -> F[n,m] b)`, for an unsafe state `G !u`.
+    pub formula: FormulaId,
+    /// What makes it more than vacuously true, where that can be said.
+    pub trigger: Option<Trigger>,
+    /// `@severity`
+    pub severity: Severity,
+    /// `@catastrophic`
+    pub catastrophic: bool,
+    /// `message "…"`, evaluated at the step where the violation begins.
+    pub message: Option<Text>,
+    /// Documentation, without markers.
+    pub doc: SmolStr,
+    /// The English sentence of a requirement.
+    pub requirement: Option<SmolStr>,
+    /// `@cites`
+    pub cites: Vec<SmolStr>,
+    /// `@owner`
+    pub owner: Option<SmolStr>,
+    /// The whole declaration.
+    pub span: Span,
+    /// The formula as it stands in the text.
+    pub formula_span: Span,
+}
+
+/// How a property was declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PropertyKind {
+    /// `property`
+    Ltl,
+    /// `rule`
+    Rule,
+    /// `unsafe`
+    Unsafe,
+    /// `requirement`
+    Requirement,
+}
+
+/// `@severity`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// `low`
+    Low,
+    /// `medium`, also where nothing is said
+    #[default]
+    Medium,
+    /// `high`
+    High,
+    /// `critical`
+    Critical,
+}
+
+/// The outermost quantifier of a property.
+#[derive(Clone, Debug)]
+pub struct Quantified {
+    /// `forall` rather than `exists`.
+    pub universal: bool,
+    /// The variables, read as [`Expr::Var`](super::Expr::Var).
+    pub vars: Vec<QuantifiedVar>,
+    /// Whether a letter reads a track with a variable as argument, so that it may differ from that of unseen values at
+    /// steps where no compared term has the value.
+    pub reads_tracks: bool,
+}
+
+/// One quantified variable.
+#[derive(Clone, Debug)]
+pub struct QuantifiedVar {
+    /// Its name.
+    pub name: SmolStr,
+    /// The expressions it is compared with (`e == x`).
+    pub terms: Vec<ExprId>,
+    /// The expressions whose *elements* it is compared with (`x in e`, `e contains x`).
+    pub element_terms: Vec<ExprId>,
+    /// The constants it is compared with: they are in its range from the start.
+    pub constants: Vec<Value>,
+    /// `forall x in e`: the range is what `e` takes (a list or set: each element).
+    pub range: Option<ExprId>,
+}
+
+/// What makes a property more than vacuously true.
+#[derive(Clone, Debug)]
+pub struct Trigger {
+    /// A Boolean expression without temporal operators that must hold at some step (of some instance).
+    pub expr: ExprId,
+    /// As it stands in the text.
+    pub span: Span,
+}
+
+/// `test "…" { given … expect … }`
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name.
+    pub name: SmolStr,
+    /// Cells of the record, one per meta field.
+    pub meta: Vec<Cell>,
+    /// Cells of the steps, one per field.
+    pub steps: Vec<Vec<Cell>>,
+    /// What must come out.
+    pub expects: Vec<Expect>,
+    /// The whole test.
+    pub span: Span,
+}
+
+/// `expect p violated at 3`
+#[derive(Clone, Debug)]
+pub struct Expect {
+    /// Of which property.
+    pub property: PropertyId,
+    /// `satisfied`, `violated`, `presumably_satisfied`, `presumably_violated` or `unknown`.
+    pub verdict: SmolStr,
+    /// The step at which it becomes final.
+    pub at: Option<u32>,
+    /// Where it stands.
+    pub span: Span,
+}

@@ -1,0 +1,54 @@
+//! What an expression reads: fields, tracks, variables.
+
+use std::collections::BTreeSet;
+
+use super::{Expr, Spec};
+use crate::ids::{ExprId, TrackId};
+
+/// What an expression reads, also through the tracks that it reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Positions in the signature's fields.
+    pub fields: BTreeSet<usize>,
+    /// Positions in the signature's meta fields.
+    pub meta: BTreeSet<usize>,
+    /// Tracks, also those that tracks read.
+    pub tracks: BTreeSet<TrackId>,
+    /// Positions of quantified variables.
+    pub vars: BTreeSet<usize>,
+    /// Whether there is a `before`, `count` or past operator.
+    pub history: bool,
+}
+
+/// What these expressions read.
+pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
+    let mut reads = Reads::default();
+    let mut seen = vec![false; spec.exprs.len()];
+    let mut todo: Vec<ExprId> = roots.into_iter().collect();
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        match spec.exprs.get(id) {
+            Expr::Field(field) => {
+                reads.fields.insert(*field);
+            }
+            Expr::Meta(field) => {
+                reads.meta.insert(*field);
+            }
+            Expr::Var(var) => {
+                reads.vars.insert(*var);
+            }
+            Expr::Track(track, _) => {
+                if reads.tracks.insert(*track) {
+                    todo.push(spec.track(*track).update);
+                    todo.push(spec.track(*track).init);
+                }
+            }
+            Expr::Before(_) | Expr::Count { .. } | Expr::Past(..) => reads.history = true,
+            _ => {}
+        }
+        todo.extend(spec.exprs.operands(id));
+    }
+    reads
+}

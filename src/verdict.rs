@@ -1,0 +1,116 @@
+//! What a judgement says: the types that evaluators make and reports print.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use smol_str::SmolStr;
+
+use crate::ids::PropertyId;
+use crate::problem::Problem;
+use crate::value::Value;
+
+/// The verdict on a property after a prefix of a trace.
+///
+/// # Source
+/// A. Bauer, M. Leucker, C. Schallhart, *Comparing LTL semantics for runtime verification*, 2010 (RV-LTL), with
+/// `Unknown` for data that does not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every continuation satisfies the property, or the trace is complete and does.
+    Satisfied,
+    /// No continuation satisfies the property, or the trace is complete and does not.
+    Violated,
+    /// Not final; the trace read as complete would satisfy it.
+    PresumablySatisfied,
+    /// Not final; the trace read as complete would violate it.
+    PresumablyViolated,
+    /// What was not recorded decides.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word of the language and of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Satisfied => "satisfied",
+            Verdict::Violated => "violated",
+            Verdict::PresumablySatisfied => "presumably_satisfied",
+            Verdict::PresumablyViolated => "presumably_violated",
+            Verdict::Unknown => "unknown",
+        }
+    }
+
+    /// Whether no continuation can change it.
+    pub fn is_final(self) -> bool {
+        matches!(self, Verdict::Satisfied | Verdict::Violated)
+    }
+}
+
+/// The judgement of one trace.
+#[derive(Clone, Debug)]
+pub struct TraceReport {
+    /// The trace's name.
+    pub trace: SmolStr,
+    /// The file it was found in.
+    pub file: Arc<str>,
+    /// 1-based line where it begins; 0 where lines mean nothing.
+    pub line: u64,
+    /// 0-based number of the trace within its file.
+    pub index: u64,
+    /// Number of steps (after `where`).
+    pub events: u64,
+    /// One or more per property, in order of declaration; several for a quantified property that several instances
+    /// violate.
+    pub verdicts: Vec<PropertyVerdict>,
+    /// Everything that was wrong with its data, in order of steps.
+    pub problems: Vec<Problem>,
+}
+
+/// The judgement of one property (or of one violated instance of it) on one trace.
+#[derive(Clone, Debug)]
+pub struct PropertyVerdict {
+    /// Which property.
+    pub property: PropertyId,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether it is final: by reason of the property, or because the trace is complete.
+    pub is_final: bool,
+    /// The index of the step at which it became final; for a formula that the end decides, the last step; none while
+    /// it is not final, and for the empty trace.
+    pub at: Option<u32>,
+    /// The first step whose own obligation cannot be repaired (the trigger), for violations of `G φ`, `never`, rules.
+    pub from: Option<u32>,
+    /// Satisfied only because the trigger never happened.
+    pub vacuous: bool,
+    /// Values of the quantified variables, for one instance.
+    pub instance: Vec<(SmolStr, Value)>,
+    /// The steps that suffice to show a violation, ascending.
+    pub counterexample: Vec<u32>,
+    /// The message of the property, values filled in, for a violation.
+    pub message: Option<String>,
+    /// Where the verdict is unknown: the steps and fields that would decide it.
+    pub undecided_by: Vec<Undecided>,
+    /// The recorded values at the steps of the counterexample that the property reads, for people.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A step at which something was not known that decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Undecided {
+    /// Index of the step.
+    pub step: u32,
+    /// Names of the fields.
+    pub fields: Vec<SmolStr>,
+}
+
+/// One step as evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// Index of the step.
+    pub step: u32,
+    /// Names and values of the fields that the property reads; values as text, cut to a length.
+    pub fields: Vec<(SmolStr, String)>,
+    /// The letters of the property that are true at the step, as the author wrote them.
+    pub letters: Vec<SmolStr>,
+}
