@@ -1,7 +1,13 @@
 //! Guard: a compiler and interpreter for a small language about the safety of agents.
 
+pub mod diagnostic;
+pub mod hir;
+pub mod ids;
 pub mod input;
 pub mod problem;
 pub mod signature;
+pub mod source;
+pub mod syntax;
 pub mod types;
 pub mod value;
+pub mod verdict;

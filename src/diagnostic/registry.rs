@@ -1,0 +1,84 @@
+//! Every diagnostic code, declared once.
+//!
+//! A code is `Gxxyy`: `01` syntax, `02` names, `03` types and units, `04` lowering and limits,
+//! `05` data and models, `06` evaluation, `09` style. A code is never used again for another thing.
+//! To add one: a line in the table below, and a page `codes/Gxxyy.md` with what it means, a failing
+//! example and a fixed one.
+
+use super::Severity;
+
+/// Declares the codes: `CODE severity "name" "summary"`, one line each.
+macro_rules! codes {
+    ($($code:ident $severity:ident $name:literal $summary:literal;)*) => {
+        /// A diagnostic code.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $summary] $code,)*
+        }
+
+        impl Code {
+            /// All codes, in order.
+            pub const ALL: &[Code] = &[$(Code::$code),*];
+
+            /// The code as it is shown: `G0101`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$code => stringify!($code),)* }
+            }
+
+            /// A name that reads well after "allow".
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$code => $name,)* }
+            }
+
+            /// One line on what it reports.
+            #[must_use]
+            pub fn summary(self) -> &'static str {
+                match self { $(Code::$code => $summary,)* }
+            }
+
+            /// The severity unless a pass says otherwise.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$code => Severity::$severity,)* }
+            }
+
+            /// The page that explains it, in Markdown.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Code::$code => include_str!(concat!("codes/", stringify!($code), ".md")),)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    // 01 syntax
+    G0101 Error "syntax" "something else was expected here";
+}
+
+impl Code {
+    /// The code written as `text`, in any case.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+
+    /// The code with this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,108 @@
+//! From byte offsets to lines and columns, and back.
+
+/// A place as people count: both from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// The offset at which each line begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineTable {
+    starts: Vec<u32>,
+}
+
+impl LineTable {
+    /// Reads the lines of `text`; a line ends at `\n`, `\r\n` counts as one.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut starts = vec![0];
+        for (offset, byte) in text.bytes().enumerate() {
+            if byte == b'\n' {
+                starts.push(u32::try_from(offset + 1).unwrap_or(u32::MAX));
+            }
+        }
+        Self { starts }
+    }
+
+    /// Number of lines; an empty text has one.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Always false: every text has a first line.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The line that holds `offset`, from 0.
+    #[must_use]
+    pub fn line_index(&self, offset: u32) -> usize {
+        self.starts
+            .partition_point(|&start| start <= offset)
+            .saturating_sub(1)
+    }
+
+    /// Offset of the first byte of line `index` (from 0), if there is such a line.
+    #[must_use]
+    pub fn line_start(&self, index: usize) -> Option<u32> {
+        self.starts.get(index).copied()
+    }
+
+    /// Line and column (characters, from 1) of `offset` in `text`.
+    #[must_use]
+    pub fn location(&self, text: &str, offset: u32) -> Location {
+        let (line, before) = self.split(text, offset);
+        let column = before.chars().count();
+        Location {
+            line: narrow(line + 1),
+            column: narrow(column + 1),
+        }
+    }
+
+    /// Line (from 0) and column (UTF-16 units, from 0) of `offset`, as editors count.
+    #[must_use]
+    pub fn utf16_position(&self, text: &str, offset: u32) -> (u32, u32) {
+        let (line, before) = self.split(text, offset);
+        let column: usize = before.chars().map(char::len_utf16).sum();
+        (narrow(line), narrow(column))
+    }
+
+    /// The offset of a position counted as editors do; clamped to the line and the text.
+    #[must_use]
+    pub fn offset_of_utf16(&self, text: &str, line: u32, column: u32) -> u32 {
+        let Some(start) = self.line_start(line as usize) else {
+            return narrow(text.len());
+        };
+        let mut offset = start as usize;
+        let mut units = 0;
+        for c in text.get(offset..).unwrap_or("").chars() {
+            if units >= column || c == '\n' || c == '\r' {
+                break;
+            }
+            units += narrow(c.len_utf16());
+            offset += c.len_utf8();
+        }
+        narrow(offset)
+    }
+
+    /// The line (from 0) and the text before `offset` on it.
+    fn split<'t>(&self, text: &'t str, offset: u32) -> (usize, &'t str) {
+        let line = self.line_index(offset);
+        let start = self.line_start(line).unwrap_or(0) as usize;
+        let mut end = (offset as usize).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        (line, text.get(start..end).unwrap_or(""))
+    }
+}
+
+fn narrow(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,134 @@
+//! The files of one compilation.
+
+use super::{FileId, LineTable, Location, Span};
+
+/// One file: its name as given, its text and its line table.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    id: FileId,
+    name: String,
+    text: String,
+    lines: LineTable,
+}
+
+impl SourceFile {
+    /// A file that stands alone, with the number 0.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::with_id(FileId(0), name, text)
+    }
+
+    /// A file with a number chosen by the caller.
+    #[must_use]
+    pub fn with_id(id: FileId, name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let lines = LineTable::new(&text);
+        Self {
+            id,
+            name: name.into(),
+            text,
+            lines,
+        }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// Its name, as it is shown in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its whole text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its line table.
+    #[must_use]
+    pub fn lines(&self) -> &LineTable {
+        &self.lines
+    }
+
+    /// Line and column of a byte offset.
+    #[must_use]
+    pub fn location(&self, offset: u32) -> Location {
+        self.lines.location(&self.text, offset)
+    }
+
+    /// The text of a span; empty when the span does not fit.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// The span of the whole text.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span::new(
+            self.id,
+            0,
+            u32::try_from(self.text.len()).unwrap_or(u32::MAX),
+        )
+    }
+}
+
+/// All files of a compilation, numbered in the order they were added.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+    missing: SourceFile,
+}
+
+impl Default for SourceFile {
+    fn default() -> Self {
+        Self::new("", "")
+    }
+}
+
+impl SourceMap {
+    /// No files.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file and returns its number.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        self.files.push(SourceFile::with_id(id, name, text));
+        id
+    }
+
+    /// The file of a number; an empty file when it was never added.
+    #[must_use]
+    pub fn get(&self, id: FileId) -> &SourceFile {
+        self.files.get(id.0 as usize).unwrap_or(&self.missing)
+    }
+
+    /// The text of a span.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.get(span.file).slice(span)
+    }
+
+    /// All files, in order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter()
+    }
+}
+
+impl From<SourceFile> for SourceMap {
+    /// A map of one file, which should have the number 0.
+    fn from(file: SourceFile) -> Self {
+        Self {
+            files: vec![file],
+            missing: SourceFile::default(),
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! Items about chains, systems, enforcement and tests.
+
+use super::{Expr, Loc, Message, Name, StringLit, ThresholdOp, Type};
+
+/// `abstraction Name { … }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Abstraction {
+    /// Its name.
+    pub name: Name,
+    /// Its clauses, in order.
+    pub clauses: Vec<AbstractionClause>,
+}
+
+/// A clause of `abstraction`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AbstractionClause {
+    /// Which.
+    pub kind: AbstractionClauseKind,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The clauses of `abstraction`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AbstractionClauseKind {
+    /// `steps when e`.
+    StepsWhen(Expr),
+    /// `over a, n: int 0..3 = e`.
+    Over(Vec<OverEntry>),
+    /// `valid e`.
+    Valid(Expr),
+    /// `step e`; may use primes.
+    Step(Expr),
+    /// `absorbing e`.
+    Absorbing(Expr),
+    /// `terminal e`.
+    Terminal(Expr),
+    /// `reward name = e`.
+    Reward {
+        /// Its name; `None` for the one that `R=?` means.
+        name: Option<Name>,
+        /// Per step.
+        value: Expr,
+    },
+}
+
+/// One entry of `over`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OverEntry {
+    /// A name, `meta.m`, `violated(rule)`.
+    Expr(Expr),
+    /// `n: int 0..3 = e`; without `= e` the name is that of a value.
+    Declared {
+        /// Its name.
+        name: Name,
+        /// Its type.
+        ty: Type,
+        /// Its value.
+        value: Option<Expr>,
+    },
+}
+
+/// `model m = …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Its name.
+    pub name: Name,
+    /// Where it comes from.
+    pub source: ModelSource,
+}
+
+/// Where a model comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelSource {
+    /// `learn Name { … }`.
+    Learn {
+        /// The abstraction, if named.
+        abstraction: Option<Name>,
+        /// The settings, in order.
+        settings: Vec<LearnSetting>,
+    },
+    /// `load "m.json"`.
+    Load(StringLit),
+    /// `import "x.tra"`.
+    Import(StringLit),
+}
+
+/// A setting of `learn`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnSetting {
+    /// Which.
+    pub kind: LearnSettingKind,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The settings of `learn`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LearnSettingKind {
+    /// `smoothing 1.0`.
+    Smoothing(Expr),
+    /// `by meta.category`: one chain per value.
+    By(Expr),
+    /// `order 2`.
+    Order(Expr),
+    /// `pac epsilon 0.05 delta 0.01`.
+    Pac {
+        /// The error allowed.
+        epsilon: Expr,
+        /// The chance to exceed it.
+        delta: Expr,
+    },
+}
+
+/// `query q = P=?[…] on m`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Its name.
+    pub name: Name,
+    /// What is asked.
+    pub formula: Expr,
+    /// The model or system.
+    pub on: Option<Name>,
+}
+
+/// `enforce …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enforce {
+    /// Which of its three forms.
+    pub kind: EnforceKind,
+}
+
+/// The forms of `enforce`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EnforceKind {
+    /// `enforce approved { … }`.
+    Property {
+        /// The property or rule.
+        name: Name,
+        /// Its arms.
+        arms: Vec<Arm>,
+    },
+    /// `enforce on soon { … }`.
+    Query {
+        /// The query.
+        name: Name,
+        /// Its arms.
+        arms: Vec<Arm>,
+    },
+    /// `enforce when e => ACTION`.
+    When {
+        /// The condition.
+        condition: Expr,
+        /// What to do.
+        action: Action,
+        /// Whether `on error allow` follows.
+        on_error_allow: bool,
+    },
+}
+
+/// One arm of `enforce`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arm {
+    /// `TRIGGER => ACTION`.
+    Act {
+        /// When.
+        trigger: ArmTrigger,
+        /// What to do.
+        action: Action,
+        /// The whole arm.
+        span: Loc,
+    },
+    /// `on error allow`.
+    OnErrorAllow(Loc),
+}
+
+/// What an arm waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArmTrigger {
+    /// `>= 0.4`.
+    Threshold(Threshold),
+    /// `unseen`.
+    Unseen,
+    /// A verdict, possibly for some steps.
+    Outcome(Outcome),
+}
+
+/// `>= 0.4`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Threshold {
+    /// The comparison.
+    pub op: ThresholdOp,
+    /// A number, percentage or name.
+    pub value: Expr,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// `presumably_violated for 3 steps`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The verdict.
+    pub kind: OutcomeKind,
+    /// `for n steps`: a number or name.
+    pub steps: Option<Expr>,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The five verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutcomeKind {
+    /// `satisfied`.
+    Satisfied,
+    /// `violated`.
+    Violated,
+    /// `presumably_satisfied`.
+    PresumablySatisfied,
+    /// `presumably_violated`.
+    PresumablyViolated,
+    /// `unknown`.
+    Unknown,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// Which.
+    pub kind: ActionKind,
+    /// What to say.
+    pub message: Option<Message>,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The actions, mildest first.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ActionKind {
+    /// `log`.
+    Log,
+    /// `warn`.
+    Warn,
+    /// `reflect`.
+    Reflect,
+    /// `ask`.
+    Ask,
+    /// `invoke name(args)`.
+    Invoke {
+        /// What is invoked.
+        name: Name,
+        /// With what.
+        args: Vec<super::Arg>,
+    },
+    /// `block`.
+    Block,
+    /// `stop`.
+    Stop,
+}
+
+/// `system s { … }` or `component c { … }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct System {
+    /// Its name.
+    pub name: Name,
+    /// Its members, in order.
+    pub members: Vec<SystemMember>,
+}
+
+/// A member of a system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SystemMember {
+    /// Its documentation.
+    pub docs: Vec<super::Doc>,
+    /// Which.
+    pub kind: SystemMemberKind,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The members of systems and components.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SystemMemberKind {
+    /// `state mode: { idle, busy } = idle`.
+    State {
+        /// Its name.
+        name: Name,
+        /// Its type.
+        ty: Type,
+        /// Its first value.
+        init: Option<Expr>,
+    },
+    /// `init n in { 0, 2 }`.
+    Init(Expr),
+    /// `step choose when e => …`.
+    Step {
+        /// Its name.
+        name: Name,
+        /// When it may happen.
+        when: Option<Expr>,
+        /// What then happens; more than one only with probabilities.
+        branches: Vec<Branch>,
+    },
+    /// `label tool_call = e`.
+    Label {
+        /// Its name, which may be quoted.
+        name: Name,
+        /// Where it holds.
+        value: Expr,
+    },
+    /// `reward name = e`.
+    Reward {
+        /// Its name; `None` for the one that `R=?` means.
+        name: Option<Name>,
+        /// Per step.
+        value: Expr,
+    },
+    /// `assume e`.
+    Assume(Expr),
+    /// `guarantee e`.
+    Guarantee(Expr),
+}
+
+/// `0.3: x' == a, y' in {1, 2}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// A number, name, fraction or parenthesised expression.
+    pub probability: Option<Expr>,
+    /// The updates; empty for `true`, which changes nothing.
+    pub updates: Vec<Update>,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// `x' == e` or `x' in e`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// The variable, without its prime.
+    pub target: Name,
+    /// `==` or `in`.
+    pub kind: UpdateKind,
+    /// The value or the set of values.
+    pub value: Expr,
+    /// Where it stands.
+    pub span: Loc,
+}
+
+/// The forms of updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UpdateKind {
+    /// `x' == e`.
+    Equal,
+    /// `x' in e`: any of them.
+    In,
+}
+
+/// `compose agent = memory || tools`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compose {
+    /// Its name.
+    pub name: Name,
+    /// Its components.
+    pub parts: Vec<Name>,
+}
+
+/// `test "…" { … }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// What it shows.
+    pub name: StringLit,
+    /// Its clauses, in order.
+    pub clauses: Vec<TestClause>,
+}
+
+/// A clause of `test`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TestClause {
+    /// `given [ … ]`: the events, or a whole record.
+    Given(Expr, Loc),
+    /// `expect …`.
+    Expect(Expect),
+}
+
+/// `expect approved violated at 0`, `expect risk == safe at 2`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expect {
+    /// A property, or a condition when there is no outcome.
+    pub subject: Expr,
+    /// The verdict expected of the property.
+    pub outcome: Option<OutcomeKind>,
+    /// The step: where it became final, or where the condition is asked.
+    pub at: Option<Expr>,
+    /// Where it stands.
+    pub span: Loc,
+}
