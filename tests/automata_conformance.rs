@@ -1,5 +1,6 @@
 //! The automata against the conformance suite: values, verdicts, relations and sizes, all of them.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -224,8 +224,8 @@ impl Machine {
         self.tidy();
         let program = self.engine.program.clone();
         let late = |o: &Obligation| match program.nodes[o.node as usize] {
-            Core::Until { window, .. } if window.timed && now > o.hi => Some(false),
-            Core::Release { window, .. } if window.timed && now > o.hi => Some(true),
+            Core::Until { window, .. } if window.timed && o.started && now > o.hi => Some(false),
+            Core::Release { window, .. } if window.timed && o.started && now > o.hi => Some(true),
             _ => None,
         };
         let mut pairs = Vec::new();

@@ -249,7 +249,7 @@ impl Engine {
             for &obligation in self.residuals.clause(clause).iter() {
                 let obligation = self.residuals.obligation(obligation);
                 let value = match program.nodes[obligation.node as usize] {
-                    Core::Until { .. } | Core::Release { .. } => {
+                    Core::Until { .. } | Core::Release { .. } if obligation.started => {
                         self.unfold(obligation, &nodes, reading.time)?
                     }
                     _ => nodes[obligation.node as usize],
@@ -358,6 +358,7 @@ impl Engine {
                 Core::Until { window, .. } | Core::Release { window, .. } => {
                     let mut begun = start(&program, index as u32, true);
                     if window.timed {
+                        begun.started = true;
                         begun.lo = begun.lo.saturating_add(reading.time);
                         begun.hi = if begun.hi == NEVER {
                             NEVER
@@ -450,6 +451,7 @@ impl Engine {
         let later = Obligation {
             node,
             strong: until,
+            started: true,
             lo,
             hi,
         };

@@ -23,11 +23,13 @@ pub(super) const TRUE: u32 = 1;
 
 /// `node` holds at the next position; `strong` says that there must be one.
 ///
-/// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`.
+/// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`. A window in time is absolute
+/// once the node has `started`, and until then that of the node; windows in steps are always as if started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Obligation {
     pub(super) node: NodeId,
     pub(super) strong: bool,
+    pub(super) started: bool,
     pub(super) lo: i128,
     pub(super) hi: i128,
 }
@@ -314,7 +316,7 @@ impl Residuals {
             return Ok(known);
         }
         meter.grow(1)?;
-        let known = implies(program, Term::of(a), Term::of(b), FUEL);
+        let known = implies(program, a, b, FUEL);
         self.implied.insert((o, p), known);
         Ok(known)
     }
@@ -322,13 +324,16 @@ impl Residuals {
 
 /// The obligation that `node` holds next, with the window that the node has when it starts there.
 pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation {
-    let (lo, hi) = match program.nodes[node as usize] {
-        Core::Until { window, .. } | Core::Release { window, .. } => (window.lo, window.hi),
-        _ => (0, 0),
+    let (started, lo, hi) = match program.nodes[node as usize] {
+        Core::Until { window, .. } | Core::Release { window, .. } => {
+            (!window.timed, window.lo, window.hi)
+        }
+        _ => (true, 0, 0),
     };
     Obligation {
         node,
         strong,
+        started,
         lo,
         hi,
     }
@@ -337,36 +342,9 @@ pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation
 /// Nesting up to which implication is looked for.
 const FUEL: u32 = 4;
 
-/// A node with its present window. A window in time is absolute once the node has `started`.
-#[derive(Clone, Copy)]
-struct Term {
-    node: NodeId,
-    lo: i128,
-    hi: i128,
-    started: bool,
-}
-
-impl Term {
-    fn of(o: Obligation) -> Term {
-        Term {
-            node: o.node,
-            lo: o.lo,
-            hi: o.hi,
-            started: true,
-        }
-    }
-
-    fn part(program: &Program, node: NodeId) -> Term {
-        Term {
-            started: false,
-            ..Term::of(start(program, node, true))
-        }
-    }
-}
-
-/// Whether `a` implies `b` at every position, as far as syntax shows it.
-fn implies(program: &Program, a: Term, b: Term, fuel: u32) -> bool {
-    let part = |node| Term::part(program, node);
+/// Whether `a` implies `b` at every position, as far as syntax shows it; whether they are strong is not looked at.
+fn implies(program: &Program, a: Obligation, b: Obligation, fuel: u32) -> bool {
+    let part = |node| start(program, node, true);
     let (x, y) = (
         program.nodes[a.node as usize],
         program.nodes[b.node as usize],
