@@ -352,7 +352,9 @@ proptest! {
                 let times: Vec<i128> = prefix.iter().map(|p| p.0).collect();
                 let expected = f.at(&prefix, 0);
                 prop_assert_eq!(eval_timed(&formulas, root, &times, |k, atom| holds(t[k].1)(atom))[0], expected, "{:?}", prefix);
-                machine.tick(&mut state, t[i].0).unwrap();
+                if machine.tick(&mut state, t[i].0).is_err() {
+                    break;
+                }
                 if state.finality() != Finality::Open {
                     settled.get_or_insert(state.finality());
                 }

@@ -54,7 +54,7 @@ fn a_machine_follows_what_cannot_be_compiled() {
     let mut machine = Machine::new(&formulas, rule, &limits).unwrap();
     let mut state = machine.initial();
     let n = 3_000;
-    let letter = |i: usize| (i % 7 == 0 || i % 11 == 3, i % 50 < 3);
+    let letter = |i: usize| (i % 7 == 1 || i % 11 == 3, i % 50 < 3);
     let holds = |i: usize, atom: Atom| {
         if atom == Atom(0) {
             letter(i).0

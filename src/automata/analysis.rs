@@ -2,9 +2,10 @@
 //!
 //! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
 
-use super::dfa::{Dfa, Finality, StateId, Verdict};
+use super::dfa::{Dfa, StateId};
 use super::formula::Atom;
 use super::product::Traces;
+use super::verdict::{Finality, Verdict};
 
 /// A set of letters: those with these values. An atom that is not listed may have any value.
 pub type Letter = Vec<(Atom, bool)>;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::core::Program;
 use super::dfa::Dfa;
 use super::diagram::{Cache, Ref};
 use super::eval::eval_empty;
 use super::formula::{FormulaId, Formulas};
 use super::limits::{CompileError, LimitError, Limits, Resource, check};
+use super::program::Program;
 use super::progress::{Engine, Reading};
 
 /// The automaton of a formula, complete and minimal, the empty trace distinguished.

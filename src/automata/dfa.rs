@@ -16,6 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::diagram::{Branch, Diagrams, Ref};
 use super::formula::Atom;
+use super::states::StateSet;
+use super::verdict::{Finality, Verdict};
 
 /// A state of a [`Dfa`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,56 +27,6 @@ impl StateId {
     /// Place of the state among those of its automaton.
     pub fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// Whether what follows can still change the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Finality {
-    /// Every continuation satisfies the formula.
-    FinalTrue,
-    /// No continuation satisfies the formula.
-    FinalFalse,
-    /// Some do and some do not.
-    Open,
-}
-
-/// The four values of runtime verification.
-///
-/// # Source
-/// A. Bauer, M. Leucker, C. Schallhart, "Comparing LTL semantics for runtime verification", 2010; over finite
-/// continuations as in F. Maggi and others, "Monitoring business constraints with linear temporal logic", 2011.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// True whatever follows.
-    Satisfied,
-    /// True if the trace stops now.
-    PresumablySatisfied,
-    /// False if the trace stops now.
-    PresumablyViolated,
-    /// False whatever follows.
-    Violated,
-}
-
-impl Verdict {
-    /// The verdict of a prefix from what can follow and from its value as a whole trace.
-    pub fn new(finality: Finality, accepting: bool) -> Verdict {
-        match (finality, accepting) {
-            (Finality::FinalTrue, _) => Verdict::Satisfied,
-            (Finality::FinalFalse, _) => Verdict::Violated,
-            (Finality::Open, true) => Verdict::PresumablySatisfied,
-            (Finality::Open, false) => Verdict::PresumablyViolated,
-        }
-    }
-
-    /// Whether nothing that follows can change it.
-    pub fn is_final(self) -> bool {
-        matches!(self, Verdict::Satisfied | Verdict::Violated)
-    }
-
-    /// Whether the value is true, for good or for now.
-    pub fn holds(self) -> bool {
-        matches!(self, Verdict::Satisfied | Verdict::PresumablySatisfied)
     }
 }
 
@@ -388,64 +340,5 @@ impl fmt::Display for Dfa {
             }
         }
         Ok(())
-    }
-}
-
-/// A set of states of one automaton.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct StateSet {
-    /// INVARIANT (sorted): increasing, without repetition.
-    states: Vec<StateId>,
-}
-
-impl StateSet {
-    /// The empty set.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a state; says whether it was new.
-    pub fn insert(&mut self, state: StateId) -> bool {
-        match self.states.binary_search(&state) {
-            Ok(_) => false,
-            Err(place) => {
-                self.states.insert(place, state);
-                true
-            }
-        }
-    }
-
-    /// Whether the state belongs to the set.
-    pub fn contains(&self, state: StateId) -> bool {
-        self.states.binary_search(&state).is_ok()
-    }
-
-    /// The states in order.
-    pub fn iter(&self) -> impl Iterator<Item = StateId> + '_ {
-        self.states.iter().copied()
-    }
-
-    /// Number of states.
-    pub fn len(&self) -> usize {
-        self.states.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
-    }
-
-    /// Removes all states.
-    pub fn clear(&mut self) {
-        self.states.clear();
-    }
-}
-
-impl FromIterator<StateId> for StateSet {
-    fn from_iter<I: IntoIterator<Item = StateId>>(states: I) -> Self {
-        let mut states: Vec<StateId> = states.into_iter().collect();
-        states.sort_unstable();
-        states.dedup();
-        StateSet { states }
     }
 }

@@ -13,7 +13,7 @@ pub struct Limits {
     pub states: usize,
     /// Entries kept in memory: diagram nodes, obligations of clauses, cached results. About fifty bytes each.
     pub nodes: usize,
-    /// Elementary steps: one visit of a diagram node or one comparison of two obligations. Twenty million take about a second.
+    /// Elementary steps: one visit of a diagram node or one comparison of two obligations. Twenty million take less than a second.
     pub work: u64,
     /// Different atoms of one formula; also the greatest depth of a diagram.
     pub atoms: usize,

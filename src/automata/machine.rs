@@ -14,13 +14,14 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::core::{Core, Program};
-use super::dfa::{Finality, Verdict};
 use super::eval::eval_empty;
 use super::formula::{Atom, FormulaId, Formulas};
 use super::limits::{LimitError, Limits, Resource, check};
-use super::progress::{Engine, NO_REGISTERS, Reading, Value};
-use super::residual::Obligation;
+use super::obligation::Obligation;
+use super::program::{Core, Program};
+use super::progress::{Engine, Reading};
+use super::registers::Value;
+use super::verdict::{Finality, Verdict};
 
 /// Why a machine cannot take a step. The state is then as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -228,6 +229,14 @@ impl Machine {
             Core::Release { window, .. } if window.timed && o.started && now > o.hi => Some(true),
             _ => None,
         };
+        let owed = state.parts.iter().flat_map(|(_, clauses)| clauses.iter());
+        if !owed
+            .flat_map(|clause| clause.iter())
+            .any(|o| late(o).is_some())
+        {
+            state.time = Some(now);
+            return Ok(());
+        }
         let mut pairs = Vec::new();
         for (registers, clauses) in state.parts.iter() {
             // A strong obligation that can only fail fails its clause; a weak one that can only hold is met. The two other
@@ -243,18 +252,11 @@ impl Machine {
                         .collect()
                 })
                 .collect();
-            let registers = self.engine.list(registers);
-            let mut residual = super::residual::FALSE;
-            for clause in kept {
-                let one = self
-                    .engine
-                    .residuals
-                    .from_parts(&[clause], &mut self.engine.meter)?;
-                residual =
-                    self.engine
-                        .residuals
-                        .or(&program, residual, one, &mut self.engine.meter)?;
-            }
+            let registers = self.engine.lists.number(registers);
+            let Engine {
+                residuals, meter, ..
+            } = &mut self.engine;
+            let residual = residuals.weakest(&program, &kept, meter)?;
             pairs.push((registers, residual));
         }
         let configuration = self.engine.configuration(pairs)?;
@@ -306,11 +308,7 @@ fn freeze(engine: &Engine, configuration: u32, time: Option<i128>) -> MachineSta
                 })
                 .collect();
             clauses.sort_unstable();
-            let values = if registers == NO_REGISTERS {
-                Vec::new()
-            } else {
-                engine.values(registers)
-            };
+            let values = engine.lists.values(registers);
             (values.into(), clauses.into())
         })
         .collect();
@@ -342,10 +340,10 @@ fn freeze(engine: &Engine, configuration: u32, time: Option<i128>) -> MachineSta
 fn thaw(engine: &mut Engine, state: &MachineState) -> Result<u32, LimitError> {
     let mut pairs = Vec::with_capacity(state.parts.len());
     for (registers, clauses) in state.parts.iter() {
-        let registers = engine.list(registers);
+        let registers = engine.lists.number(registers);
         pairs.push((
             registers,
-            engine.residuals.from_parts(clauses, &mut engine.meter)?,
+            engine.residuals.of_clauses(clauses, &mut engine.meter)?,
         ));
     }
     engine.configuration(pairs)

@@ -5,7 +5,7 @@
 //! position, atoms are asked for only when they matter, and the verdict on every prefix is exact.
 //!
 //! ```text
-//! Formulas ──core──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa
+//! Formulas ──desugar──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa
 //!     │                            └──────── machine ────▶ MachineState, one step at a time
 //!     └──eval──▶ values at every position of a complete trace
 //! ```
@@ -24,7 +24,7 @@
 //!
 //! # The hard idea
 //! A state is what the rest of the trace owes: sets of obligations, kept as small as syntax allows
-//! (`residual.rs`). The past is not owed but remembered, in registers (`core.rs`). A formula such as `O (a U b)`, whose past
+//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`, whose past
 //! operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then takes all
 //! guesses at once.
 //!
@@ -36,7 +36,8 @@
 
 mod analysis;
 mod compile;
-mod core;
+mod configuration;
+mod desugar;
 mod dfa;
 mod diagram;
 mod eval;
@@ -44,15 +45,22 @@ pub mod formula;
 mod limits;
 mod machine;
 mod minimize;
+mod obligation;
 mod product;
+mod program;
 mod progress;
+mod registers;
 mod residual;
+mod states;
+mod verdict;
 
 pub use analysis::{Class, Letter, Word};
 pub use compile::{compile, compile_raw};
-pub use dfa::{Dfa, Finality, StateId, StateSet, Verdict};
+pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use machine::{Machine, MachineState, StepError};
 pub use product::Traces;
+pub use states::StateSet;
+pub use verdict::{Finality, Verdict};

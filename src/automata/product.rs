@@ -8,6 +8,7 @@ use super::dfa::{Dfa, StateId};
 use super::diagram::{Branch, Diagrams, Ref};
 use super::formula::Atom;
 use super::limits::{LimitError, Limits, Resource, check};
+use super::verdict::Finality;
 
 /// Whether the empty trace is among those that are spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,9 +95,9 @@ impl Dfa {
         for row in &mut dfa.rows {
             row.accepting = !row.accepting;
             row.finality = match row.finality {
-                super::dfa::Finality::FinalTrue => super::dfa::Finality::FinalFalse,
-                super::dfa::Finality::FinalFalse => super::dfa::Finality::FinalTrue,
-                super::dfa::Finality::Open => super::dfa::Finality::Open,
+                Finality::FinalTrue => Finality::FinalFalse,
+                Finality::FinalFalse => Finality::FinalTrue,
+                Finality::Open => Finality::Open,
             };
         }
         dfa

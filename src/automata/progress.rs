@@ -16,25 +16,13 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::core::{Core, NEVER, Program, Register};
+use super::configuration::{Configurations, Join, Pair, Union, collect};
 use super::diagram::{Cache, Combine, Diagrams, PairCache, Ref};
 use super::limits::{LimitError, Limits, Meter};
-use super::residual::{FALSE, Obligation, Residuals, TRUE, start};
-
-/// What one register holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Value {
-    /// A bit or a counter.
-    Count(u32),
-    /// Times, earliest first.
-    Times(Arc<[i128]>),
-}
-
-/// A pair of registers and residual, by number.
-pub(super) type Pair = (u32, u32);
-
-/// The registers of a pair that needs none.
-pub(super) const NO_REGISTERS: u32 = 0;
+use super::obligation::{Obligation, start};
+use super::program::{Core, NEVER, Program};
+use super::registers::{Lists, NO_REGISTERS, Now, Update, Value};
+use super::residual::{FALSE, Residuals, TRUE};
 
 /// The tables of one construction. Numbers are meaningful within one engine only.
 #[derive(Clone, Debug)]
@@ -43,8 +31,7 @@ pub(super) struct Engine {
     pub(super) diagrams: Diagrams,
     pub(super) residuals: Residuals,
     pub(super) meter: Meter,
-    /// Lists of register values, built from the front: the list before it and its last value. Number 0 is the empty list.
-    lists: IndexSet<(u32, Value), FxBuildHasher>,
+    pub(super) lists: Lists,
     pairs: IndexSet<Pair, FxBuildHasher>,
     configurations: Configurations,
     and: PairCache,
@@ -56,73 +43,6 @@ pub(super) struct Engine {
     /// right for all registers.
     open: Option<Vec<Ref>>,
     by_registers: FxHashMap<u32, (Arc<[Ref]>, Ref)>,
-}
-
-struct And<'a>(&'a Program, &'a mut Residuals);
-struct Or<'a>(&'a Program, &'a mut Residuals);
-struct Update<'a>(&'a mut IndexSet<(u32, Value), FxBuildHasher>, [Value; 2]);
-struct Join<'a>(
-    &'a Program,
-    &'a Residuals,
-    &'a mut IndexSet<Pair, FxBuildHasher>,
-);
-
-impl Combine for And<'_> {
-    const COMMUTES: bool = true;
-    fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(FALSE), _) | (_, Some(TRUE)) => Some(a),
-            (_, Some(FALSE)) | (Some(TRUE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
-    }
-    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
-        self.1.and(self.0, a, b, meter)
-    }
-}
-
-impl Combine for Or<'_> {
-    const COMMUTES: bool = true;
-    fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(TRUE), _) | (_, Some(FALSE)) => Some(a),
-            (_, Some(TRUE)) | (Some(FALSE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
-    }
-    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
-        self.1.or(self.0, a, b, meter)
-    }
-}
-
-impl Combine for Update<'_> {
-    const COMMUTES: bool = false;
-    fn leaves(&mut self, list: u32, bit: u32, meter: &mut Meter) -> Result<u32, LimitError> {
-        let (index, new) = self
-            .0
-            .insert_full((list, self.1[usize::from(bit == TRUE)].clone()));
-        meter.grow(usize::from(new))?;
-        Ok(index as u32)
-    }
-}
-
-impl Combine for Join<'_> {
-    const COMMUTES: bool = false;
-    fn leaves(
-        &mut self,
-        registers: u32,
-        residual: u32,
-        meter: &mut Meter,
-    ) -> Result<u32, LimitError> {
-        let registers = if self.1.needs_registers(self.0, residual) {
-            registers
-        } else {
-            NO_REGISTERS
-        };
-        let (index, new) = self.2.insert_full((registers, residual));
-        meter.grow(usize::from(new))?;
-        Ok(index as u32)
-    }
 }
 
 /// What is known of the position that is read.
@@ -138,14 +58,12 @@ pub(super) struct Reading<'a> {
 
 impl Engine {
     pub(super) fn new(program: Arc<Program>, limits: &Limits) -> Self {
-        let mut lists = IndexSet::default();
-        lists.insert((0, Value::Count(u32::MAX)));
         Engine {
             program,
             diagrams: Diagrams::default(),
             residuals: Residuals::new(),
             meter: Meter::new(limits),
-            lists,
+            lists: Lists::new(),
             pairs: IndexSet::default(),
             configurations: IndexSet::default(),
             and: PairCache::default(),
@@ -161,37 +79,18 @@ impl Engine {
     /// The configuration before anything is read: the formula must hold next.
     pub(super) fn initial(&mut self) -> Result<u32, LimitError> {
         let program = self.program.clone();
-        let zero = |register: &Register| match register {
-            Register::Timed { .. } => Value::Times(Arc::from([])),
-            _ => Value::Count(0),
-        };
-        let values: Vec<Value> = program.registers.iter().map(zero).collect();
-        let registers = self.list(&values);
+        let values: Vec<Value> = program
+            .registers
+            .iter()
+            .map(|register| register.zero())
+            .collect();
+        let registers = self.lists.number(&values);
         let residual = self.residuals.single(
             &program,
             start(&program, program.root, true),
             &mut self.meter,
         )?;
         self.configuration(vec![(registers, residual)])
-    }
-
-    /// The number of a list of register values.
-    pub(super) fn list(&mut self, values: &[Value]) -> u32 {
-        values.iter().fold(NO_REGISTERS, |list, value| {
-            self.lists.insert_full((list, value.clone())).0 as u32
-        })
-    }
-
-    /// The values of a list.
-    pub(super) fn values(&self, mut list: u32) -> Vec<Value> {
-        let mut values = Vec::with_capacity(self.program.registers.len());
-        while list != NO_REGISTERS {
-            let (before, value) = &self.lists[list as usize];
-            values.push(value.clone());
-            list = *before;
-        }
-        values.reverse();
-        values
     }
 
     pub(super) fn pairs(&self, configuration: u32) -> Arc<[Pair]> {
@@ -280,15 +179,7 @@ impl Engine {
             return Ok((nodes.clone(), *updated));
         }
         let program = self.program.clone();
-        let old = match registers {
-            NO_REGISTERS => Vec::new(),
-            _ => self.values(registers),
-        };
-        // Registers that nobody needs any more read as if nothing had happened.
-        let count = |register: u32| match old.get(register as usize) {
-            Some(Value::Count(count)) => *count,
-            _ => 0,
-        };
+        let old = self.lists.values(registers);
         let base = if reading.open {
             self.open.clone()
         } else {
@@ -317,34 +208,16 @@ impl Engine {
                 Core::Past { register, positive } => {
                     let value = match now[register as usize] {
                         Some(value) => value,
-                        None => match program.registers[register as usize] {
-                            Register::Previous { .. } => constant(count(register) != 0),
-                            Register::Since { lhs, rhs } => match count(register) {
-                                0 => nodes[rhs as usize],
-                                _ => self.or(nodes[rhs as usize], nodes[lhs as usize])?,
-                            },
-                            Register::Recent { operand, .. } => match count(register) {
-                                0 => nodes[operand as usize],
-                                _ => constant(true),
-                            },
-                            Register::Timed { operand, lo, hi } => {
-                                let near = reading.time.saturating_sub(lo);
-                                let far = if hi == NEVER {
-                                    i128::MIN
-                                } else {
-                                    reading.time.saturating_sub(hi)
-                                };
-                                match old.get(register as usize) {
-                                    Some(Value::Times(times))
-                                        if times.iter().any(|t| (far..=near).contains(t)) =>
-                                    {
-                                        constant(true)
-                                    }
-                                    _ if lo == 0 => nodes[operand as usize],
-                                    _ => constant(false),
+                        None => {
+                            let kind = program.registers[register as usize];
+                            match kind.now(old.get(register as usize), reading.time) {
+                                Now::Known(value) => constant(value),
+                                Now::Same(operand) => nodes[operand as usize],
+                                Now::Either(f, g) => {
+                                    self.or(nodes[f as usize], nodes[g as usize])?
                                 }
                             }
-                        },
+                        }
                     };
                     now[register as usize] = Some(value);
                     if positive { value } else { self.not(value)? }
@@ -372,21 +245,12 @@ impl Engine {
         }
         let mut updated = Ref::leaf(NO_REGISTERS);
         for (register, &kind) in program.registers.iter().enumerate() {
-            let value = old.get(register).cloned();
-            let (input, choices) = match kind {
-                Register::Previous { operand } => (nodes[operand as usize], bits()),
-                Register::Since { .. } => (now[register].unwrap_or(Ref::leaf(FALSE)), bits()),
-                Register::Recent { operand, span } => (
-                    nodes[operand as usize],
-                    [
-                        Value::Count(count(register as u32).saturating_sub(1)),
-                        Value::Count(span),
-                    ],
-                ),
-                Register::Timed { operand, lo, hi } => {
-                    (nodes[operand as usize], times(value, reading.time, lo, hi))
-                }
+            // Every register has a node that reads it, so what it is now is known here.
+            let input = match kind.input() {
+                Some(operand) => nodes[operand as usize],
+                None => now[register].unwrap_or(Ref::leaf(FALSE)),
             };
+            let choices = kind.next(old.get(register), reading.time);
             updated = self.diagrams.apply(
                 &mut PairCache::default(),
                 updated,
@@ -433,21 +297,21 @@ impl Engine {
             if time > hi {
                 return Ok(neutral);
             }
-            let open = lo <= time;
-            if open {
-                lo = i128::MIN;
-            }
-            Some(open)
+            lo <= time
         } else {
-            let open = lo == 0;
-            let more = hi > 0;
+            lo <= 0
+        };
+        let here = if open { rhs } else { neutral };
+        if window.timed && open {
+            // Time does not run backward: the window stays open, and those that are open differ in their ends only.
+            lo = i128::MIN;
+        } else if !window.timed {
+            if hi == 0 {
+                return Ok(here);
+            }
             lo = (lo - 1).max(0);
             hi = if hi == NEVER { NEVER } else { hi - 1 };
-            if !more {
-                return Ok(if open { rhs } else { neutral });
-            }
-            Some(open)
-        };
+        }
         let later = Obligation {
             node,
             strong: until,
@@ -456,7 +320,6 @@ impl Engine {
             hi,
         };
         let later = Ref::leaf(self.residuals.single(&program, later, &mut self.meter)?);
-        let here = if open == Some(true) { rhs } else { neutral };
         if until {
             let go_on = self.and(lhs, later)?;
             self.or(here, go_on)
@@ -525,77 +388,33 @@ impl Engine {
     }
 }
 
-type Configurations = IndexSet<Arc<[Pair]>, FxBuildHasher>;
+struct And<'a>(&'a Program, &'a mut Residuals);
+struct Or<'a>(&'a Program, &'a mut Residuals);
 
-/// The configuration of these pairs; residuals of equal registers are joined.
-fn collect(
-    program: &Program,
-    residuals: &mut Residuals,
-    table: &mut Configurations,
-    mut pairs: Vec<Pair>,
-    meter: &mut Meter,
-) -> Result<u32, LimitError> {
-    pairs.retain(|&(_, residual)| residual != FALSE);
-    pairs.sort_unstable();
-    let mut merged: Vec<Pair> = Vec::with_capacity(pairs.len());
-    for (registers, residual) in pairs {
-        match merged.last_mut() {
-            Some(last) if last.0 == registers => {
-                last.1 = residuals.or(program, last.1, residual, meter)?
-            }
-            _ => merged.push((registers, residual)),
-        }
-    }
-    if merged.iter().any(|&(_, residual)| residual == TRUE) {
-        merged = vec![(NO_REGISTERS, TRUE)];
-    }
-    if let Some(index) = table.get_index_of(merged.as_slice()) {
-        return Ok(index as u32);
-    }
-    meter.grow(1 + merged.len())?;
-    Ok(table.insert_full(merged.into()).0 as u32)
-}
-
-struct Union<'a>(&'a Program, &'a mut Residuals, &'a mut Configurations);
-
-impl Combine for Union<'_> {
+impl Combine for And<'_> {
     const COMMUTES: bool = true;
     fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        (a == b).then_some(a)
+        match (a.as_leaf(), b.as_leaf()) {
+            (Some(FALSE), _) | (_, Some(TRUE)) => Some(a),
+            (_, Some(FALSE)) | (Some(TRUE), _) => Some(b),
+            _ => (a == b).then_some(a),
+        }
     }
     fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
-        let mut pairs = self.2[a as usize].to_vec();
-        pairs.extend_from_slice(&self.2[b as usize]);
-        collect(self.0, self.1, self.2, pairs, meter)
+        self.1.and(self.0, a, b, meter)
     }
 }
 
-fn bits() -> [Value; 2] {
-    [Value::Count(0), Value::Count(1)]
-}
-
-/// The times to keep after `now`, without and with `now` itself.
-fn times(old: Option<Value>, now: i128, lo: i128, hi: i128) -> [Value; 2] {
-    let far = if hi == NEVER {
-        i128::MIN
-    } else {
-        now.saturating_sub(hi)
-    };
-    let mut kept: Vec<i128> = match old {
-        Some(Value::Times(times)) => times.iter().copied().filter(|&t| t >= far).collect(),
-        _ => Vec::new(),
-    };
-    let without = Value::Times(kept.as_slice().into());
-    if hi == NEVER {
-        // Without an upper end the earliest time is in the window whenever another one is.
-        if kept.is_empty() {
-            kept.push(now);
+impl Combine for Or<'_> {
+    const COMMUTES: bool = true;
+    fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
+        match (a.as_leaf(), b.as_leaf()) {
+            (Some(TRUE), _) | (_, Some(FALSE)) => Some(a),
+            (_, Some(TRUE)) | (Some(FALSE), _) => Some(b),
+            _ => (a == b).then_some(a),
         }
-    } else if lo == 0 {
-        // Without a lower end the latest is.
-        kept = vec![now];
-    } else if kept.last() != Some(&now) {
-        kept.push(now);
     }
-    [without, Value::Times(kept.into())]
+    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
+        self.1.or(self.0, a, b, meter)
+    }
 }

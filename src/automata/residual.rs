@@ -1,38 +1,24 @@
 //! What a trace still owes: obligations on the rest of it, in disjunctive normal form.
 //!
-//! An [`Obligation`] is a node that must hold at the next position. A *clause* is a set of obligations, a *residual* a set
+//! An obligation is a node that must hold at the next position. A *clause* is a set of obligations, a *residual* a set
 //! of clauses of which one must be met; clauses are the states of a nondeterministic automaton, residuals those of the
 //! deterministic one. Both are kept as antichains of an implication that is decided by syntax alone: `F[0,20] p` implies
 //! `F[0,50] p`, so that a clause with both keeps the first, and of a thousand pending answers only the most urgent one
 //! counts. That is what keeps `G (a -> F[0,50] b)` at 52 states instead of 2^50.
-//!
-//! Windows in steps shrink as they move; windows in time are absolute from the moment the obligation is made.
 
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::core::{Core, NodeId, Program};
 use super::limits::{LimitError, Meter};
+use super::obligation::{Obligation, implies, start};
+use super::program::{Core, Program};
 
 /// The residual without clauses: no continuation will do.
 pub(super) const FALSE: u32 = 0;
 /// The residual of the empty clause: every continuation will do.
 pub(super) const TRUE: u32 = 1;
-
-/// `node` holds at the next position; `strong` says that there must be one.
-///
-/// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`. A window in time is absolute
-/// once the node has `started`, and until then that of the node; windows in steps are always as if started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Obligation {
-    pub(super) node: NodeId,
-    pub(super) strong: bool,
-    pub(super) started: bool,
-    pub(super) lo: i128,
-    pub(super) hi: i128,
-}
 
 /// The tables of obligations, clauses and residuals, which refer to each other by number.
 #[derive(Clone, Debug)]
@@ -115,24 +101,42 @@ impl Residuals {
         Ok(whole)
     }
 
-    /// The residual whose clauses are these sets of obligations.
-    pub(super) fn from_parts(
+    /// The residual whose clauses are these sets of obligations, which must be an antichain.
+    pub(super) fn of_clauses(
         &mut self,
         clauses: &[Arc<[Obligation]>],
         meter: &mut Meter,
     ) -> Result<u32, LimitError> {
+        let mut ids = self.intern_clauses(clauses, meter)?;
+        ids.sort_unstable();
+        self.intern(ids, meter)
+    }
+
+    /// The residual of any sets of obligations.
+    pub(super) fn weakest(
+        &mut self,
+        program: &Program,
+        clauses: &[Arc<[Obligation]>],
+        meter: &mut Meter,
+    ) -> Result<u32, LimitError> {
+        let ids = self.intern_clauses(clauses, meter)?;
+        self.antichain(program, ids, meter)
+    }
+
+    fn intern_clauses(
+        &mut self,
+        clauses: &[Arc<[Obligation]>],
+        meter: &mut Meter,
+    ) -> Result<Vec<u32>, LimitError> {
         let mut ids = Vec::with_capacity(clauses.len());
         for clause in clauses {
-            let mut clause: Vec<u32> = clause
-                .iter()
-                .map(|&o| self.obligations.insert_full(o).0 as u32)
-                .collect();
+            let number = |&o: &Obligation| self.obligations.insert_full(o).0 as u32;
+            let mut clause: Vec<u32> = clause.iter().map(number).collect();
             clause.sort_unstable();
             meter.grow(clause.len())?;
             ids.push(self.intern_clause(clause, meter)?);
         }
-        ids.sort_unstable();
-        self.intern(ids, meter)
+        Ok(ids)
     }
 
     fn intern_clause(&mut self, clause: Vec<u32>, meter: &mut Meter) -> Result<u32, LimitError> {
@@ -316,136 +320,8 @@ impl Residuals {
             return Ok(known);
         }
         meter.grow(1)?;
-        let known = implies(program, a, b, FUEL);
+        let known = implies(program, a, b);
         self.implied.insert((o, p), known);
         Ok(known)
-    }
-}
-
-/// The obligation that `node` holds next, with the window that the node has when it starts there.
-pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation {
-    let (started, lo, hi) = match program.nodes[node as usize] {
-        Core::Until { window, .. } | Core::Release { window, .. } => {
-            (!window.timed, window.lo, window.hi)
-        }
-        _ => (true, 0, 0),
-    };
-    Obligation {
-        node,
-        strong,
-        started,
-        lo,
-        hi,
-    }
-}
-
-/// Nesting up to which implication is looked for.
-const FUEL: u32 = 4;
-
-/// Whether `a` implies `b` at every position, as far as syntax shows it; whether they are strong is not looked at.
-fn implies(program: &Program, a: Obligation, b: Obligation, fuel: u32) -> bool {
-    let part = |node| start(program, node, true);
-    let (x, y) = (
-        program.nodes[a.node as usize],
-        program.nodes[b.node as usize],
-    );
-    if x == Core::False || y == Core::True {
-        return true;
-    }
-    if a.node == b.node && a.lo == b.lo && a.hi == b.hi && a.started == b.started {
-        return true;
-    }
-    if fuel == 0 {
-        return a.node == b.node && !matches!(x, Core::Until { .. } | Core::Release { .. });
-    }
-    let fuel = fuel - 1;
-    match (x, y) {
-        (Core::Or(f, g), _) => {
-            return implies(program, part(f), b, fuel) && implies(program, part(g), b, fuel);
-        }
-        (_, Core::And(f, g)) => {
-            return implies(program, a, part(f), fuel) && implies(program, a, part(g), fuel);
-        }
-        (Core::And(f, g), _)
-            if implies(program, part(f), b, fuel) || implies(program, part(g), b, fuel) =>
-        {
-            return true;
-        }
-        (_, Core::Or(f, g))
-            if implies(program, a, part(f), fuel) || implies(program, a, part(g), fuel) =>
-        {
-            return true;
-        }
-        (
-            Core::Until {
-                lhs: f,
-                rhs: g,
-                window: v,
-            },
-            Core::Until {
-                lhs: h,
-                rhs: k,
-                window: w,
-            },
-        ) => {
-            let comparable = v.timed == w.timed && (!v.timed || a.started == b.started);
-            if comparable
-                && b.lo <= a.lo
-                && a.hi <= b.hi
-                && implies(program, part(f), part(h), fuel)
-                && implies(program, part(g), part(k), fuel)
-            {
-                return true;
-            }
-        }
-        (
-            Core::Release {
-                lhs: f,
-                rhs: g,
-                window: v,
-            },
-            Core::Release {
-                lhs: h,
-                rhs: k,
-                window: w,
-            },
-        ) => {
-            let comparable = v.timed == w.timed && (!v.timed || a.started == b.started);
-            if comparable
-                && a.lo <= b.lo
-                && b.hi <= a.hi
-                && implies(program, part(f), part(h), fuel)
-                && implies(program, part(g), part(k), fuel)
-            {
-                return true;
-            }
-        }
-        (
-            Core::Next {
-                strong: s,
-                operand: f,
-            },
-            Core::Next {
-                strong: t,
-                operand: g,
-            },
-        ) => {
-            return (s || !t) && implies(program, part(f), part(g), fuel);
-        }
-        _ => {}
-    }
-    match y {
-        Core::Until { rhs, window, .. }
-            if !window.timed && b.lo == 0 && implies(program, a, part(rhs), fuel) =>
-        {
-            return true;
-        }
-        _ => {}
-    }
-    match x {
-        Core::Release { rhs, window, .. } if !window.timed && a.lo == 0 => {
-            implies(program, part(rhs), b, fuel)
-        }
-        _ => false,
     }
 }

@@ -1,8 +1,4 @@
-//! The small language that the construction works on: negation normal form, registers for the past, guesses for the future
-//! inside the past.
-//!
-//! Input is a formula of the arena; output is a [`Program`], a list of nodes in which operands come first. It speaks of
-//! non-empty traces only.
+//! From a formula of the arena to a [`Program`].
 //!
 //! * Negation is pushed to the letters. On finite traces `!X f` is `N !f`, so both nexts are kept, and no rule of infinite
 //!   words (`X true = true`) is used.
@@ -20,155 +16,56 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 use super::limits::{LimitError, Limits, Resource, check};
+use super::program::{Core, NEVER, NodeId, Program, Register, Window};
 
-/// Index of a node of a [`Program`].
-pub(super) type NodeId = u32;
-
-/// Window of a future operator. `hi` is the greatest number where there is no upper end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Window {
-    pub(super) timed: bool,
-    pub(super) lo: i128,
-    pub(super) hi: i128,
-}
-
-/// No upper end.
-pub(super) const NEVER: i128 = i128::MAX;
-
-impl Window {
-    pub(super) const ALL: Window = Window {
-        timed: false,
-        lo: 0,
-        hi: NEVER,
+/// The program of a formula, for all non-empty traces.
+pub(super) fn desugar(
+    formulas: &Formulas,
+    formula: FormulaId,
+    limits: &Limits,
+) -> Result<Program, LimitError> {
+    let atoms = formulas.atoms(formula);
+    check(Resource::Atoms, limits.atoms as u64, atoms.len() as u64)?;
+    let vars = atoms
+        .iter()
+        .enumerate()
+        .map(|(var, &atom)| (atom, var as u32))
+        .collect();
+    let mut lower = Lower {
+        nodes: IndexSet::default(),
+        future: Vec::new(),
+        registers: IndexSet::default(),
+        vars,
+        guesses: Vec::new(),
+        limit: limits.nodes,
     };
-
-    fn new(interval: Interval) -> Window {
-        match interval {
-            Interval::Steps { lo, hi } => Window {
-                timed: false,
-                lo: i128::from(lo),
-                hi: hi.map_or(NEVER, i128::from),
-            },
-            Interval::Time { lo, hi: None } if lo <= 0 => Window::ALL,
-            Interval::Time { lo, hi } => Window {
-                timed: true,
-                lo: lo.max(0),
-                hi: hi.unwrap_or(NEVER),
-            },
-        }
+    let mut pairs = vec![(0, 0); formula.index() + 1];
+    for part in formulas.parts(formula) {
+        pairs[part.index()] = lower.node(formulas.node(part), &pairs)?;
     }
-}
-
-/// A node in negation normal form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Core {
-    True,
-    False,
-    /// A letter of the input or a guess, by its variable.
-    Literal {
-        var: u32,
-        positive: bool,
-    },
-    /// What a past operator is now.
-    Past {
-        register: u32,
-        positive: bool,
-    },
-    And(NodeId, NodeId),
-    Or(NodeId, NodeId),
-    Next {
-        strong: bool,
-        operand: NodeId,
-    },
-    Until {
-        lhs: NodeId,
-        rhs: NodeId,
-        window: Window,
-    },
-    /// Dual of `Until`: at every position of the window `rhs` holds, or `lhs` held before it.
-    Release {
-        lhs: NodeId,
-        rhs: NodeId,
-        window: Window,
-    },
-}
-
-/// What a register remembers of its operands, which contain no future.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Register {
-    /// The operand one position ago; false at first.
-    Previous { operand: NodeId },
-    /// Whether `lhs S rhs` held one position ago.
-    Since { lhs: NodeId, rhs: NodeId },
-    /// For how many more positions `O[0,span] operand` holds without a new one.
-    Recent { operand: NodeId, span: u32 },
-    /// The times at which the operand held, as far as they can still matter.
-    Timed { operand: NodeId, lo: i128, hi: i128 },
-}
-
-/// A formula ready for the construction.
-#[derive(Clone, Debug)]
-pub(super) struct Program {
-    /// Operands first.
-    pub(super) nodes: Vec<Core>,
-    pub(super) registers: Vec<Register>,
-    /// Letter of each variable; variables beyond these are guesses.
-    pub(super) atoms: Vec<Atom>,
-    pub(super) n_guesses: usize,
-    pub(super) root: NodeId,
-    /// Whether the value of a node depends on registers at the same position.
-    pub(super) past: Vec<bool>,
-    /// Whether a node has a register anywhere below it.
-    pub(super) looks_back: Vec<bool>,
-    pub(super) timed: bool,
-}
-
-impl Program {
-    pub(super) fn new(
-        formulas: &Formulas,
-        formula: FormulaId,
-        limits: &Limits,
-    ) -> Result<Program, LimitError> {
-        let atoms = formulas.atoms(formula);
-        check(Resource::Atoms, limits.atoms as u64, atoms.len() as u64)?;
-        let vars = atoms
-            .iter()
-            .enumerate()
-            .map(|(var, &atom)| (atom, var as u32))
-            .collect();
-        let mut lower = Lower {
-            nodes: IndexSet::default(),
-            future: Vec::new(),
-            registers: IndexSet::default(),
-            vars,
-            guesses: Vec::new(),
-            limit: limits.nodes,
-        };
-        let mut pairs = vec![(0, 0); formula.index() + 1];
-        for part in formulas.parts(formula) {
-            pairs[part.index()] = lower.node(formulas.node(part), &pairs)?;
-        }
-        let mut root = pairs[formula.index()].0;
-        for (index, (holds, fails)) in lower.guesses.clone().into_iter().enumerate() {
-            let (guess, no_guess) = lower.literal((atoms.len() + index) as u32);
-            let (right, wrong) = (lower.or(no_guess, holds), lower.or(guess, fails));
-            let agrees = lower.and(right, wrong);
-            let falsum = lower.add(Core::False);
-            let always = lower.release(falsum, agrees, Window::ALL);
-            root = lower.and(root, always);
-        }
-        check(
-            Resource::Atoms,
-            limits.atoms as u64,
-            (atoms.len() + lower.guesses.len()) as u64,
-        )?;
-        Ok(lower.finish(root, atoms))
+    let mut root = pairs[formula.index()].0;
+    for (index, (holds, fails)) in lower.guesses.clone().into_iter().enumerate() {
+        let (guess, no_guess) = lower.literal((atoms.len() + index) as u32);
+        let (right, wrong) = (lower.or(no_guess, holds), lower.or(guess, fails));
+        let agrees = lower.and(right, wrong);
+        let falsum = lower.add(Core::False);
+        let always = lower.release(falsum, agrees, Window::ALL);
+        root = lower.and(root, always);
     }
-
-    /// Number of variables, guesses included.
-    pub(super) fn n_vars(&self) -> usize {
-        self.atoms.len() + self.n_guesses
-    }
+    check(
+        Resource::Atoms,
+        limits.atoms as u64,
+        (atoms.len() + lower.guesses.len()) as u64,
+    )?;
+    let nodes: Vec<Core> = lower.nodes.into_iter().collect();
+    let registers: Vec<Register> = lower.registers.into_iter().collect();
+    Ok(Program::assemble(
+        &nodes,
+        &registers,
+        root,
+        atoms,
+        lower.guesses.len(),
+    ))
 }
 
 /// A formula and its negation.
@@ -389,7 +286,7 @@ impl Lower {
             (Core::False, _) | (_, Core::True) => f,
             (Core::True, _) | (_, Core::False) => g,
             _ if f == g => f,
-            (a, b) if opposite(a, b) => self.add(Core::False),
+            (a, b) if a.is_opposite(b) => self.add(Core::False),
             _ => self.add(Core::And(f.min(g), f.max(g))),
         }
     }
@@ -399,7 +296,7 @@ impl Lower {
             (Core::True, _) | (_, Core::False) => f,
             (Core::False, _) | (_, Core::True) => g,
             _ if f == g => f,
-            (a, b) if opposite(a, b) => self.add(Core::True),
+            (a, b) if a.is_opposite(b) => self.add(Core::True),
             _ => self.add(Core::Or(f.min(g), f.max(g))),
         }
     }
@@ -463,124 +360,6 @@ impl Lower {
             _ => self.add(Core::Release { lhs, rhs, window }),
         }
     }
-
-    /// Drops what the root does not need, keeping the order.
-    fn finish(self, root: NodeId, atoms: Vec<Atom>) -> Program {
-        let operands = |node: Core| -> Vec<NodeId> {
-            match node {
-                Core::True | Core::False | Core::Literal { .. } => vec![],
-                Core::Past { register, .. } => match self.registers[register as usize] {
-                    Register::Previous { operand }
-                    | Register::Recent { operand, .. }
-                    | Register::Timed { operand, .. } => vec![operand],
-                    Register::Since { lhs, rhs } => vec![lhs, rhs],
-                },
-                Core::And(f, g) | Core::Or(f, g) => vec![f, g],
-                Core::Next { operand, .. } => vec![operand],
-                Core::Until { lhs, rhs, .. } | Core::Release { lhs, rhs, .. } => vec![lhs, rhs],
-            }
-        };
-        // Adding guesses can put the root before parts that were made later, so needs are found by a search, not a sweep.
-        let mut needed = vec![false; self.nodes.len()];
-        let mut stack = vec![root];
-        while let Some(node) = stack.pop() {
-            if !std::mem::replace(&mut needed[node as usize], true) {
-                stack.extend(operands(self.nodes[node as usize]));
-            }
-        }
-        let mut place = vec![0; self.nodes.len()];
-        let mut registers: IndexSet<Register, FxBuildHasher> = IndexSet::default();
-        let mut program = Program {
-            nodes: Vec::new(),
-            registers: Vec::new(),
-            atoms,
-            n_guesses: self.guesses.len(),
-            root: 0,
-            past: Vec::new(),
-            looks_back: Vec::new(),
-            timed: false,
-        };
-        for (index, &node) in self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|&(index, _)| needed[index])
-        {
-            let at = |f: NodeId| place[f as usize];
-            let moved = match node {
-                Core::True | Core::False | Core::Literal { .. } => node,
-                Core::Past { register, positive } => {
-                    let register = match self.registers[register as usize] {
-                        Register::Previous { operand } => Register::Previous {
-                            operand: at(operand),
-                        },
-                        Register::Since { lhs, rhs } => Register::Since {
-                            lhs: at(lhs),
-                            rhs: at(rhs),
-                        },
-                        Register::Recent { operand, span } => Register::Recent {
-                            operand: at(operand),
-                            span,
-                        },
-                        Register::Timed { operand, lo, hi } => Register::Timed {
-                            operand: at(operand),
-                            lo,
-                            hi,
-                        },
-                    };
-                    program.timed |= matches!(register, Register::Timed { .. });
-                    Core::Past {
-                        register: registers.insert_full(register).0 as u32,
-                        positive,
-                    }
-                }
-                Core::And(f, g) => Core::And(at(f), at(g)),
-                Core::Or(f, g) => Core::Or(at(f), at(g)),
-                Core::Next { strong, operand } => Core::Next {
-                    strong,
-                    operand: at(operand),
-                },
-                Core::Until { lhs, rhs, window } => Core::Until {
-                    lhs: at(lhs),
-                    rhs: at(rhs),
-                    window,
-                },
-                Core::Release { lhs, rhs, window } => Core::Release {
-                    lhs: at(lhs),
-                    rhs: at(rhs),
-                    window,
-                },
-            };
-            let past = match moved {
-                Core::True | Core::False | Core::Literal { .. } | Core::Next { .. } => false,
-                Core::Past { .. } => true,
-                Core::And(f, g) | Core::Or(f, g) => {
-                    program.past[f as usize] || program.past[g as usize]
-                }
-                Core::Until { lhs, rhs, window } | Core::Release { lhs, rhs, window } => {
-                    program.timed |= window.timed;
-                    program.past[lhs as usize] || program.past[rhs as usize]
-                }
-            };
-            place[index] = program.nodes.len() as NodeId;
-            program.nodes.push(moved);
-            program.past.push(past);
-            let back = |f: NodeId| program.looks_back[f as usize];
-            let looks_back = match moved {
-                Core::True | Core::False | Core::Literal { .. } => false,
-                Core::Past { .. } => true,
-                Core::Next { operand, .. } => back(operand),
-                Core::And(f, g) | Core::Or(f, g) => back(f) || back(g),
-                Core::Until { lhs, rhs, .. } | Core::Release { lhs, rhs, .. } => {
-                    back(lhs) || back(rhs)
-                }
-            };
-            program.looks_back.push(looks_back);
-        }
-        program.root = place[root as usize];
-        program.registers = registers.into_iter().collect();
-        program
-    }
 }
 
 fn swap((f, g): Pair) -> Pair {
@@ -598,30 +377,4 @@ fn joined(outer: Window, inner: Window) -> Option<Window> {
         lo: outer.lo + inner.lo,
         hi: outer.hi.saturating_add(inner.hi),
     })
-}
-
-fn opposite(a: Core, b: Core) -> bool {
-    match (a, b) {
-        (
-            Core::Literal {
-                var: x,
-                positive: p,
-            },
-            Core::Literal {
-                var: y,
-                positive: q,
-            },
-        ) => x == y && p != q,
-        (
-            Core::Past {
-                register: x,
-                positive: p,
-            },
-            Core::Past {
-                register: y,
-                positive: q,
-            },
-        ) => x == y && p != q,
-        _ => false,
-    }
 }
