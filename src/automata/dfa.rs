@@ -1,14 +1,4 @@
 //! Deterministic automata over finite traces whose transitions are shared decision diagrams.
-//!
-//! Conventions, once for all of this module:
-//!
-//! * An automaton is complete: every state has a successor for every letter; a rejecting sink is a state like others.
-//! * State 0 is initial and means that nothing has been read. Its acceptance is the value of the empty trace.
-//! * A state accepts when the trace may stop there, that is when what was read satisfies the formula as a whole trace.
-//! * States are numbered in the order in which a breadth-first search meets them, `lo` before `hi`; so automata that are
-//!   minimal and accept the same traces over the same order of atoms are equal, field by field.
-//! * A state is *final* for a value when every continuation has it, the state itself included. This is decided by
-//!   reachability and is exact.
 
 use std::fmt;
 
@@ -38,7 +28,16 @@ pub(super) struct Row {
     pub(super) finality: Finality,
 }
 
-/// A complete deterministic automaton. See the [module](self) for its conventions.
+/// A complete deterministic automaton.
+///
+/// # Conventions
+/// * An automaton is complete: every state has a successor for every letter; a rejecting sink is a state like others.
+/// * State 0 is initial and means that nothing has been read. Its acceptance is the value of the empty trace.
+/// * A state accepts when the trace may stop there, that is when what was read satisfies the formula as a whole trace.
+/// * States are numbered in the order in which a breadth-first search meets them, `lo` before `hi`; so automata that are
+///   minimal and accept the same traces over the same order of atoms are equal, field by field.
+/// * A state is *final* for a value when every continuation has it, the state itself included. This is decided by
+///   reachability and is exact.
 ///
 /// # Shape
 /// `n` states and one table of branches shared by all of them; a step visits at most one branch per atom.
