@@ -13,6 +13,7 @@
 //!
 //! [`front`] runs the passes up to the core language; the command line stands on top of all.
 
+pub mod automata;
 pub mod check;
 pub mod diagnostic;
 pub mod hir;
