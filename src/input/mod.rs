@@ -8,6 +8,7 @@
 //! alone: [`split::Splitter`] for raw records, [`project::Projection`] for one record, [`document::parse`] for a tree
 //! that a format reader looks at.
 
+pub mod formats;
 pub mod record;
 
 pub mod document;
