@@ -14,6 +14,7 @@
 //! [`front`] runs the passes up to the core language; the command line stands on top of all.
 
 pub mod automata;
+pub mod reference;
 pub mod check;
 pub mod diagnostic;
 pub mod hir;
