@@ -230,7 +230,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
 
 fn text_parts(content: &Value) -> Value {
     match content {
-        Value::List(parts) if are_items(parts.iter(), |part| is_object(part)) => Value::list(
+        Value::List(parts) if are_items(parts.iter(), is_object) => Value::list(
             parts
                 .iter()
                 .filter(|part| !kind(part).is_some_and(|kind| kind.ends_with("tool_use")))

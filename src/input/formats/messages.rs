@@ -131,16 +131,20 @@ fn pointer(names: &[&str]) -> String {
         .collect()
 }
 
-/// Whether a content list holds Anthropic blocks that OpenAI has not: calls, results, thinking.
+/// Whether a content list holds blocks that OpenAI has not: calls, results, thinking of Anthropic, of Bedrock's Converse
+/// API or of the AI SDK.
 pub(super) fn has_blocks(message: &Value) -> bool {
     list(message, "content").is_some_and(|parts| {
-        parts.iter().any(|part| {
-            kind(part).is_some_and(|kind| {
+        parts.iter().any(|part| match kind(part) {
+            Some(kind) => {
                 kind.ends_with("tool_use")
                     || kind.ends_with("tool_result")
-                    || kind == "thinking"
-                    || kind == "redacted_thinking"
-            })
+                    || matches!(
+                        kind,
+                        "thinking" | "redacted_thinking" | "tool-call" | "tool-result"
+                    )
+            }
+            None => get(part, "toolUse").is_some() || get(part, "toolResult").is_some(),
         })
     })
 }
@@ -154,4 +158,24 @@ pub(super) fn makes_calls(message: &Value) -> bool {
 /// Whether the message itself would say nothing beside its calls.
 pub(super) fn is_silent(message: &Value) -> bool {
     says_nothing(get(message, "content"))
+}
+
+/// The records of a file that wraps them: a member that is a list of objects, one of which has a list of messages.
+pub(super) fn nested_records(value: &Value) -> Option<(&str, &[Value])> {
+    let Value::Object(members) = value else {
+        return None;
+    };
+    members.iter().find_map(|(name, member)| {
+        let records = items(member)?;
+        let wraps = |record: &Value| match record {
+            Value::Object(inner) => inner.iter().any(|(_, member)| {
+                items(member).is_some_and(|items| are_items(items.iter(), is_message))
+            }),
+            _ => false,
+        };
+        records
+            .iter()
+            .any(wraps)
+            .then_some((name.as_str(), records))
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::anthropic;
 use super::event::Draft;
-use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls};
+use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls, nested_records};
 use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
@@ -61,6 +61,22 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         trace.item(0, record.line, record.value, at(record.value), None);
         one(&mut trace, record.value);
         trace.finish(out);
+        return;
+    }
+    if let Some((_, inner)) = nested_records(record.value) {
+        for (place, value) in inner.iter().enumerate() {
+            let n = u32::try_from(place).unwrap_or(u32::MAX);
+            let n = record.n.saturating_add(n);
+            read_record(
+                &Record {
+                    value,
+                    n,
+                    ..*record
+                },
+                out,
+                one,
+            );
+        }
         return;
     }
     let what = if is_object(record.value) {
@@ -188,7 +204,9 @@ fn result(trace: &mut Trace, message: &Value) {
         None => None,
     };
     let ids = list(message, "tool_call_ids").and_then(|ids| id(ids.first()));
-    let id = id(get(message, "tool_call_id")).or(ids);
+    // Some records repeat the id of the call as that of the message.
+    let own = id(get(message, "id")).filter(|own| trace.knows_call(own));
+    let id = id(get(message, "tool_call_id")).or(ids).or(own);
     let draft = Draft::result(message)
         .tool(tool)
         .args(args)
