@@ -1,4 +1,9 @@
 //! Questions about recorded traces, answered from canonical events alone and compared with the published answers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stand outside of test functions"
+)]
 
 #[path = "formats/support.rs"]
 mod support;
