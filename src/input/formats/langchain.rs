@@ -60,8 +60,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     }
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = Trace::new(name, record.n, record.line);
+        trace.meta(found.facts(record.value));
         trace.list(found.pointer);
-        trace.meta(without(record.value, &[found.member]));
         messages(&mut trace, &Items::of(found.items, record.line, record.n));
         trace.finish(out);
         return;

@@ -1,7 +1,7 @@
 //! Lists of chat messages: telling messages, and finding the list in a record that wraps it.
 
 use super::Place;
-use super::shape::{get, is_object, items, kind, list, says_nothing, text};
+use super::shape::{get, is_object, items, kind, list, object, says_nothing, text, without};
 use super::trace::Out;
 use super::units::{Record, are_items};
 use crate::value::Value;
@@ -26,8 +26,28 @@ pub(super) struct Found<'a> {
     /// JSON pointer to it.
     pub(super) pointer: String,
     /// The member of the record below which it lies.
-    pub(super) member: &'a str,
+    member: &'a str,
+    /// The member of that member, where the list lies one level down.
+    below: Option<&'a str>,
     pub(super) items: &'a [Value],
+}
+
+impl Found<'_> {
+    /// The record without the list.
+    pub(super) fn facts(&self, record: &Value) -> Value {
+        let (Some(below), Value::Object(members)) = (self.below, record) else {
+            return without(record, &[self.member]);
+        };
+        object(
+            members
+                .iter()
+                .map(|(name, value)| match name == self.member {
+                    true => (name.clone(), without(value, &[below])),
+                    false => (name.clone(), value.clone()),
+                })
+                .collect(),
+        )
+    }
 }
 
 /// Whether a value is a chat message: an object with a role and something said or called.
@@ -64,6 +84,7 @@ pub(super) fn find_list<'a>(
             found.push(Found {
                 pointer: pointer(&[name]),
                 member: name,
+                below: None,
                 items,
             });
         }
@@ -80,6 +101,7 @@ pub(super) fn find_list<'a>(
                     found.push(Found {
                         pointer: pointer(&[name, below]),
                         member: name,
+                        below: Some(below),
                         items,
                     });
                 }
@@ -93,6 +115,7 @@ pub(super) fn find_list<'a>(
             Some(Found {
                 pointer: pointer(&[name]),
                 member,
+                below: None,
                 items,
             })
         });

@@ -36,24 +36,28 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     let id = record_id(record.value);
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = Trace::new(id, record.n, record.line);
+        trace.meta(found.facts(record.value));
         trace.list(found.pointer);
-        trace.meta(without(record.value, &[found.member]));
         trace.complete(complete(record.value));
         let items = Items::of(found.items, record.line, record.n);
         messages(&mut trace, &items.items, one);
+        // A log of requests has the answer beside the messages.
+        if let Some((chosen, others)) = answer(record.value) {
+            trace.item(items.items.len(), record.line, chosen, None, None);
+            one(&mut trace, chosen);
+            out.lose_parts(OTHER_CHOICES, others, place);
+        }
         trace.finish(out);
         return;
     }
-    // A response of the API: `choices[0].message`; the other choices were not taken.
-    let choices = list(record.value, "choices").unwrap_or(&[]);
-    if let Some(chosen) = choices.first().and_then(|choice| some(choice, "message")) {
+    if let Some((chosen, others)) = answer(record.value) {
         let mut trace = Trace::new(id, record.n, record.line);
         trace.list("/choices");
         trace.meta(without(record.value, &["choices"]));
         trace.item(0, record.line, chosen, at(record.value), None);
         one(&mut trace, chosen);
         trace.finish(out);
-        out.lose_parts("choices beyond the first", choices.len() as u64 - 1, place);
+        out.lose_parts(OTHER_CHOICES, others, place);
         return;
     }
     if is_message(record.value) {
@@ -85,6 +89,20 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         "a value that is neither a message nor a record"
     };
     out.lose_item(what, place);
+}
+
+const OTHER_CHOICES: &str = "choices beyond the first";
+
+/// The message of a response of the API, and how many other choices there were.
+fn answer(record: &Value) -> Option<(&Value, u64)> {
+    let choices = list(record, "choices").or_else(|| {
+        ["response", "output", "completion"]
+            .iter()
+            .find_map(|key| list(some(record, key)?, "choices"))
+    })?;
+    let (chosen, others) = choices.split_first()?;
+    let chosen = some(chosen, "message").filter(|chosen| is_object(chosen))?;
+    Some((chosen, others.len() as u64))
 }
 
 fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) {
