@@ -104,6 +104,10 @@ impl Meter {
         self.work = 0;
     }
 
+    pub(super) fn work(&self) -> u64 {
+        self.work
+    }
+
     pub(super) fn nodes(&self) -> u64 {
         self.nodes
     }
