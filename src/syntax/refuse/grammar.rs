@@ -95,20 +95,24 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
                 .label("this compares the result of a comparison")
                 .note("join two comparisons with `and`")
         }
-        Token::LeadsTo | Token::Precedes if expected.is_operator() => {
-            named(Code::G0101, format!("`{text}` does not chain and stands outermost"))
-                .label("the formula before it needs parentheses, or the one around it")
-        }
+        Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
+            Code::G0101,
+            format!("`{text}` does not chain and stands outermost"),
+        )
+        .label("the formula before it needs parentheses, or the one around it"),
         _ if tail && expected.is_value() => {
             named(Code::G0101, format!("`{text}` needs parentheses here"))
                 .label("as the operand of an operator")
-                .note(format!("without them `{text}` reaches as far right as it can"))
+                .note(format!(
+                    "without them `{text}` reaches as far right as it can"
+                ))
         }
-        _ if expected.is_name() && !expected.is_value() && token.is_reserved() => {
-            named(Code::G0101, format!("expected a name, found the reserved word `{text}`"))
-                .label("expected a name")
-                .note(format!("choose another name, such as `{text}_`"))
-        }
+        _ if expected.is_name() && !expected.is_value() && token.is_reserved() => named(
+            Code::G0101,
+            format!("expected a name, found the reserved word `{text}`"),
+        )
+        .label("expected a name")
+        .note(format!("choose another name, such as `{text}_`")),
         _ => return None,
     })
 }
