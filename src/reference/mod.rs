@@ -15,6 +15,7 @@
 
 mod builtin;
 mod clock;
+mod core;
 mod expr;
 mod formula;
 mod history;

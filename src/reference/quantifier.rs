@@ -62,7 +62,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
                 .flat_map(|tuple| {
                     bindings
                         .iter()
-                        .map(|binding| [tuple.as_slice(), &[binding.clone()]].concat())
+                        .map(|binding| [tuple.as_slice(), std::slice::from_ref(binding)].concat())
                 })
                 .collect();
             if tuples.len() > INSTANCES {
