@@ -168,7 +168,7 @@ fn members() {
         });
         assert_eq!(found, (value.clone(), error), "{whole:?}[{at:?}]");
         if let Cell::Known(Value::String(name)) = &at {
-            let found = apply(&[whole.clone()], Type::Json, &|ids| {
+            let found = apply(std::slice::from_ref(&whole), Type::Json, &|ids| {
                 Expr::Member(ids[0], name.clone())
             });
             assert_eq!(found, (value, error), "{whole:?}.{name}");
@@ -382,6 +382,7 @@ fn functions() {
 
 #[test]
 fn regexes() {
+    let number = regex::Regex::new("b([0-9]+)").expect("a regex");
     for (value, whole, group) in [
         (s("ab12"), b(true), s("12")),
         (s("ab"), b(false), null()),
@@ -389,10 +390,7 @@ fn regexes() {
         (U, U, U),
     ] {
         let mut builder = SpecBuilder::new();
-        let regex = builder
-            .spec
-            .exprs
-            .add_regex(regex::Regex::new("b([0-9]+)").expect("a regex"));
+        let regex = builder.spec.exprs.add_regex(number.clone());
         let value = operand(&mut builder, &value);
         let matches = builder.expr(Expr::Matches(value, regex), Type::Bool);
         let capture = builder.expr(Expr::Capture(value, regex, 1), Type::String.nullable());

@@ -18,7 +18,8 @@ use guard_lang::verdict::Verdict::{
 };
 use reference_support::{SpecBuilder, U, b, ltl, null, s, seconds};
 
-type Steps<'a> = &'a [&'a [(&'a str, Cell)]];
+type Step<'a> = &'a [(&'a str, Cell)];
+type Steps<'a> = &'a [Step<'a>];
 
 /// The first verdict is the one before the first step.
 fn online(builder: &SpecBuilder, steps: Steps<'_>) -> Vec<Verdict> {
@@ -339,7 +340,7 @@ fn finality_is_that_of_the_instances() {
 fn letters_are_free_and_completions_are_all_followed() {
     let p = |cell: Cell| -> Vec<(&'static str, Cell)> { vec![("p", cell)] };
     let (t, f, u) = (p(b(true)), p(b(false)), p(U));
-    let table: [(&str, Vec<&[(&str, Cell)]>, &[Verdict]); 6] = [
+    let table: [(&str, Vec<Step<'_>>, &[Verdict]); 6] = [
         ("F p", vec![&u], &[PresumablyViolated, Unknown]),
         (
             "F p",

@@ -1,6 +1,6 @@
 //! Whether some continuation of a prefix makes a formula true: an explicit search for one.
 //!
-//! A [`State`] stands before a position. It says which formulas must be true or false *at* that position (what is left
+//! A `State` stands before a position. It says which formulas must be true or false *at* that position (what is left
 //! to be shown of the formula), and which were true at the position before, as far as past operators will ask. A step
 //! takes the letters of the position, and splits every obligation by the law of its operator into what the position
 //! itself must fulfil and what the next one must:
@@ -15,10 +15,10 @@
 //! is exact: the prefix has a continuation that makes the formula true just if one of its states can go on to an end.
 //! Letters of continuations are free; those that no obligation asks for are left open.
 //!
-//! All other operators are defined by these, in [`core`](super::core).
+//! All other operators are defined by these, in `core`.
 //!
 //! # Limits
-//! The search is exponential in the size of the formula; beyond [`LIMIT`] states or branches it says so.
+//! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
