@@ -11,12 +11,22 @@ fn check(name: &str, text: &str) -> String {
     let (before, after) = (tree(text), tree(&out));
     assert_eq!(before, after, "{name}: the tree changed\n{out}");
     let comments = |file: &syntax::ast::File| {
-        file.comments.iter().map(|c| c.text.to_string()).collect::<Vec<_>>()
+        file.comments
+            .iter()
+            .map(|c| c.text.to_string())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(comments(&before), comments(&after), "{name}: comments changed");
+    assert_eq!(
+        comments(&before),
+        comments(&after),
+        "{name}: comments changed"
+    );
     let again = syntax::format(&out).unwrap();
     assert_eq!(out, again, "{name}: formatting twice differs");
-    assert!(!out.contains("\n\n\n") && !out.contains(" \n"), "{name}: spare space\n{out}");
+    assert!(
+        !out.contains("\n\n\n") && !out.contains(" \n"),
+        "{name}: spare space\n{out}"
+    );
     out
 }
 

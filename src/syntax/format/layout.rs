@@ -19,12 +19,13 @@ pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> St
     // each round adds a line break, so there are at most as many rounds as pieces
     for _ in 0..=pieces.len() {
         let lines = lines(&pieces, &marks, roles);
-        let Some(long) = lines.iter().find(|line| {
-            line.width > WIDTH && can_break(&pieces, &marks, roles, line)
-        }) else {
+        let Some(long) = lines
+            .iter()
+            .find(|line| line.width > WIDTH && can_break(&pieces, &marks, line))
+        else {
             return draw(&pieces, &marks, roles, &lines);
         };
-        break_line(&mut pieces, &marks, roles, long);
+        break_line(&mut pieces, &marks, long);
         settle(&mut pieces, &marks, roles);
     }
     let lines = lines(&pieces, &marks, roles);
@@ -34,10 +35,15 @@ pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> St
 /// Brings the author's line breaks in order: a block is on one line, or all its clauses break.
 fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
     for open in 0..pieces.len() {
-        let Some(mark) = marks.get(open).filter(|mark| mark.bracket == Bracket::Block) else {
+        let Some(mark) = marks
+            .get(open)
+            .filter(|mark| mark.bracket == Bracket::Block)
+        else {
             continue;
         };
-        let is_open = pieces.get(open).is_some_and(|p| p.token == Some(Token::LBrace));
+        let is_open = pieces
+            .get(open)
+            .is_some_and(|p| p.token == Some(Token::LBrace));
         if !is_open || mark.partner >= pieces.len() {
             continue;
         }
@@ -56,8 +62,11 @@ fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
             continue;
         }
         set_break(pieces, close, true);
-        let first = (open + 1..close)
-            .find(|at| pieces.get(*at).is_some_and(|p| p.token.is_some() || p.breaks));
+        let first = (open + 1..close).find(|at| {
+            pieces
+                .get(*at)
+                .is_some_and(|p| p.token.is_some() || p.breaks)
+        });
         if let Some(first) = first {
             set_break(pieces, first, true);
             if let Some(piece) = pieces.get_mut(first) {
@@ -115,15 +124,23 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
     let mut indent = 0;
     for (index, piece) in pieces.iter().enumerate() {
         if piece.breaks || index == 0 {
-            indent = indent_at(pieces, roles, &frames, index);
+            indent = indent_at(pieces, marks, roles, &frames, index);
             let width = indent;
-            out.push(Line { from: index, to: index, indent, blank: piece.blank, width });
+            out.push(Line {
+                from: index,
+                to: index,
+                indent,
+                blank: piece.blank,
+                width,
+            });
         }
         if let Some(line) = out.last_mut() {
             if line.from < index {
-                if let (Some(before), Some(a), Some(b)) =
-                    (pieces.get(index - 1), marks.get(index - 1), marks.get(index))
-                {
+                if let (Some(before), Some(a), Some(b)) = (
+                    pieces.get(index - 1),
+                    marks.get(index - 1),
+                    marks.get(index),
+                ) {
                     line.width += space::between((before, *a), (piece, *b), roles).len();
                 }
             }
@@ -149,6 +166,7 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
 /// The indentation of a line that begins with the piece at `index`.
 fn indent_at(
     pieces: &[Piece<'_>],
+    marks: &[Mark],
     roles: &Roles,
     frames: &[(usize, usize)],
     index: usize,
@@ -156,15 +174,23 @@ fn indent_at(
     let Some(piece) = pieces.get(index) else {
         return 0;
     };
-    let closes =
-        |token| matches!(token, Some(Token::RParen | Token::RBracket | Token::RBrace));
+    let closes = |token| matches!(token, Some(Token::RParen | Token::RBracket | Token::RBrace));
     if closes(piece.token) {
         return frames.last().map_or(0, |(line, _)| *line);
     }
     let base = frames.last().map_or(0, |(_, inside)| *inside);
     // a comment stands where the next token will
-    let next = pieces.get(index..).unwrap_or(&[]).iter().find(|p| p.token.is_some());
-    let before = pieces.get(..index).unwrap_or(&[]).iter().rev().find_map(|p| p.token);
+    let next = pieces
+        .get(index..)
+        .unwrap_or(&[])
+        .iter()
+        .find(|p| p.token.is_some());
+    let before = pieces
+        .get(..index)
+        .unwrap_or(&[])
+        .iter()
+        .rev()
+        .find_map(|p| p.token);
     let Some(next) = next else {
         return if frames.is_empty() { 0 } else { base };
     };
@@ -180,9 +206,13 @@ fn indent_at(
     ) || roles.clauses.contains(&next.start);
     let attribute = frames.is_empty()
         && only_attributes(pieces.get(..index).unwrap_or(&[]))
-        && next.token.is_some_and(|t| t == Token::At || t.begins_item());
+        && next
+            .token
+            .is_some_and(|t| t == Token::At || t.begins_item());
     if (fresh && !frames.is_empty()) || attribute {
         base
+    } else if marks.get(index).is_some_and(|mark| mark.of_if) {
+        base + 2 * INDENT
     } else {
         base + INDENT
     }
@@ -212,11 +242,15 @@ fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> 
         }
         out.extend(std::iter::repeat_n(' ', line.indent));
         for index in line.from..line.to {
-            let Some(piece) = pieces.get(index) else { continue };
+            let Some(piece) = pieces.get(index) else {
+                continue;
+            };
             if index > line.from {
-                if let (Some(before), Some(a), Some(b)) =
-                    (pieces.get(index - 1), marks.get(index - 1), marks.get(index))
-                {
+                if let (Some(before), Some(a), Some(b)) = (
+                    pieces.get(index - 1),
+                    marks.get(index - 1),
+                    marks.get(index),
+                ) {
                     out.push_str(space::between((before, *a), (piece, *b), roles));
                 }
             }
@@ -230,29 +264,40 @@ fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> 
 /// A place where a line may be broken: how deep, how loose.
 type Rank = (usize, u8);
 
+/// After a comma.
+const COMMA: u8 = 8;
+/// After the sign of a definition.
+const ASSIGN: u8 = 9;
+
 /// Ranks of the places before pieces of a line.
-fn ranks(pieces: &[Piece<'_>], line: &Line) -> Vec<(usize, Rank)> {
+fn ranks(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Vec<(usize, Rank)> {
     let mut out = Vec::new();
     let mut depth = 0usize;
     let mut before: Option<Token> = None;
     for index in line.from..line.to {
-        let Some(token) = pieces.get(index).and_then(|p| p.token) else { continue };
+        let Some(token) = pieces.get(index).and_then(|p| p.token) else {
+            continue;
+        };
         if matches!(token, Token::RParen | Token::RBracket | Token::RBrace) {
             depth = depth.saturating_sub(1);
         }
         let after_operand = before.is_some_and(Token::ends_operand);
         let rank = match token {
             Token::Message | Token::On if after_operand => Some(0),
+            Token::Then if !marks.get(index).is_some_and(|mark| mark.of_if) => Some(1),
             Token::Precedes | Token::Within => Some(1),
             Token::DoubleArrow | Token::DoubleFatArrow => Some(2),
             Token::Arrow => Some(3),
             Token::Then | Token::Else => Some(4),
             Token::Or | Token::Pipe | Token::PipePipe => Some(5),
             Token::And | Token::Amp | Token::AmpAmp => Some(6),
-            Token::Until | Token::LetterU | Token::Unless | Token::LetterW | Token::Since => Some(7),
+            Token::Until | Token::LetterU | Token::Unless | Token::LetterW | Token::Since => {
+                Some(7)
+            }
             Token::LetterS | Token::LetterR if after_operand => Some(7),
-            _ if before == Some(Token::Comma) => Some(8),
-            _ if before == Some(Token::Assign) && depth == 0 => Some(9),
+            Token::Name if leads_to(pieces, index) => Some(1),
+            _ if before == Some(Token::Comma) => Some(COMMA),
+            _ if before == Some(Token::Assign) && depth == 0 => Some(ASSIGN),
             _ => None,
         };
         if let Some(rank) = rank.filter(|_| index > line.from) {
@@ -266,10 +311,18 @@ fn ranks(pieces: &[Piece<'_>], line: &Line) -> Vec<(usize, Rank)> {
     out
 }
 
+/// Whether `leads to` stands here.
+fn leads_to(pieces: &[Piece<'_>], index: usize) -> bool {
+    let text = |at: usize| pieces.get(at).map_or("", |piece| piece.text);
+    text(index) == "leads" && text(index + 1) == "to"
+}
+
 /// The first block that lies on a line as a whole.
 fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> {
     (line.from..line.to).find(|index| {
-        let opens = pieces.get(*index).is_some_and(|p| p.token == Some(Token::LBrace));
+        let opens = pieces
+            .get(*index)
+            .is_some_and(|p| p.token == Some(Token::LBrace));
         marks.get(*index).is_some_and(|mark| {
             opens
                 && mark.bracket == Bracket::Block
@@ -279,21 +332,32 @@ fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> 
     })
 }
 
-fn can_break(pieces: &[Piece<'_>], marks: &[Mark], _roles: &Roles, line: &Line) -> bool {
-    block_on(pieces, marks, line).is_some() || !ranks(pieces, line).is_empty()
+fn can_break(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> bool {
+    block_on(pieces, marks, line).is_some() || !ranks(pieces, marks, line).is_empty()
+}
+
+/// Breaks after the opening bracket around a piece, and before the closing one.
+fn open_up(pieces: &mut [Piece<'_>], marks: &[Mark], index: usize) {
+    let Some(open) = marks.get(index).map(|mark| mark.around) else {
+        return;
+    };
+    if let Some(mark) = marks.get(open) {
+        set_break(pieces, open + 1, true);
+        set_break(pieces, mark.partner, true);
+    }
 }
 
 /// Breaks a line at its first block, or else at the loosest places of the least depth.
-fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], _roles: &Roles, line: &Line) {
+fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], line: &Line) {
     if let Some(open) = block_on(pieces, marks, line) {
         set_break(pieces, open + 1, true);
         return;
     }
-    let places = ranks(pieces, line);
+    let places = ranks(pieces, marks, line);
     // the definition sign only when there is nothing else
     let Some(best) = places
         .iter()
-        .map(|(_, (depth, rank))| (u8::from(*rank == 9), *depth, *rank))
+        .map(|(_, (depth, rank))| (u8::from(*rank == ASSIGN), *depth, *rank))
         .min()
     else {
         return;
@@ -301,6 +365,9 @@ fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], _roles: &Roles, line: &L
     for (index, (depth, rank)) in places {
         if (depth, rank) == (best.1, best.2) {
             set_break(pieces, index, true);
+            if rank == COMMA {
+                open_up(pieces, marks, index);
+            }
         }
     }
 }

@@ -49,8 +49,16 @@ pub fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
     let roles = Roles::of(&tree);
     let out = lay_out(source.text(), &roles);
     // a safeguard: layout must not change what is said
-    let (again, _) = super::parse(&SourceFile::with_id(source.id(), source.name(), out.as_str()));
-    Ok(if again == tree { out } else { source.text().to_owned() })
+    let (again, _) = super::parse(&SourceFile::with_id(
+        source.id(),
+        source.name(),
+        out.as_str(),
+    ));
+    Ok(if again == tree {
+        out
+    } else {
+        source.text().to_owned()
+    })
 }
 
 /// A token or comment with what the author put before it.
@@ -77,10 +85,17 @@ fn lay_out(text: &str, roles: &Roles) -> String {
     let chunks = chunk::split(&lexed.tokens);
     let mut trivia = lexed.trivia.as_slice();
     for (index, chunk) in chunks.iter().enumerate() {
-        let lead = trivia.iter().take_while(|t| t.next <= chunk.range.start).count();
+        let lead = trivia
+            .iter()
+            .take_while(|t| t.next <= chunk.range.start)
+            .count();
         let (leading, rest) = trivia.split_at(lead);
-        let next = chunks.get(index + 1).map_or(lexed.tokens.len(), |next| next.range.start);
-        let own = rest.iter().take_while(|t| t.next < next || (t.next == next && t.trailing));
+        let next = chunks
+            .get(index + 1)
+            .map_or(lexed.tokens.len(), |next| next.range.start);
+        let own = rest
+            .iter()
+            .take_while(|t| t.next < next || (t.next == next && t.trailing));
         let own = own.count();
         let (inside, rest) = rest.split_at(own);
         trivia = rest;
@@ -112,7 +127,9 @@ fn pieces<'t>(
     split_signs(&mut pieces);
     let mut before = previous_end(text, &pieces);
     for piece in &mut pieces {
-        let gap = text.get(before as usize..piece.start as usize).unwrap_or("");
+        let gap = text
+            .get(before as usize..piece.start as usize)
+            .unwrap_or("");
         let lines = gap.matches('\n').count();
         piece.breaks = lines > 0;
         piece.blank = lines > 1;
@@ -164,7 +181,9 @@ fn previous_end(text: &str, pieces: &[Piece<'_>]) -> u32 {
 }
 
 fn comment<'t>(text: &'t str, trivia: &Trivia) -> Piece<'t> {
-    let slice = text.get(trivia.start as usize..trivia.end as usize).unwrap_or("");
+    let slice = text
+        .get(trivia.start as usize..trivia.end as usize)
+        .unwrap_or("");
     Piece {
         token: None,
         text: slice,
@@ -180,7 +199,9 @@ fn comment<'t>(text: &'t str, trivia: &Trivia) -> Piece<'t> {
 fn token<'t>(text: &'t str, lexeme: &Lexeme) -> Piece<'t> {
     Piece {
         token: Some(lexeme.token),
-        text: text.get(lexeme.start as usize..lexeme.end as usize).unwrap_or(""),
+        text: text
+            .get(lexeme.start as usize..lexeme.end as usize)
+            .unwrap_or(""),
         start: lexeme.start,
         end: lexeme.end,
         breaks: false,

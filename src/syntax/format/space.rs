@@ -28,16 +28,28 @@ pub(super) struct Mark {
     pub(super) joined: bool,
     /// Whether no space stands after it, whatever follows.
     pub(super) joins: bool,
+    /// For `then` and `else`: whether they belong to an `if`.
+    pub(super) of_if: bool,
+    /// The index of the opening bracket around it.
+    pub(super) around: usize,
 }
 
 /// Marks all pieces of an item.
 pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
-    let plain = Mark { bracket: Bracket::Tight, partner: usize::MAX, joined: false, joins: false };
+    let plain = Mark {
+        bracket: Bracket::Tight,
+        partner: usize::MAX,
+        joined: false,
+        joins: false,
+        of_if: false,
+        around: usize::MAX,
+    };
     let mut marks = vec![plain; pieces.len()];
     let mut open: Vec<(usize, Bracket)> = Vec::new();
     let mut tokens: Vec<usize> = Vec::new(); // indices of tokens, comments left out
     let mut angles = 0usize;
     let mut block_seen = false;
+    let mut conditions: Vec<usize> = vec![0]; // open `if`s, for each open bracket
     for (index, piece) in pieces.iter().enumerate() {
         let Some(token) = piece.token else { continue };
         let back = |n: usize| {
@@ -53,12 +65,19 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
         let mut joined = false;
         let mut joins = false;
         let inside = open.last().map(|(_, bracket)| *bracket);
+        if let Some((around, _)) = open.last() {
+            set(&mut marks, index, |mark| mark.around = *around);
+        }
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => {
-                let bracket = opening(token, piece, roles, before, &back, temporal, inside, block_seen);
+                let bracket = opening(
+                    token, piece, roles, before, &back, temporal, inside, block_seen,
+                );
                 block_seen |= token == Token::LBrace && open.is_empty();
                 joined = match token {
-                    Token::LParen => previous.is_some_and(|p| calls(p, back(2), roles, tokens.len())),
+                    Token::LParen => {
+                        previous.is_some_and(|p| calls(p, back(2), roles, tokens.len()))
+                    }
                     Token::LBracket => {
                         bracket == Bracket::Bound
                             || (bracket == Bracket::Tight
@@ -69,12 +88,16 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
                 };
                 joins = !matches!(bracket, Bracket::Block | Bracket::Wide);
                 open.push((index, bracket));
+                conditions.push(0);
                 set(&mut marks, index, |mark| mark.bracket = bracket);
             }
             Token::RParen | Token::RBracket | Token::RBrace => {
+                conditions.pop();
                 if let Some((partner, bracket)) = open.pop() {
                     let empty = previous.is_some_and(|p| {
-                        pieces.get(partner).is_some_and(|open| open.start == p.start)
+                        pieces
+                            .get(partner)
+                            .is_some_and(|open| open.start == p.start)
                     });
                     joined = empty || !matches!(bracket, Bracket::Block | Bracket::Wide);
                     set(&mut marks, partner, |mark| mark.partner = index);
@@ -86,6 +109,23 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
             Token::Comma | Token::Colon | Token::Prime | Token::Question | Token::EqQuestion => {
                 joined = true;
                 joins = token == Token::Comma && inside == Some(Bracket::Bound);
+            }
+            Token::If => conditions
+                .iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|n| *n += 1),
+            Token::Then => {
+                if let Some(n) = conditions.last_mut().filter(|n| **n > 0) {
+                    *n -= 1;
+                    set(&mut marks, index, |mark| mark.of_if = true);
+                }
+            }
+            Token::Else => {
+                let arm = pieces
+                    .get(index + 1)
+                    .is_some_and(|p| p.token == Some(Token::FatArrow));
+                set(&mut marks, index, |mark| mark.of_if = !arm);
             }
             Token::Dot | Token::DotDot => (joined, joins) = (true, true),
             Token::At | Token::Bang => joins = true,
@@ -101,11 +141,12 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
                 joined = true;
                 angles -= 1;
             }
-                Token::Less | Token::LessEq | Token::Greater | Token::GreaterEq => {
+            Token::Less | Token::LessEq | Token::Greater | Token::GreaterEq => {
                 let threshold = matches!(
                     before,
                     Some(Token::LetterP | Token::LetterR | Token::LetterS)
-                ) || (before == Some(Token::RBrace) && back(4) == Some(Token::LetterR));
+                ) || (before == Some(Token::RBrace)
+                    && back(4) == Some(Token::LetterR));
                 let steps = inside == Some(Bracket::Wide) && before == Some(Token::LetterC);
                 let bound = temporal && token == Token::LessEq;
                 (joined, joins) = (threshold || steps || bound, threshold || steps || bound);
@@ -115,7 +156,9 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
             }
             _ => {}
         }
-        set(&mut marks, index, |mark| (mark.joined, mark.joins) = (joined, joins));
+        set(&mut marks, index, |mark| {
+            (mark.joined, mark.joins) = (joined, joins)
+        });
         tokens.push(index);
     }
     marks
@@ -145,14 +188,21 @@ fn opening(
         )
     };
     let asks = |token: Option<Token>| {
-        matches!(token, Some(Token::LetterP | Token::LetterR | Token::LetterS))
+        matches!(
+            token,
+            Some(Token::LetterP | Token::LetterR | Token::LetterS)
+        )
     };
     match token {
         Token::LBrace if before == Some(Token::Cases) => Bracket::Block,
         Token::LBrace if roles.value_types.contains(&piece.start) => Bracket::Wide,
         Token::LBrace if inside.is_none() && !block_seen && before != Some(Token::Dot) => {
             let value = matches!(before, Some(Token::Assign | Token::In | Token::LetterR));
-            if value || before.is_some_and(is_operator) { Bracket::Tight } else { Bracket::Block }
+            if value || before.is_some_and(is_operator) {
+                Bracket::Tight
+            } else {
+                Bracket::Block
+            }
         }
         Token::LBracket if before == Some(Token::EqQuestion) => Bracket::Wide,
         Token::LBracket if compares(back(2)) && asks(back(3)) => Bracket::Wide,
@@ -183,7 +233,10 @@ fn calls(piece: &Piece<'_>, before: Option<Token>, roles: &Roles, index: usize) 
         return false;
     };
     roles.callees.contains(&piece.end)
-        || matches!(token, Token::Name | Token::RParen | Token::RBracket | Token::Prime)
+        || matches!(
+            token,
+            Token::Name | Token::RParen | Token::RBracket | Token::Prime
+        )
         || matches!(before, Some(Token::At | Token::Invoke))
         || (token.is_contextual() && index == 2)
 }
@@ -215,7 +268,7 @@ pub(super) fn between(
         return "";
     }
     let opens = a.token == Some(Token::LBrace) || a.token == Some(Token::Comma);
-    let clause = a.token.is_some()
-        && roles.clauses.contains(&b.start) && a.token != Some(Token::Less);
+    let clause =
+        a.token.is_some() && roles.clauses.contains(&b.start) && a.token != Some(Token::Less);
     if clause && !opens { "  " } else { " " }
 }
