@@ -1,5 +1,10 @@
 //! The canonical layout: snapshots beside their inputs, and the laws that hold for every file.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
 

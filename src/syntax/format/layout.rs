@@ -135,14 +135,14 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
             });
         }
         if let Some(line) = out.last_mut() {
-            if line.from < index {
-                if let (Some(before), Some(a), Some(b)) = (
+            if line.from < index
+                && let (Some(before), Some(a), Some(b)) = (
                     pieces.get(index - 1),
                     marks.get(index - 1),
                     marks.get(index),
-                ) {
-                    line.width += space::between((before, *a), (piece, *b), roles).len();
-                }
+                )
+            {
+                line.width += space::between((before, *a), (piece, *b), roles).len();
             }
             // a trailing comment may run on
             if piece.token.is_some() || line.from == index {
@@ -245,14 +245,14 @@ fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> 
             let Some(piece) = pieces.get(index) else {
                 continue;
             };
-            if index > line.from {
-                if let (Some(before), Some(a), Some(b)) = (
+            if index > line.from
+                && let (Some(before), Some(a), Some(b)) = (
                     pieces.get(index - 1),
                     marks.get(index - 1),
                     marks.get(index),
-                ) {
-                    out.push_str(space::between((before, *a), (piece, *b), roles));
-                }
+                )
+            {
+                out.push_str(space::between((before, *a), (piece, *b), roles));
             }
             out.push_str(piece.text);
         }

@@ -138,10 +138,10 @@ fn pieces<'t>(
     }
     // after a comment to the end of the line comes a line break, whatever is counted
     for index in 1..pieces.len() {
-        if pieces.get(index - 1).is_some_and(|piece| piece.ends_line) {
-            if let Some(piece) = pieces.get_mut(index) {
-                piece.breaks = true;
-            }
+        if pieces.get(index - 1).is_some_and(|piece| piece.ends_line)
+            && let Some(piece) = pieces.get_mut(index)
+        {
+            piece.breaks = true;
         }
     }
     pieces

@@ -59,10 +59,10 @@ impl Roles {
             ItemKind::System(it) | ItemKind::Component(it) => {
                 for member in &it.members {
                     clauses.insert(member.span.start);
-                    if let SystemMemberKind::State { ty, .. } = &member.kind {
-                        if matches!(ty.kind, TypeKind::Values(_)) {
-                            self.value_types.insert(ty.span.start);
-                        }
+                    if let SystemMemberKind::State { ty, .. } = &member.kind
+                        && matches!(ty.kind, TypeKind::Values(_))
+                    {
+                        self.value_types.insert(ty.span.start);
                     }
                 }
             }
