@@ -115,9 +115,9 @@ impl Projection {
         self.plan.explodes
     }
 
-    /// Whether `order by` needs all events of a file at once.
-    pub fn orders(&self) -> bool {
-        !self.plan.order_by.is_empty()
+    /// The fields of `order by`; where there are any, all events of a trace are needed at once.
+    pub fn order_fields(&self) -> &[usize] {
+        &self.plan.order_fields
     }
 
     /// The meta cells that hold this fact.
