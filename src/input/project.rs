@@ -62,7 +62,7 @@ pub struct Projection {
 pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
-    decoded: String,
+    decoded: Vec<u8>,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }

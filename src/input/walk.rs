@@ -19,7 +19,7 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) keys: &'s mut OpenKeys,
     pub(crate) sink: &'s mut Sink,
     /// Memory for strings with escapes.
-    pub(crate) decoded: &'s mut String,
+    pub(crate) decoded: &'s mut Vec<u8>,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
@@ -226,9 +226,9 @@ impl Walk<'_, '_> {
                 no_scalar(field, byte)
             }
             b'"' => {
-                let raw = self.scan.decoded(self.text, self.decoded)?;
+                let raw = self.scan.decoded(self.decoded)?;
                 let inner = match raw.escaped {
-                    true => self.decoded.as_str(),
+                    true => std::str::from_utf8(self.decoded).unwrap_or_default(),
                     false => self.text.get(raw.start..raw.end).unwrap_or_default(),
                 };
                 cell::from_text(field, inner, raw.lone)
