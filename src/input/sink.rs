@@ -121,6 +121,14 @@ impl Sink {
         }
     }
 
+    /// Keeps a text. Most cells are texts, and building them in place saves moving them from hand to hand.
+    #[inline]
+    pub(crate) fn put_text(&mut self, plan: &Plan, level: LevelId, slot: usize, text: &str) {
+        if let Some(place) = self.cell(plan, level, slot) {
+            *place = Some(Cell::Known(Value::String(SmolStr::new(text))));
+        }
+    }
+
     /// Keeps a problem.
     pub(crate) fn tell(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
         if self.drafts.len() >= self.cap {
