@@ -21,6 +21,7 @@ mod cell;
 mod gather;
 mod keys;
 mod path;
+mod place;
 mod plan;
 mod scan;
 mod sink;
