@@ -76,6 +76,20 @@ type Scan<T> = Result<T, Fault>;
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
+/// What the letter of an escape stands for; 0 where it is none, or `u`.
+static ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table
+};
+
 /// Marks (in the high bits) bytes that end a run of plain string: quote, backslash, control. Only the lowest mark is
 /// exact, which is the one that counts.
 fn stops(word: u64) -> u64 {
@@ -228,7 +242,11 @@ impl<'j> Scanner<'j> {
                 }
                 Some(b'\\') => {
                     raw.escaped = true;
-                    raw.lone |= self.escape()?.is_none();
+                    if self.simple_escape() != 0 {
+                        self.at += 2;
+                    } else {
+                        raw.lone |= self.escape()?.is_none();
+                    }
                     self.at = self.plain(self.at);
                 }
                 _ => return self.no_string(),
@@ -263,6 +281,15 @@ impl<'j> Scanner<'j> {
                 }
                 Some(b'\\') => {
                     raw.escaped = true;
+                    match self.simple_escape() {
+                        0 => {}
+                        byte => {
+                            out.push(byte);
+                            self.at += 2;
+                            self.copy_plain(out);
+                            continue;
+                        }
+                    }
                     match self.escape()? {
                         Some(char) if char.is_ascii() => out.push(char as u8),
                         Some(char) => {
@@ -327,25 +354,30 @@ impl<'j> Scanner<'j> {
         at
     }
 
-    /// At a backslash: consumes the escape; its character, none for half a surrogate pair.
+    /// At a backslash: the byte that an escape of one letter stands for, or 0.
     #[inline]
+    fn simple_escape(&self) -> u8 {
+        match self.bytes.get(self.at + 1) {
+            Some(&letter) => ESCAPES[usize::from(letter)],
+            None => 0,
+        }
+    }
+
+    /// At a backslash: consumes the escape; its character, none for half a surrogate pair.
     fn escape(&mut self) -> Scan<Option<char>> {
-        let char = match self.bytes.get(self.at + 1) {
-            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'n') => '\n',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'u') => return self.unicode(),
-            Some(_) => return self.syntax("no such escape"),
+        let simple = self.simple_escape();
+        if simple != 0 {
+            self.at += 2;
+            return Ok(Some(char::from(simple)));
+        }
+        match self.bytes.get(self.at + 1) {
+            Some(b'u') => self.unicode(),
+            Some(_) => self.syntax("no such escape"),
             None => {
                 self.at = self.bytes.len();
-                return self.fault(FaultKind::End);
+                self.fault(FaultKind::End)
             }
-        };
-        self.at += 2;
-        Ok(Some(char))
+        }
     }
 
     fn unicode(&mut self) -> Scan<Option<char>> {
