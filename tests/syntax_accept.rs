@@ -204,7 +204,11 @@ fn at_the_limit_every_pass_can_walk() {
             "cases { else => ".repeat(depth / 2),
             " }".repeat(depth / 2)
         ),
-        format!("a as {}int{}", "list<".repeat(depth), ">".repeat(depth)),
+        format!(
+            "a as {}int{}",
+            "list<".repeat(depth / 4),
+            ">".repeat(depth / 4)
+        ),
     ];
     let walk = move || {
         for text in texts {
