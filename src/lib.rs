@@ -2,6 +2,7 @@
 
 pub mod automata;
 pub mod diagnostic;
+pub mod eval;
 pub mod hir;
 pub mod ids;
 pub mod input;
