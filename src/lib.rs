@@ -14,14 +14,15 @@
 //! [`front`] runs the passes up to the core language; the command line stands on top of all.
 
 pub mod automata;
-pub mod reference;
 pub mod check;
 pub mod diagnostic;
+pub mod eval;
 pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod problem;
 pub mod project;
+pub mod reference;
 pub mod signature;
 pub mod source;
 pub mod stdlib;
