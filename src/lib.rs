@@ -5,6 +5,7 @@ pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod problem;
+pub mod report;
 pub mod signature;
 pub mod source;
 pub mod syntax;
