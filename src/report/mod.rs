@@ -14,6 +14,7 @@ pub mod problems;
 pub mod sarif;
 pub mod tally;
 mod text;
+pub mod words;
 
 use std::io;
 use std::sync::Arc;
