@@ -1,5 +1,6 @@
 //! Guard: a compiler and interpreter for a small language about the safety of agents.
 
+pub mod automata;
 pub mod cli;
 pub mod diagnostic;
 pub mod hir;

@@ -1,0 +1,141 @@
+//! What an automaton says about its formula: class, extremes, witnesses.
+//!
+//! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
+
+use super::dfa::{Dfa, StateId};
+use super::formula::Atom;
+use super::product::Traces;
+use super::verdict::{Finality, Verdict};
+
+/// A set of letters: those with these values. An atom that is not listed may have any value.
+pub type Letter = Vec<(Atom, bool)>;
+/// A set of traces of one length, position by position.
+pub type Word = Vec<Letter>;
+
+/// How a formula can be enforced or observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Class {
+    /// Some non-empty trace satisfies it.
+    pub satisfiable: bool,
+    /// Every non-empty trace satisfies it.
+    pub valid: bool,
+    /// Every violation is final when it first shows: no non-empty trace is presumably violated.
+    pub safety: bool,
+    /// Every satisfaction is final when it first shows: no non-empty trace is presumably satisfied.
+    pub cosafety: bool,
+    /// After every prefix some continuation decides the formula.
+    pub monitorable: bool,
+}
+
+impl Dfa {
+    /// The class of the formula.
+    pub fn class(&self) -> Class {
+        let met = self.reached_by_reading();
+        let verdict = |wanted: Verdict| met.iter().any(|&state| self.verdict(state) == wanted);
+        Class {
+            satisfiable: met.iter().any(|&state| self.accepting(state)),
+            valid: met.iter().all(|&state| self.accepting(state)),
+            safety: !verdict(Verdict::PresumablyViolated),
+            cosafety: !verdict(Verdict::PresumablySatisfied),
+            monitorable: self.is_monitorable(),
+        }
+    }
+
+    /// No non-empty trace is presumably violated.
+    pub fn is_safety(&self) -> bool {
+        self.class().safety
+    }
+
+    /// No non-empty trace is presumably satisfied.
+    pub fn is_cosafety(&self) -> bool {
+        self.class().cosafety
+    }
+
+    /// From every state some final state is reachable.
+    pub fn is_monitorable(&self) -> bool {
+        self.states().all(|state| !self.is_ugly(state))
+    }
+
+    /// Whether no continuation of what was read can ever decide the formula.
+    pub fn is_ugly(&self, state: StateId) -> bool {
+        self.shortest_from(state, Traces::All, |s| self.finality(s) != Finality::Open)
+            .is_none()
+    }
+
+    /// Some trace is accepted.
+    pub fn is_satisfiable(&self, traces: Traces) -> bool {
+        self.shortest_accepted(traces).is_some()
+    }
+
+    /// Every trace is accepted.
+    pub fn is_valid(&self, traces: Traces) -> bool {
+        self.shortest_rejected(traces).is_none()
+    }
+
+    /// A shortest trace that satisfies the formula.
+    pub fn shortest_accepted(&self, traces: Traces) -> Option<Word> {
+        self.shortest_from(self.initial(), traces, |state| self.accepting(state))
+    }
+
+    /// A shortest trace that violates the formula.
+    pub fn shortest_rejected(&self, traces: Traces) -> Option<Word> {
+        self.shortest_from(self.initial(), traces, |state| !self.accepting(state))
+    }
+
+    /// A shortest prefix whose verdict is `wanted`.
+    pub fn shortest_to(&self, wanted: Verdict, traces: Traces) -> Option<Word> {
+        self.shortest_from(self.initial(), traces, |state| {
+            self.verdict(state) == wanted
+        })
+    }
+
+    /// A shortest continuation from `state` to a state that is `wanted`, by breadth-first search. With
+    /// [`Traces::NonEmpty`] at least one position is read.
+    pub fn shortest_from(
+        &self,
+        state: StateId,
+        traces: Traces,
+        wanted: impl Fn(StateId) -> bool,
+    ) -> Option<Word> {
+        if traces == Traces::All && wanted(state) {
+            return Some(Word::new());
+        }
+        let mut from: Vec<Option<(StateId, Letter)>> = vec![None; self.len()];
+        let mut queue = vec![state];
+        let mut next = 0;
+        while let Some(&source) = queue.get(next) {
+            next += 1;
+            for (letter, target) in self.edges(source) {
+                if wanted(target) {
+                    let mut word = vec![letter];
+                    let mut at = source;
+                    while let Some((before, letter)) =
+                        from[at.index()].as_ref().filter(|_| at != state)
+                    {
+                        word.push(letter.clone());
+                        at = *before;
+                    }
+                    word.reverse();
+                    return Some(word);
+                }
+                if target != state && from[target.index()].is_none() {
+                    from[target.index()] = Some((source, letter));
+                    queue.push(target);
+                }
+            }
+        }
+        None
+    }
+
+    /// The states that some non-empty trace leads to.
+    pub fn reached_by_reading(&self) -> Vec<StateId> {
+        let mut met = vec![false; self.len()];
+        let mut stack = self.successors(self.initial());
+        while let Some(state) = stack.pop() {
+            if !std::mem::replace(&mut met[state.index()], true) {
+                stack.extend(self.successors(state));
+            }
+        }
+        self.states().filter(|state| met[state.index()]).collect()
+    }
+}

@@ -1,0 +1,344 @@
+//! Deterministic automata over finite traces whose transitions are shared decision diagrams.
+//!
+//! Conventions, once for all of this module:
+//!
+//! * An automaton is complete: every state has a successor for every letter; a rejecting sink is a state like others.
+//! * State 0 is initial and means that nothing has been read. Its acceptance is the value of the empty trace.
+//! * A state accepts when the trace may stop there, that is when what was read satisfies the formula as a whole trace.
+//! * States are numbered in the order in which a breadth-first search meets them, `lo` before `hi`; so automata that are
+//!   minimal and accept the same traces over the same order of atoms are equal, field by field.
+//! * A state is *final* for a value when every continuation has it, the state itself included. This is decided by
+//!   reachability and is exact.
+
+use std::fmt;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::diagram::{Branch, Diagrams, Ref};
+use super::formula::Atom;
+use super::states::StateSet;
+use super::verdict::{Finality, Verdict};
+
+/// A state of a [`Dfa`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub(super) u32);
+
+impl StateId {
+    /// Place of the state among those of its automaton.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) root: Ref,
+    pub(super) accepting: bool,
+    pub(super) finality: Finality,
+}
+
+/// A complete deterministic automaton. See the [module](self) for its conventions.
+///
+/// # Shape
+/// `n` states and one table of branches shared by all of them; a step visits at most one branch per atom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dfa {
+    pub(super) atoms: Box<[Atom]>,
+    pub(super) branches: Box<[Branch]>,
+    pub(super) rows: Box<[Row]>,
+}
+
+impl Dfa {
+    /// Keeps what can be reached from `initial` and numbers it canonically. Leaves of `roots` are indices into `roots`;
+    /// variables are atoms after `name`.
+    pub(super) fn assemble(
+        diagrams: &Diagrams,
+        roots: &[Ref],
+        accepting: &[bool],
+        initial: usize,
+        atoms: &[Atom],
+        name: impl Fn(u32) -> Atom,
+    ) -> Dfa {
+        let mut order = vec![initial];
+        let mut number: Vec<Option<u32>> = vec![None; roots.len()];
+        number[initial] = Some(0);
+        let mut branches: Vec<Branch> = Vec::new();
+        let mut copied: FxHashMap<Ref, Ref> = FxHashMap::default();
+        let mut rows = Vec::new();
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            next += 1;
+            // Depth-first, `lo` before `hi`: a leaf gets its number when it is met, a branch when both its halves have one.
+            let mut stack = vec![roots[state]];
+            while let Some(&top) = stack.last() {
+                if copied.contains_key(&top) {
+                    stack.pop();
+                    continue;
+                }
+                if let Some(leaf) = top.as_leaf() {
+                    let target = number[leaf as usize].unwrap_or_else(|| {
+                        let new = order.len() as u32;
+                        order.push(leaf as usize);
+                        new
+                    });
+                    number[leaf as usize] = Some(target);
+                    copied.insert(top, Ref::leaf(target));
+                    stack.pop();
+                    continue;
+                }
+                let Branch { var, lo, hi } = diagrams.at(top);
+                match (copied.get(&lo), copied.get(&hi)) {
+                    (Some(&lo), Some(&hi)) => {
+                        copied.insert(top, Ref::branch(branches.len()));
+                        branches.push(Branch {
+                            var: name(var).0,
+                            lo,
+                            hi,
+                        });
+                        stack.pop();
+                    }
+                    (None, _) => stack.push(lo),
+                    (Some(_), None) => stack.push(hi),
+                }
+            }
+            rows.push(Row {
+                root: copied[&roots[state]],
+                accepting: accepting[state],
+                finality: Finality::Open,
+            });
+        }
+        let mut dfa = Dfa {
+            atoms: atoms.into(),
+            branches: branches.into(),
+            rows: rows.into(),
+        };
+        dfa.decide();
+        dfa
+    }
+
+    /// Sets the finality of every state by two backward searches.
+    fn decide(&mut self) {
+        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
+        for state in self.states() {
+            for target in self.successors(state) {
+                sources[target.index()].push(state.0);
+            }
+        }
+        let reaching = |wanted: bool| {
+            let mut found: Vec<bool> = self
+                .rows
+                .iter()
+                .map(|row| row.accepting == wanted)
+                .collect();
+            let mut stack: Vec<u32> = (0..self.rows.len() as u32)
+                .filter(|&s| found[s as usize])
+                .collect();
+            while let Some(state) = stack.pop() {
+                for &source in &sources[state as usize] {
+                    if !std::mem::replace(&mut found[source as usize], true) {
+                        stack.push(source);
+                    }
+                }
+            }
+            found
+        };
+        let (truth, falsity) = (reaching(true), reaching(false));
+        for (row, (truth, falsity)) in self.rows.iter_mut().zip(truth.into_iter().zip(falsity)) {
+            row.finality = match (truth, falsity) {
+                (true, false) => Finality::FinalTrue,
+                (false, _) => Finality::FinalFalse,
+                (true, true) => Finality::Open,
+            };
+        }
+    }
+
+    /// Number of states, all of them reachable.
+    #[allow(clippy::len_without_is_empty, reason = "an automaton is never empty")]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The state before anything is read.
+    pub fn initial(&self) -> StateId {
+        StateId(0)
+    }
+
+    /// All states in order.
+    pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.rows.len() as u32).map(StateId)
+    }
+
+    /// The state of this index, if there is one.
+    pub fn state(&self, index: usize) -> Option<StateId> {
+        (index < self.rows.len()).then_some(StateId(index as u32))
+    }
+
+    /// The atoms of the formula, also those on which nothing depends, in order.
+    pub fn atoms(&self) -> &[Atom] {
+        &self.atoms
+    }
+
+    /// Number of branches of all diagrams together.
+    pub fn n_branches(&self) -> usize {
+        self.branches.len()
+    }
+
+    /// Whether the trace may stop in this state.
+    #[inline]
+    pub fn accepting(&self, state: StateId) -> bool {
+        self.rows[state.index()].accepting
+    }
+
+    /// Whether what follows can still change the value.
+    #[inline]
+    pub fn finality(&self, state: StateId) -> Finality {
+        self.rows[state.index()].finality
+    }
+
+    /// The verdict on what has been read.
+    #[inline]
+    pub fn verdict(&self, state: StateId) -> Verdict {
+        let row = &self.rows[state.index()];
+        Verdict::new(row.finality, row.accepting)
+    }
+
+    /// The state after one more position. Only the atoms that matter are asked for, each at most once, in order.
+    #[inline]
+    pub fn step(&self, state: StateId, mut holds: impl FnMut(Atom) -> bool) -> StateId {
+        let mut at = self.rows[state.index()].root;
+        loop {
+            if let Some(target) = at.as_leaf() {
+                return StateId(target);
+            }
+            let Branch { var, lo, hi } = self.branches[at.index()];
+            at = if holds(Atom(var)) { hi } else { lo };
+        }
+    }
+
+    /// Adds to `into` every state that some completion of a partly known letter leads to.
+    ///
+    /// Diagrams are ordered, so no atom is met twice on a path and the result is exact: the union over all completions.
+    /// Each atom may be asked for more than once and must have the same answer.
+    pub fn step_unknown(
+        &self,
+        state: StateId,
+        mut holds: impl FnMut(Atom) -> Option<bool>,
+        into: &mut StateSet,
+    ) {
+        let mut stack = vec![self.rows[state.index()].root];
+        let mut seen: FxHashSet<Ref> = FxHashSet::default();
+        while let Some(at) = stack.pop() {
+            if let Some(target) = at.as_leaf() {
+                into.insert(StateId(target));
+                continue;
+            }
+            let Branch { var, lo, hi } = self.branches[at.index()];
+            match holds(Atom(var)) {
+                Some(value) => stack.push(if value { hi } else { lo }),
+                None if seen.insert(at) => stack.extend([hi, lo]),
+                None => {}
+            }
+        }
+    }
+
+    /// Every state after one more, partly known position, from any of `states`.
+    pub fn step_all(
+        &self,
+        states: &StateSet,
+        mut holds: impl FnMut(Atom) -> Option<bool>,
+    ) -> StateSet {
+        let mut next = StateSet::new();
+        for state in states.iter() {
+            self.step_unknown(state, &mut holds, &mut next);
+        }
+        next
+    }
+
+    /// The atoms on which the next state depends, in order.
+    pub fn relevant_atoms(&self, state: StateId) -> Vec<Atom> {
+        let mut atoms: Vec<Atom> = self.below(self.rows[state.index()].root).1;
+        atoms.sort_unstable();
+        atoms.dedup();
+        atoms
+    }
+
+    /// The different next states, first met first.
+    pub fn successors(&self, state: StateId) -> Vec<StateId> {
+        self.below(self.rows[state.index()].root).0
+    }
+
+    /// Leaves and variables below a diagram.
+    fn below(&self, root: Ref) -> (Vec<StateId>, Vec<Atom>) {
+        let mut seen: FxHashSet<Ref> = FxHashSet::default();
+        let (mut leaves, mut atoms, mut stack) = (Vec::new(), Vec::new(), vec![root]);
+        while let Some(top) = stack.pop() {
+            if !seen.insert(top) {
+                continue;
+            }
+            match top.as_leaf() {
+                Some(leaf) => leaves.push(StateId(leaf)),
+                None => {
+                    let Branch { var, lo, hi } = self.branches[top.index()];
+                    atoms.push(Atom(var));
+                    stack.extend([hi, lo]);
+                }
+            }
+        }
+        (leaves, atoms)
+    }
+
+    /// One shortest list of literals for each different next state, `lo` before `hi`.
+    pub(super) fn edges(&self, state: StateId) -> Vec<(Vec<(Atom, bool)>, StateId)> {
+        let mut seen: FxHashSet<Ref> = FxHashSet::default();
+        let mut edges = Vec::new();
+        let mut stack = vec![(self.rows[state.index()].root, Vec::new())];
+        while let Some((top, path)) = stack.pop() {
+            if !seen.insert(top) {
+                continue;
+            }
+            match top.as_leaf() {
+                Some(leaf) => edges.push((path, StateId(leaf))),
+                None => {
+                    let Branch { var, lo, hi } = self.branches[top.index()];
+                    let with = |value| {
+                        path.iter()
+                            .copied()
+                            .chain([(Atom(var), value)])
+                            .collect::<Vec<_>>()
+                    };
+                    stack.extend([(hi, with(true)), (lo, with(false))]);
+                }
+            }
+        }
+        edges
+    }
+}
+
+/// The stable text form: one line per state with its verdict, then its edges as disjoint cubes.
+impl fmt::Display for Dfa {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for state in self.states() {
+            let verdict = match self.verdict(state) {
+                Verdict::Satisfied => "satisfied",
+                Verdict::PresumablySatisfied => "presumably satisfied",
+                Verdict::PresumablyViolated => "presumably violated",
+                Verdict::Violated => "violated",
+            };
+            writeln!(out, "state {}: {verdict}", state.0)?;
+            let mut stack = vec![(self.rows[state.index()].root, String::new())];
+            while let Some((top, path)) = stack.pop() {
+                match top.as_leaf() {
+                    Some(leaf) => writeln!(out, "  {}-> {leaf}", path)?,
+                    None => {
+                        let Branch { var, lo, hi } = self.branches[top.index()];
+                        stack.extend([
+                            (hi, format!("{path}{var} ")),
+                            (lo, format!("{path}!{var} ")),
+                        ]);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! Ordered, reduced decision diagrams with many leaves (MTBDDs), shared through one table.
+//!
+//! A diagram asks variables in increasing order and ends in a leaf, a number whose meaning is the caller's. Equal functions
+//! have equal [`Ref`]s. All recursion here is at most as deep as there are variables, which
+//! [`Limits::atoms`](super::Limits::atoms) bounds.
+//!
+//! # Source
+//! R. Bryant, "Graph-based algorithms for Boolean function manipulation", 1986; leaves as states: J. Henriksen and others,
+//! "Mona: monadic second-order logic in practice", 1995.
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::limits::{LimitError, Meter};
+
+/// A diagram: a leaf or the index of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Ref(u32);
+
+const LEAF: u32 = 1 << 31;
+
+impl Ref {
+    pub(super) fn leaf(value: u32) -> Ref {
+        Ref(value | LEAF)
+    }
+
+    #[inline]
+    pub(super) fn as_leaf(self) -> Option<u32> {
+        (self.0 & LEAF != 0).then_some(self.0 & !LEAF)
+    }
+
+    pub(super) fn branch(index: usize) -> Ref {
+        Ref(index as u32 & !LEAF)
+    }
+
+    /// Index of the branch. Only for what is not a leaf.
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An inner node: `lo` where the variable is false, `hi` where it is true.
+///
+/// INVARIANT (ordered): the variables below a branch are greater than its own.
+/// INVARIANT (reduced): `lo` and `hi` differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Branch {
+    pub(super) var: u32,
+    pub(super) lo: Ref,
+    pub(super) hi: Ref,
+}
+
+/// What to do at the leaves of two diagrams.
+pub(super) trait Combine {
+    /// The result when it is known without looking further.
+    fn shortcut(&self, _a: Ref, _b: Ref) -> Option<Ref> {
+        None
+    }
+
+    /// Whether the order of the operands does not matter.
+    const COMMUTES: bool;
+
+    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError>;
+}
+
+/// Results of [`Diagrams::apply`] for one operation.
+pub(super) type PairCache = FxHashMap<(Ref, Ref), Ref>;
+/// Results of [`Diagrams::map`] for one operation.
+pub(super) type Cache = FxHashMap<Ref, Ref>;
+
+/// The table of all branches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Diagrams {
+    branches: IndexSet<Branch, FxBuildHasher>,
+}
+
+impl Diagrams {
+    pub(super) fn at(&self, node: Ref) -> Branch {
+        self.branches[node.index()]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.branches.len()
+    }
+
+    /// The diagram that tests `var` first. The operands must only test greater variables.
+    pub(super) fn branch(&mut self, var: u32, lo: Ref, hi: Ref) -> Ref {
+        if lo == hi {
+            return lo;
+        }
+        Ref::branch(self.branches.insert_full(Branch { var, lo, hi }).0)
+    }
+
+    /// As [`Self::branch`], counting what is new.
+    fn branch_counted(
+        &mut self,
+        var: u32,
+        lo: Ref,
+        hi: Ref,
+        meter: &mut Meter,
+    ) -> Result<Ref, LimitError> {
+        let before = self.branches.len();
+        let made = self.branch(var, lo, hi);
+        meter.grow(self.branches.len() - before)?;
+        Ok(made)
+    }
+
+    /// Combines two diagrams leaf by leaf.
+    pub(super) fn apply(
+        &mut self,
+        cache: &mut PairCache,
+        a: Ref,
+        b: Ref,
+        op: &mut impl Combine,
+        meter: &mut Meter,
+    ) -> Result<Ref, LimitError> {
+        if let Some(known) = op.shortcut(a, b) {
+            return Ok(known);
+        }
+        let key = if self.swaps(op, a, b) { (b, a) } else { (a, b) };
+        if let Some(&known) = cache.get(&key) {
+            return Ok(known);
+        }
+        meter.spend(1)?;
+        let made = match (a.as_leaf(), b.as_leaf()) {
+            (Some(x), Some(y)) => Ref::leaf(op.leaves(x, y, meter)?),
+            _ => {
+                let var = self.var(a).min(self.var(b));
+                let ((a_lo, a_hi), (b_lo, b_hi)) = (self.split(a, var), self.split(b, var));
+                let lo = self.apply(cache, a_lo, b_lo, op, meter)?;
+                let hi = self.apply(cache, a_hi, b_hi, op, meter)?;
+                self.branch_counted(var, lo, hi, meter)?
+            }
+        };
+        meter.grow(1)?;
+        cache.insert(key, made);
+        Ok(made)
+    }
+
+    fn swaps<C: Combine>(&self, _op: &C, a: Ref, b: Ref) -> bool {
+        C::COMMUTES && b < a
+    }
+
+    /// Replaces every leaf.
+    pub(super) fn map(
+        &mut self,
+        cache: &mut Cache,
+        a: Ref,
+        leaf: &mut impl FnMut(u32, &mut Meter) -> Result<u32, LimitError>,
+        meter: &mut Meter,
+    ) -> Result<Ref, LimitError> {
+        self.fold(
+            cache,
+            a,
+            u32::MAX,
+            &mut |diagrams, a, meter| match a.as_leaf() {
+                Some(value) => leaf(value, meter),
+                // INVARIANT (ordered): no branch is on a variable from `u32::MAX` on.
+                None => Ok(diagrams.at(a).var),
+            },
+            meter,
+        )
+    }
+
+    /// Replaces every leaf, and every branch on a variable from `first` on, by the leaf that `make` gives for it.
+    pub(super) fn fold(
+        &mut self,
+        cache: &mut Cache,
+        a: Ref,
+        first: u32,
+        make: &mut impl FnMut(&Diagrams, Ref, &mut Meter) -> Result<u32, LimitError>,
+        meter: &mut Meter,
+    ) -> Result<Ref, LimitError> {
+        if let Some(&known) = cache.get(&a) {
+            return Ok(known);
+        }
+        meter.spend(1)?;
+        let made = if self.var(a) >= first || a.as_leaf().is_some() {
+            Ref::leaf(make(self, a, meter)?)
+        } else {
+            let Branch { var, lo, hi } = self.at(a);
+            let lo = self.fold(cache, lo, first, make, meter)?;
+            let hi = self.fold(cache, hi, first, make, meter)?;
+            self.branch_counted(var, lo, hi, meter)?
+        };
+        meter.grow(1)?;
+        cache.insert(a, made);
+        Ok(made)
+    }
+
+    /// The different leaves below `a`, first met first, `lo` before `hi`.
+    pub(super) fn leaves(&self, a: Ref) -> Vec<u32> {
+        let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
+        let mut stack = vec![a];
+        while let Some(top) = stack.pop() {
+            if seen.insert(top) && top.as_leaf().is_none() {
+                let Branch { lo, hi, .. } = self.at(top);
+                stack.push(hi);
+                stack.push(lo);
+            }
+        }
+        seen.into_iter().filter_map(Ref::as_leaf).collect()
+    }
+
+    /// The variable asked first; greater than all others for a leaf.
+    pub(super) fn var(&self, a: Ref) -> u32 {
+        if a.as_leaf().is_some() {
+            u32::MAX
+        } else {
+            self.at(a).var
+        }
+    }
+
+    /// Both halves of `a` with respect to `var`, which is not above the first variable of `a`.
+    pub(super) fn split(&self, a: Ref, var: u32) -> (Ref, Ref) {
+        if self.var(a) == var && a.as_leaf().is_none() {
+            let Branch { lo, hi, .. } = self.at(a);
+            (lo, hi)
+        } else {
+            (a, a)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What a construction may cost, and the error that says what it would have cost.
+//!
+//! The automaton of a formula can be doubly exponential in it, so every construction of this module counts what it does
+//! and stops at a stated limit. Running out is an ordinary answer, not a failure of the program: the same formula can
+//! still be followed by a [`Machine`](super::Machine), which never builds the whole automaton.
+
+use thiserror::Error;
+
+/// The caps of one construction. All are inclusive and may be changed freely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// States of an automaton before it is minimised.
+    pub states: usize,
+    /// Entries kept in memory: diagram nodes, obligations of clauses, cached results. About fifty bytes each.
+    pub nodes: usize,
+    /// Elementary steps: one visit of a diagram node or one comparison of two obligations. Twenty million take less than a second.
+    pub work: u64,
+    /// Different atoms of one formula; also the greatest depth of a diagram.
+    pub atoms: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            states: 1 << 15,
+            nodes: 4_000_000,
+            work: 20_000_000,
+            atoms: 512,
+        }
+    }
+}
+
+/// What ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// [`Limits::states`].
+    States,
+    /// [`Limits::nodes`].
+    Nodes,
+    /// [`Limits::work`].
+    Work,
+    /// [`Limits::atoms`].
+    Atoms,
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Resource::States => "states",
+            Resource::Nodes => "nodes",
+            Resource::Work => "steps of work",
+            Resource::Atoms => "atoms",
+        })
+    }
+}
+
+/// A construction needs more than its limits allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("needs at least {demand} {resource}, and the limit is {limit}")]
+pub struct LimitError {
+    /// What ran out.
+    pub resource: Resource,
+    /// How much was allowed.
+    pub limit: u64,
+    /// How much was known to be needed when the construction stopped; the true need may be greater.
+    pub demand: u64,
+}
+
+/// Why a formula has no automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CompileError {
+    /// The automaton is larger than the limits allow.
+    #[error("the automaton {0}")]
+    Limit(#[from] LimitError),
+    /// The formula bounds an operator by time. Such a formula has no finite automaton over its atoms; a
+    /// [`Machine`](super::Machine) follows it.
+    #[error("a formula with bounds in time has no finite automaton")]
+    Timed,
+}
+
+/// Counts what one construction has used so far.
+#[derive(Clone, Debug)]
+pub(super) struct Meter {
+    limits: Limits,
+    work: u64,
+    nodes: u64,
+}
+
+impl Meter {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Meter {
+            limits: limits.clone(),
+            work: 0,
+            nodes: 0,
+        }
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Starts the count of work again; memory stays counted.
+    pub(super) fn restart(&mut self) {
+        self.work = 0;
+    }
+
+    pub(super) fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), LimitError> {
+        self.work = self.work.saturating_add(steps as u64);
+        check(Resource::Work, self.limits.work, self.work)
+    }
+
+    pub(super) fn grow(&mut self, entries: usize) -> Result<(), LimitError> {
+        self.nodes = self.nodes.saturating_add(entries as u64);
+        check(Resource::Nodes, self.limits.nodes as u64, self.nodes)
+    }
+}
+
+/// Fails when `demand` is above `limit`.
+pub(super) fn check(resource: Resource, limit: u64, demand: u64) -> Result<(), LimitError> {
+    if demand > limit {
+        Err(LimitError {
+            resource,
+            limit,
+            demand,
+        })
+    } else {
+        Ok(())
+    }
+}

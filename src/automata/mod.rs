@@ -1,0 +1,66 @@
+//! Temporal logic over finite traces: formulas, their automata, and verdicts on prefixes.
+//!
+//! A formula of linear temporal logic, with past and with bounds, becomes a minimal deterministic automaton whose
+//! transitions are shared decision diagrams over the atoms. Reading a trace then costs one walk down one diagram per
+//! position, atoms are asked for only when they matter, and the verdict on every prefix is exact.
+//!
+//! ```text
+//! Formulas ──desugar──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa
+//!     │                            └──────── machine ────▶ MachineState, one step at a time
+//!     └──eval──▶ values at every position of a complete trace
+//! ```
+//!
+//! | use | when |
+//! |---|---|
+//! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
+//! | [`Machine`] | bounds in time; automata beyond the limits |
+//! | [`eval()`] | the final value of complete traces; the meaning of it all |
+//!
+//! # Meaning
+//! A formula is evaluated at the first position. `X` needs a next position and `N` does not; a witness of `F` or `U` must
+//! lie inside the trace; `G[a,b]` speaks of the existing positions of its window; `f U[a,b] g` asks for `f` from now on, not
+//! from `a` on. Past and future nest freely. The empty trace satisfies no atom and no strong operator, and every weak one.
+//! A verdict is final when all continuations of the prefix, itself included, agree.
+//!
+//! # The hard idea
+//! A state is what the rest of the trace owes: sets of obligations, kept as small as syntax allows
+//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`, whose past
+//! operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then takes all
+//! guesses at once.
+//!
+//! # What it does not do
+//! No infinite words. No data: atoms are numbers, and who computes them is not known here.
+//!
+//! # Limits
+//! Every construction counts what it does and fails with a [`LimitError`] instead of running away.
+
+mod analysis;
+mod compile;
+mod configuration;
+mod desugar;
+mod dfa;
+mod diagram;
+mod eval;
+pub mod formula;
+mod limits;
+mod machine;
+mod minimize;
+mod obligation;
+mod product;
+mod program;
+mod progress;
+mod registers;
+mod residual;
+mod states;
+mod verdict;
+
+pub use analysis::{Class, Letter, Word};
+pub use compile::{compile, compile_raw};
+pub use dfa::{Dfa, StateId};
+pub use eval::{eval, eval_empty, eval_timed};
+pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
+pub use limits::{CompileError, LimitError, Limits, Resource};
+pub use machine::{Machine, MachineState, StepError};
+pub use product::Traces;
+pub use states::StateSet;
+pub use verdict::{Finality, Verdict};

@@ -1,0 +1,270 @@
+//! Boolean combinations of automata, and how two of them differ.
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::analysis::Word;
+use super::dfa::{Dfa, StateId};
+use super::diagram::{Branch, Diagrams, Ref};
+use super::formula::Atom;
+use super::limits::{LimitError, Limits, Resource, check};
+use super::verdict::Finality;
+
+/// Whether the empty trace is among those that are spoken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Traces {
+    /// All finite traces.
+    All,
+    /// All but the empty one.
+    NonEmpty,
+}
+
+/// Successors of a pair of states, as a diagram whose leaves number the pairs.
+struct Pairs<'a> {
+    left: &'a Dfa,
+    right: &'a Dfa,
+    order: IndexSet<(StateId, StateId), FxBuildHasher>,
+    diagrams: Diagrams,
+    cache: FxHashMap<(Ref, Ref), Ref>,
+}
+
+impl<'a> Pairs<'a> {
+    fn new(left: &'a Dfa, right: &'a Dfa) -> Self {
+        let order = IndexSet::from_iter([(left.initial(), right.initial())]);
+        Pairs {
+            left,
+            right,
+            order,
+            diagrams: Diagrams::default(),
+            cache: FxHashMap::default(),
+        }
+    }
+
+    fn accepting(&self, index: usize) -> (bool, bool) {
+        let (left, right) = self.order[index];
+        (self.left.accepting(left), self.right.accepting(right))
+    }
+
+    fn step(&mut self, index: usize) -> Ref {
+        let (left, right) = self.order[index];
+        self.combine(
+            self.left.rows[left.index()].root,
+            self.right.rows[right.index()].root,
+        )
+    }
+
+    fn combine(&mut self, a: Ref, b: Ref) -> Ref {
+        if let (Some(x), Some(y)) = (a.as_leaf(), b.as_leaf()) {
+            return Ref::leaf(self.order.insert_full((StateId(x), StateId(y))).0 as u32);
+        }
+        if let Some(&known) = self.cache.get(&(a, b)) {
+            return known;
+        }
+        let var = |dfa: &Dfa, r: Ref| {
+            if r.as_leaf().is_some() {
+                None
+            } else {
+                Some(dfa.branches[r.index()].var)
+            }
+        };
+        let (x, y) = (var(self.left, a), var(self.right, b));
+        // At least one of the two is a branch.
+        let top = x.into_iter().chain(y).min().unwrap_or(0);
+        let split = |dfa: &Dfa, v: Option<u32>, r: Ref| {
+            if v == Some(top) {
+                let Branch { lo, hi, .. } = dfa.branches[r.index()];
+                (lo, hi)
+            } else {
+                (r, r)
+            }
+        };
+        let ((a_lo, a_hi), (b_lo, b_hi)) = (split(self.left, x, a), split(self.right, y, b));
+        let lo = self.combine(a_lo, b_lo);
+        let hi = self.combine(a_hi, b_hi);
+        let made = self.diagrams.branch(top, lo, hi);
+        self.cache.insert((a, b), made);
+        made
+    }
+}
+
+impl Dfa {
+    /// The traces that this automaton does not accept.
+    #[must_use]
+    pub fn complement(&self) -> Dfa {
+        let mut dfa = self.clone();
+        for row in &mut dfa.rows {
+            row.accepting = !row.accepting;
+            row.finality = match row.finality {
+                Finality::FinalTrue => Finality::FinalFalse,
+                Finality::FinalFalse => Finality::FinalTrue,
+                Finality::Open => Finality::Open,
+            };
+        }
+        dfa
+    }
+
+    /// The traces that both accept, minimal.
+    ///
+    /// # Errors
+    /// When there are more pairs of states than the limits allow.
+    pub fn and(&self, other: &Dfa, limits: &Limits) -> Result<Dfa, LimitError> {
+        self.product(other, |a, b| a && b, limits)
+    }
+
+    /// The traces that one of them accepts, minimal.
+    ///
+    /// # Errors
+    /// As [`Dfa::and`].
+    pub fn or(&self, other: &Dfa, limits: &Limits) -> Result<Dfa, LimitError> {
+        self.product(other, |a, b| a || b, limits)
+    }
+
+    /// The traces on which `accepts` holds of the values of both, minimal.
+    ///
+    /// # Errors
+    /// As [`Dfa::and`].
+    pub fn product(
+        &self,
+        other: &Dfa,
+        accepts: impl Fn(bool, bool) -> bool,
+        limits: &Limits,
+    ) -> Result<Dfa, LimitError> {
+        let mut pairs = Pairs::new(self, other);
+        let mut roots = Vec::new();
+        while roots.len() < pairs.order.len() {
+            roots.push(pairs.step(roots.len()));
+            check(
+                Resource::States,
+                limits.states as u64,
+                pairs.order.len() as u64,
+            )?;
+            check(
+                Resource::Nodes,
+                limits.nodes as u64,
+                (pairs.diagrams.len() + pairs.cache.len()) as u64,
+            )?;
+        }
+        let accepting: Vec<bool> = (0..roots.len())
+            .map(|index| {
+                let (a, b) = pairs.accepting(index);
+                accepts(a, b)
+            })
+            .collect();
+        let mut atoms: Vec<Atom> = self.atoms().iter().chain(other.atoms()).copied().collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        Ok(Dfa::assemble(&pairs.diagrams, &roots, &accepting, 0, &atoms, Atom).minimized())
+    }
+
+    /// A shortest trace that one automaton accepts and the other does not; none if they are equivalent.
+    ///
+    /// # Errors
+    /// As [`Dfa::and`].
+    pub fn difference(
+        &self,
+        other: &Dfa,
+        traces: Traces,
+        limits: &Limits,
+    ) -> Result<Option<Word>, LimitError> {
+        self.search(other, traces, |a, b| a != b, limits)
+    }
+
+    /// A shortest trace that this automaton accepts and `other` does not; none if this one implies the other.
+    ///
+    /// # Errors
+    /// As [`Dfa::and`].
+    pub fn excess(
+        &self,
+        other: &Dfa,
+        traces: Traces,
+        limits: &Limits,
+    ) -> Result<Option<Word>, LimitError> {
+        self.search(other, traces, |a, b| a && !b, limits)
+    }
+
+    /// A shortest trace on which `wanted` holds of the values of both, by breadth-first search over pairs of states.
+    ///
+    /// # Errors
+    /// As [`Dfa::and`].
+    pub fn search(
+        &self,
+        other: &Dfa,
+        traces: Traces,
+        wanted: impl Fn(bool, bool) -> bool,
+        limits: &Limits,
+    ) -> Result<Option<Word>, LimitError> {
+        let mut pairs = Pairs::new(self, other);
+        let hit = |pairs: &Pairs<'_>, index: usize| {
+            let (a, b) = pairs.accepting(index);
+            wanted(a, b)
+        };
+        if traces == Traces::All && hit(&pairs, 0) {
+            return Ok(Some(Word::new()));
+        }
+        // How each pair was first reached; the initial one has no entry unless it is entered again.
+        let mut from: FxHashMap<u32, (u32, Vec<(Atom, bool)>)> = FxHashMap::default();
+        let mut queue = vec![0];
+        let mut next = 0;
+        while let Some(&index) = queue.get(next) {
+            next += 1;
+            let root = pairs.step(index as usize);
+            check(
+                Resource::States,
+                limits.states as u64,
+                pairs.order.len() as u64,
+            )?;
+            check(
+                Resource::Nodes,
+                limits.nodes as u64,
+                (pairs.diagrams.len() + pairs.cache.len()) as u64,
+            )?;
+            for (letter, target) in edges(&pairs.diagrams, root) {
+                let first = !from.contains_key(&target);
+                let found = hit(&pairs, target as usize);
+                if found {
+                    let mut word = vec![letter];
+                    let mut at = index;
+                    while let Some((before, letter)) = from.get(&at).filter(|_| at != 0) {
+                        word.push(letter.clone());
+                        at = *before;
+                    }
+                    word.reverse();
+                    return Ok(Some(word));
+                }
+                if first {
+                    from.insert(target, (index, letter));
+                    if target != 0 {
+                        queue.push(target);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// One path to each leaf of a diagram, `lo` before `hi`.
+fn edges(diagrams: &Diagrams, root: Ref) -> Vec<(Vec<(Atom, bool)>, u32)> {
+    let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
+    let mut edges = Vec::new();
+    let mut stack = vec![(root, Vec::new())];
+    while let Some((top, path)) = stack.pop() {
+        if !seen.insert(top) {
+            continue;
+        }
+        match top.as_leaf() {
+            Some(leaf) => edges.push((path, leaf)),
+            None => {
+                let Branch { var, lo, hi } = diagrams.at(top);
+                let with = |value| {
+                    path.iter()
+                        .copied()
+                        .chain([(Atom(var), value)])
+                        .collect::<Vec<_>>()
+                };
+                stack.extend([(hi, with(true)), (lo, with(false))]);
+            }
+        }
+    }
+    edges
+}

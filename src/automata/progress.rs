@@ -1,0 +1,420 @@
+//! One step of a formula: from registers and residual, through a letter, to registers and residual.
+//!
+//! This is the only place that knows what an operator does when a position is read. The eager construction reads every
+//! letter at once, as variables of a diagram; a running machine reads one letter, whose variables are constants. Both call
+//! [`Engine::step`], with more or less of the letter known.
+//!
+//! A *configuration* is a set of pairs of registers and residual, one for each way to guess that is still possible; without
+//! guesses it has one pair, or none when nothing can satisfy the formula any more.
+//!
+//! # Source
+//! Progression: F. Bacchus, F. Kabanza, "Using temporal logics to express search control knowledge for planning", 2000, for
+//! finite traces as in G. De Giacomo, M. Vardi, "Linear temporal logic and linear dynamic logic on finite traces", 2013.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::configuration::{Configurations, Join, Pair, Union, collect};
+use super::diagram::{Cache, Combine, Diagrams, PairCache, Ref};
+use super::limits::{LimitError, Limits, Meter};
+use super::obligation::{Obligation, start};
+use super::program::{Core, NEVER, Program};
+use super::registers::{Lists, NO_REGISTERS, Now, Update, Value};
+use super::residual::{FALSE, Residuals, TRUE};
+
+/// The tables of one construction. Numbers are meaningful within one engine only.
+#[derive(Clone, Debug)]
+pub(super) struct Engine {
+    pub(super) program: Arc<Program>,
+    pub(super) diagrams: Diagrams,
+    pub(super) residuals: Residuals,
+    pub(super) meter: Meter,
+    pub(super) lists: Lists,
+    pairs: IndexSet<Pair, FxBuildHasher>,
+    configurations: Configurations,
+    and: PairCache,
+    or: PairCache,
+    not: Cache,
+    union: PairCache,
+    project: Cache,
+    /// Values of all nodes when the whole letter is open, for some registers; those that do not depend on the past are
+    /// right for all registers.
+    open: Option<Vec<Ref>>,
+    by_registers: FxHashMap<u32, (Arc<[Ref]>, Ref)>,
+}
+
+/// What is known of the position that is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    /// For each variable that is an atom, its value if known. Guesses are never known.
+    pub(super) letter: &'a [Option<bool>],
+    /// When it is; 0 if the formula is not timed.
+    pub(super) time: i128,
+    /// Whether no letter is known, so that results can be kept for later steps.
+    pub(super) open: bool,
+}
+
+impl Engine {
+    pub(super) fn new(program: Arc<Program>, limits: &Limits) -> Self {
+        Engine {
+            program,
+            diagrams: Diagrams::default(),
+            residuals: Residuals::new(),
+            meter: Meter::new(limits),
+            lists: Lists::new(),
+            pairs: IndexSet::default(),
+            configurations: IndexSet::default(),
+            and: PairCache::default(),
+            or: PairCache::default(),
+            not: Cache::default(),
+            union: PairCache::default(),
+            project: Cache::default(),
+            open: None,
+            by_registers: FxHashMap::default(),
+        }
+    }
+
+    /// The configuration before anything is read: the formula must hold next.
+    pub(super) fn initial(&mut self) -> Result<u32, LimitError> {
+        let program = self.program.clone();
+        let values: Vec<Value> = program
+            .registers
+            .iter()
+            .map(|register| register.zero())
+            .collect();
+        let registers = self.lists.number(&values);
+        let residual = self.residuals.single(
+            &program,
+            start(&program, program.root, true),
+            &mut self.meter,
+        )?;
+        self.configuration(vec![(registers, residual)])
+    }
+
+    pub(super) fn pairs(&self, configuration: u32) -> Arc<[Pair]> {
+        self.configurations[configuration as usize].clone()
+    }
+
+    /// The configuration of these pairs.
+    pub(super) fn configuration(&mut self, pairs: Vec<Pair>) -> Result<u32, LimitError> {
+        collect(
+            &self.program,
+            &mut self.residuals,
+            &mut self.configurations,
+            pairs,
+            &mut self.meter,
+        )
+    }
+
+    /// Whether the trace may stop in this configuration.
+    pub(super) fn accepts(&self, configuration: u32) -> bool {
+        self.configurations[configuration as usize]
+            .iter()
+            .any(|&(_, residual)| self.residuals.accepts(residual))
+    }
+
+    /// The configurations after one more position, as a diagram over the letters that are not known.
+    pub(super) fn step(
+        &mut self,
+        configuration: u32,
+        reading: Reading<'_>,
+    ) -> Result<Ref, LimitError> {
+        let mut whole: Option<Ref> = None;
+        for &pair in self.pairs(configuration).iter() {
+            let next = self.step_pair(pair, reading)?;
+            whole = Some(match whole {
+                None => next,
+                Some(before) => self.union(before, next)?,
+            });
+        }
+        match whole {
+            Some(whole) => Ok(whole),
+            None => Ok(Ref::leaf(self.configuration(Vec::new())?)),
+        }
+    }
+
+    fn step_pair(
+        &mut self,
+        (registers, residual): Pair,
+        reading: Reading<'_>,
+    ) -> Result<Ref, LimitError> {
+        let program = self.program.clone();
+        let (nodes, updated) = self.read(registers, reading)?;
+        let mut next = Ref::leaf(FALSE);
+        for &clause in self.residuals.clauses(residual).iter() {
+            let mut all = Ref::leaf(TRUE);
+            for &obligation in self.residuals.clause(clause).iter() {
+                let obligation = self.residuals.obligation(obligation);
+                let value = match program.nodes[obligation.node as usize] {
+                    Core::Until { .. } | Core::Release { .. } if obligation.started => {
+                        self.unfold(obligation, &nodes, reading.time)?
+                    }
+                    _ => nodes[obligation.node as usize],
+                };
+                all = self.and(all, value)?;
+            }
+            next = self.or(next, all)?;
+        }
+        let joined = self.diagrams.apply(
+            &mut PairCache::default(),
+            updated,
+            next,
+            &mut Join(&program, &self.residuals, &mut self.pairs),
+            &mut self.meter,
+        )?;
+        self.project(joined)
+    }
+
+    /// Values of all nodes at the position that is read, and the registers after it.
+    fn read(
+        &mut self,
+        registers: u32,
+        reading: Reading<'_>,
+    ) -> Result<(Arc<[Ref]>, Ref), LimitError> {
+        if reading.open
+            && let Some((nodes, updated)) = self.by_registers.get(&registers)
+        {
+            return Ok((nodes.clone(), *updated));
+        }
+        let program = self.program.clone();
+        let old = self.lists.values(registers);
+        let base = if reading.open {
+            self.open.clone()
+        } else {
+            None
+        };
+        let known = base.is_some();
+        let mut nodes = base.unwrap_or_else(|| vec![Ref::leaf(FALSE); program.nodes.len()]);
+        let mut now: Vec<Option<Ref>> = vec![None; program.registers.len()];
+        let constant = |value: bool| Ref::leaf(if value { TRUE } else { FALSE });
+        for (index, &node) in program.nodes.iter().enumerate() {
+            if known && !program.past[index] {
+                continue;
+            }
+            self.meter.spend(1)?;
+            nodes[index] = match node {
+                Core::True => constant(true),
+                Core::False => constant(false),
+                Core::Literal { var, positive } => {
+                    match reading.letter.get(var as usize).copied().flatten() {
+                        Some(value) => constant(value == positive),
+                        None => self
+                            .diagrams
+                            .branch(var, constant(!positive), constant(positive)),
+                    }
+                }
+                Core::Past { register, positive } => {
+                    let value = match now[register as usize] {
+                        Some(value) => value,
+                        None => {
+                            let kind = program.registers[register as usize];
+                            match kind.now(old.get(register as usize), reading.time) {
+                                Now::Known(value) => constant(value),
+                                Now::Same(operand) => nodes[operand as usize],
+                                Now::Either(f, g) => {
+                                    self.or(nodes[f as usize], nodes[g as usize])?
+                                }
+                            }
+                        }
+                    };
+                    now[register as usize] = Some(value);
+                    if positive { value } else { self.not(value)? }
+                }
+                Core::And(f, g) => self.and(nodes[f as usize], nodes[g as usize])?,
+                Core::Or(f, g) => self.or(nodes[f as usize], nodes[g as usize])?,
+                Core::Next { strong, operand } => {
+                    let owed = start(&program, operand, strong);
+                    Ref::leaf(self.residuals.single(&program, owed, &mut self.meter)?)
+                }
+                Core::Until { window, .. } | Core::Release { window, .. } => {
+                    let mut begun = start(&program, index as u32, true);
+                    if window.timed {
+                        begun.started = true;
+                        begun.lo = begun.lo.saturating_add(reading.time);
+                        begun.hi = if begun.hi == NEVER {
+                            NEVER
+                        } else {
+                            begun.hi.saturating_add(reading.time)
+                        };
+                    }
+                    self.unfold(begun, &nodes, reading.time)?
+                }
+            };
+        }
+        let mut updated = Ref::leaf(NO_REGISTERS);
+        for (register, &kind) in program.registers.iter().enumerate() {
+            // Every register has a node that reads it, so what it is now is known here.
+            let input = match kind.input() {
+                Some(operand) => nodes[operand as usize],
+                None => now[register].unwrap_or(Ref::leaf(FALSE)),
+            };
+            let choices = kind.next(old.get(register), reading.time);
+            updated = self.diagrams.apply(
+                &mut PairCache::default(),
+                updated,
+                input,
+                &mut Update(&mut self.lists, choices),
+                &mut self.meter,
+            )?;
+        }
+        let nodes: Arc<[Ref]> = nodes.into();
+        if reading.open {
+            self.meter.grow(1 + program.nodes.len() / 8)?;
+            self.open.get_or_insert_with(|| nodes.to_vec());
+            self.by_registers
+                .insert(registers, (nodes.clone(), updated));
+        }
+        Ok((nodes, updated))
+    }
+
+    /// The value of an `Until` or `Release` with this window, from those of its operands.
+    fn unfold(
+        &mut self,
+        obligation: Obligation,
+        nodes: &[Ref],
+        time: i128,
+    ) -> Result<Ref, LimitError> {
+        let program = self.program.clone();
+        let (lhs, rhs, window, until) = match program.nodes[obligation.node as usize] {
+            Core::Until { lhs, rhs, window } => {
+                (nodes[lhs as usize], nodes[rhs as usize], window, true)
+            }
+            Core::Release { lhs, rhs, window } => {
+                (nodes[lhs as usize], nodes[rhs as usize], window, false)
+            }
+            _ => return Ok(nodes[obligation.node as usize]),
+        };
+        let Obligation {
+            node,
+            mut lo,
+            mut hi,
+            ..
+        } = obligation;
+        let neutral = Ref::leaf(if until { FALSE } else { TRUE });
+        let open = if window.timed {
+            if time > hi {
+                return Ok(neutral);
+            }
+            lo <= time
+        } else {
+            lo <= 0
+        };
+        let here = if open { rhs } else { neutral };
+        if window.timed && open {
+            // Time does not run backward: the window stays open, and those that are open differ in their ends only.
+            lo = i128::MIN;
+        } else if !window.timed {
+            if hi == 0 {
+                return Ok(here);
+            }
+            lo = (lo - 1).max(0);
+            hi = if hi == NEVER { NEVER } else { hi - 1 };
+        }
+        let later = Obligation {
+            node,
+            strong: until,
+            started: true,
+            lo,
+            hi,
+        };
+        let later = Ref::leaf(self.residuals.single(&program, later, &mut self.meter)?);
+        if until {
+            let go_on = self.and(lhs, later)?;
+            self.or(here, go_on)
+        } else {
+            let go_on = self.or(lhs, later)?;
+            self.and(here, go_on)
+        }
+    }
+
+    fn and(&mut self, a: Ref, b: Ref) -> Result<Ref, LimitError> {
+        self.diagrams.apply(
+            &mut self.and,
+            a,
+            b,
+            &mut And(&self.program, &mut self.residuals),
+            &mut self.meter,
+        )
+    }
+
+    fn or(&mut self, a: Ref, b: Ref) -> Result<Ref, LimitError> {
+        self.diagrams.apply(
+            &mut self.or,
+            a,
+            b,
+            &mut Or(&self.program, &mut self.residuals),
+            &mut self.meter,
+        )
+    }
+
+    /// Negates a diagram whose leaves are `TRUE` and `FALSE`.
+    fn not(&mut self, a: Ref) -> Result<Ref, LimitError> {
+        self.diagrams.map(
+            &mut self.not,
+            a,
+            &mut |leaf, _| Ok(if leaf == TRUE { FALSE } else { TRUE }),
+            &mut self.meter,
+        )
+    }
+
+    /// From pairs to configurations: below the first guess, all that any guess leads to.
+    fn project(&mut self, joined: Ref) -> Result<Ref, LimitError> {
+        let Engine {
+            program,
+            residuals,
+            configurations,
+            pairs,
+            ..
+        } = self;
+        let first = program.atoms.len() as u32;
+        let mut make = |diagrams: &Diagrams, below: Ref, meter: &mut Meter| {
+            let found = diagrams
+                .leaves(below)
+                .into_iter()
+                .map(|pair| pairs[pair as usize])
+                .collect();
+            collect(program, residuals, configurations, found, meter)
+        };
+        self.diagrams
+            .fold(&mut self.project, joined, first, &mut make, &mut self.meter)
+    }
+
+    fn union(&mut self, a: Ref, b: Ref) -> Result<Ref, LimitError> {
+        let mut union = Union(&self.program, &mut self.residuals, &mut self.configurations);
+        self.diagrams
+            .apply(&mut self.union, a, b, &mut union, &mut self.meter)
+    }
+}
+
+struct And<'a>(&'a Program, &'a mut Residuals);
+struct Or<'a>(&'a Program, &'a mut Residuals);
+
+impl Combine for And<'_> {
+    const COMMUTES: bool = true;
+    fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
+        match (a.as_leaf(), b.as_leaf()) {
+            (Some(FALSE), _) | (_, Some(TRUE)) => Some(a),
+            (_, Some(FALSE)) | (Some(TRUE), _) => Some(b),
+            _ => (a == b).then_some(a),
+        }
+    }
+    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
+        self.1.and(self.0, a, b, meter)
+    }
+}
+
+impl Combine for Or<'_> {
+    const COMMUTES: bool = true;
+    fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
+        match (a.as_leaf(), b.as_leaf()) {
+            (Some(TRUE), _) | (_, Some(FALSE)) => Some(a),
+            (_, Some(TRUE)) | (Some(FALSE), _) => Some(b),
+            _ => (a == b).then_some(a),
+        }
+    }
+    fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
+        self.1.or(self.0, a, b, meter)
+    }
+}

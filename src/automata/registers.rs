@@ -1,0 +1,174 @@
+//! What is remembered of the past: the values of registers, and what a step does to them.
+//!
+//! The values of all registers together are a number, built value by value, so that a diagram over partly known letters can
+//! have them as its leaves.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::diagram::Combine;
+use super::limits::{LimitError, Meter};
+use super::program::{NEVER, NodeId, Register};
+use super::residual::TRUE;
+
+/// What one register holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Value {
+    /// A bit or a counter.
+    Count(u32),
+    /// Times, earliest first.
+    Times(Arc<[i128]>),
+}
+
+/// The registers of a pair that needs none.
+pub(super) const NO_REGISTERS: u32 = 0;
+
+/// Lists of register values, by number.
+#[derive(Clone, Debug)]
+pub(super) struct Lists {
+    /// The list before it, and its last value. Number 0 is the empty list.
+    table: IndexSet<(u32, Value), FxBuildHasher>,
+}
+
+impl Lists {
+    pub(super) fn new() -> Self {
+        Lists {
+            table: IndexSet::from_iter([(0, Value::Count(u32::MAX))]),
+        }
+    }
+
+    /// The number of a list.
+    pub(super) fn number(&mut self, values: &[Value]) -> u32 {
+        values.iter().fold(NO_REGISTERS, |list, value| {
+            self.table.insert_full((list, value.clone())).0 as u32
+        })
+    }
+
+    /// The values of a list.
+    pub(super) fn values(&self, mut list: u32) -> Vec<Value> {
+        let mut values = Vec::new();
+        while list != NO_REGISTERS {
+            let (before, value) = &self.table[list as usize];
+            values.push(value.clone());
+            list = *before;
+        }
+        values.reverse();
+        values
+    }
+}
+
+/// Appends to a list the first value where the other diagram is false and the second where it is true.
+pub(super) struct Update<'a>(pub(super) &'a mut Lists, pub(super) [Value; 2]);
+
+impl Combine for Update<'_> {
+    const COMMUTES: bool = false;
+    fn leaves(&mut self, list: u32, bit: u32, meter: &mut Meter) -> Result<u32, LimitError> {
+        let (index, new) = self
+            .0
+            .table
+            .insert_full((list, self.1[usize::from(bit == TRUE)].clone()));
+        meter.grow(usize::from(new))?;
+        Ok(index as u32)
+    }
+}
+
+/// What a past operator is at a position, before its letter is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Now {
+    Known(bool),
+    Same(NodeId),
+    Either(NodeId, NodeId),
+}
+
+impl Register {
+    /// The value before anything is read.
+    pub(super) fn zero(self) -> Value {
+        match self {
+            Register::Timed { .. } => Value::Times(Arc::from([])),
+            _ => Value::Count(0),
+        }
+    }
+
+    /// What the operator is now. A register that is absent reads as if nothing had happened.
+    pub(super) fn now(self, old: Option<&Value>, time: i128) -> Now {
+        let set = matches!(old, Some(Value::Count(1..)));
+        match self {
+            Register::Previous { .. } => Now::Known(set),
+            Register::Since { lhs, rhs } if set => Now::Either(rhs, lhs),
+            Register::Since { rhs, .. } => Now::Same(rhs),
+            Register::Recent { .. } if set => Now::Known(true),
+            Register::Recent { operand, .. } => Now::Same(operand),
+            Register::Timed { operand, lo, hi } => {
+                let window = far(time, hi)..=time.saturating_sub(lo);
+                match old {
+                    Some(Value::Times(times)) if times.iter().any(|t| window.contains(t)) => {
+                        Now::Known(true)
+                    }
+                    _ if lo == 0 => Now::Same(operand),
+                    _ => Now::Known(false),
+                }
+            }
+        }
+    }
+
+    /// The node whose value decides what the register becomes; none if that is the operator itself.
+    pub(super) fn input(self) -> Option<NodeId> {
+        match self {
+            Register::Since { .. } => None,
+            Register::Previous { operand }
+            | Register::Recent { operand, .. }
+            | Register::Timed { operand, .. } => Some(operand),
+        }
+    }
+
+    /// What the register becomes where its input is false, and where it is true.
+    pub(super) fn next(self, old: Option<&Value>, time: i128) -> [Value; 2] {
+        match self {
+            Register::Previous { .. } | Register::Since { .. } => {
+                [Value::Count(0), Value::Count(1)]
+            }
+            Register::Recent { span, .. } => {
+                let left = if let Some(&Value::Count(left)) = old {
+                    left
+                } else {
+                    0
+                };
+                [Value::Count(left.saturating_sub(1)), Value::Count(span)]
+            }
+            Register::Timed { lo, hi, .. } => times(old, time, lo, hi),
+        }
+    }
+}
+
+/// The earliest time of a window that reaches back `hi` from `time`.
+fn far(time: i128, hi: i128) -> i128 {
+    if hi == NEVER {
+        i128::MIN
+    } else {
+        time.saturating_sub(hi)
+    }
+}
+
+/// The times to keep after `now`, without and with `now` itself.
+fn times(old: Option<&Value>, now: i128, lo: i128, hi: i128) -> [Value; 2] {
+    let far = far(now, hi);
+    let mut kept: Vec<i128> = match old {
+        Some(Value::Times(times)) => times.iter().copied().filter(|&t| t >= far).collect(),
+        _ => Vec::new(),
+    };
+    let without = Value::Times(kept.as_slice().into());
+    if hi == NEVER {
+        // Without an upper end the earliest time is in the window whenever another one is.
+        if kept.is_empty() {
+            kept.push(now);
+        }
+    } else if lo == 0 {
+        // Without a lower end the latest is.
+        kept = vec![now];
+    } else if kept.last() != Some(&now) {
+        kept.push(now);
+    }
+    [without, Value::Times(kept.into())]
+}

@@ -1,0 +1,65 @@
+//! What is said of a prefix: its value as a whole trace, and whether that can still change.
+
+/// Whether what follows can still change the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finality {
+    /// Every continuation satisfies the formula.
+    FinalTrue,
+    /// No continuation satisfies the formula.
+    FinalFalse,
+    /// Some do and some do not.
+    Open,
+}
+
+/// The four values of runtime verification.
+///
+/// # Source
+/// A. Bauer, M. Leucker, C. Schallhart, "Comparing LTL semantics for runtime verification", 2010; over finite
+/// continuations as in F. Maggi and others, "Monitoring business constraints with linear temporal logic", 2011.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// True whatever follows.
+    Satisfied,
+    /// True if the trace stops now.
+    PresumablySatisfied,
+    /// False if the trace stops now.
+    PresumablyViolated,
+    /// False whatever follows.
+    Violated,
+}
+
+impl Verdict {
+    /// The verdict of a prefix from what can follow and from its value as a whole trace.
+    pub fn new(finality: Finality, accepting: bool) -> Verdict {
+        match (finality, accepting) {
+            (Finality::FinalTrue, _) => Verdict::Satisfied,
+            (Finality::FinalFalse, _) => Verdict::Violated,
+            (Finality::Open, true) => Verdict::PresumablySatisfied,
+            (Finality::Open, false) => Verdict::PresumablyViolated,
+        }
+    }
+
+    /// Whether nothing that follows can change it.
+    pub fn is_final(self) -> bool {
+        matches!(self, Verdict::Satisfied | Verdict::Violated)
+    }
+
+    /// Whether the value is true, for good or for now.
+    pub fn holds(self) -> bool {
+        matches!(self, Verdict::Satisfied | Verdict::PresumablySatisfied)
+    }
+
+    /// What several possible verdicts on one prefix have in common: a final verdict if all are that one, a presumable one
+    /// if all have the same value, else none. None of none.
+    pub fn common(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
+        let join = |a: Verdict, b: Verdict| match (a == b, a.holds(), b.holds()) {
+            (true, ..) => Some(a),
+            (_, true, true) => Some(Verdict::PresumablySatisfied),
+            (_, false, false) => Some(Verdict::PresumablyViolated),
+            _ => None,
+        };
+        let mut verdicts = verdicts.into_iter();
+        let first = verdicts.next()?;
+        verdicts.try_fold(first, join)
+    }
+}
