@@ -58,6 +58,25 @@ macro_rules! codes {
 codes! {
     // 01 syntax
     G0101 Error "syntax" "something else was expected here";
+    G0102 Error "unbalanced-bracket" "a bracket has no partner";
+    G0103 Error "not-an-item" "an item was expected";
+    G0104 Error "misplaced-item" "an item begins in column 0 of its own line";
+    G0105 Error "bad-character" "a character is no part of the language";
+    G0106 Error "unterminated-literal" "a string, regular expression or comment does not end";
+    G0107 Error "bad-number" "a number touches letters";
+    G0108 Error "bad-escape" "a string has an unknown escape";
+    G0109 Error "bad-interpolation" "the braces of a message are wrong";
+    G0110 Error "wrong-operator" "an operator of another language";
+    G0111 Error "ambiguous-formula" "a formula can be read in two ways";
+    G0112 Error "unknown-logic" "a logic is `ltl`, `ctl` or `pctl`";
+    G0113 Error "no-bound" "this temporal operator takes no bound";
+    G0114 Error "other-language" "the file is written in another language";
+
+    // 04 lowering and limits
+    G0401 Error "nesting-limit" "brackets and operators nest too deep";
+
+    // 09 style
+    G0901 Warning "stray-doc" "a doc comment documents nothing";
 }
 
 impl Code {
