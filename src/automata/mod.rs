@@ -46,6 +46,7 @@ mod limits;
 mod machine;
 mod minimize;
 mod obligation;
+mod outlook;
 mod product;
 mod program;
 mod progress;
