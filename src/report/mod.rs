@@ -6,6 +6,8 @@
 //! Reports do not judge, read no files and know no command line: what they print depends on nothing but what they are
 //! given, so the same judgement gives the same bytes.
 
+pub mod automaton;
+pub mod explanation;
 pub mod human;
 pub mod json;
 pub mod junit;
