@@ -5,10 +5,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::analysis::Word;
 use super::dfa::{Dfa, StateId};
-use super::diagram::{Branch, Diagrams, Ref};
+use super::diagram::{Branch, Diagrams, Ref, paths};
 use super::formula::Atom;
 use super::limits::{LimitError, Limits, Resource, check};
-use super::verdict::Finality;
+use super::verdict::{Finality, Verdict};
 
 /// Whether the empty trace is among those that are spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +101,17 @@ impl Dfa {
             };
         }
         dfa
+    }
+
+    /// The automaton of the prefixes whose verdict is `wanted`, minimal.
+    #[must_use]
+    pub fn accepting_where(&self, wanted: impl Fn(Verdict) -> bool) -> Dfa {
+        let mut dfa = self.clone();
+        for (row, state) in dfa.rows.iter_mut().zip(self.states()) {
+            row.accepting = wanted(self.verdict(state));
+        }
+        // Minimising decides the finality of every state anew.
+        dfa.minimized()
     }
 
     /// The traces that both accept, minimal.
@@ -218,7 +229,7 @@ impl Dfa {
                 limits.nodes as u64,
                 (pairs.diagrams.len() + pairs.cache.len()) as u64,
             )?;
-            for (letter, target) in edges(&pairs.diagrams, root) {
+            for (letter, target) in paths(&pairs.diagrams, root) {
                 let first = !from.contains_key(&target);
                 let found = hit(&pairs, target as usize);
                 if found {
@@ -241,30 +252,4 @@ impl Dfa {
         }
         Ok(None)
     }
-}
-
-/// One path to each leaf of a diagram, `lo` before `hi`.
-fn edges(diagrams: &Diagrams, root: Ref) -> Vec<(Vec<(Atom, bool)>, u32)> {
-    let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
-    let mut edges = Vec::new();
-    let mut stack = vec![(root, Vec::new())];
-    while let Some((top, path)) = stack.pop() {
-        if !seen.insert(top) {
-            continue;
-        }
-        match top.as_leaf() {
-            Some(leaf) => edges.push((path, leaf)),
-            None => {
-                let Branch { var, lo, hi } = diagrams.at(top);
-                let with = |value| {
-                    path.iter()
-                        .copied()
-                        .chain([(Atom(var), value)])
-                        .collect::<Vec<_>>()
-                };
-                stack.extend([(hi, with(true)), (lo, with(false))]);
-            }
-        }
-    }
-    edges
 }

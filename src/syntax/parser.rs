@@ -13,6 +13,7 @@ use super::refuse;
 use super::token::Token;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceFile};
+use lalrpop_util::ParseError;
 use smol_str::SmolStr;
 
 #[allow(
@@ -107,15 +108,57 @@ fn tokens(
 ) -> Result<Parsed, Box<Diagnostic>> {
     let prepared = prepare::prepare(lexemes, b.text, 0, b.limits.nesting)
         .map_err(|error| Box::new(refuse::brackets(b, &error)))?;
+    run(b, &prepared, start, end, None).map_err(|error| {
+        let expected = expected(b, &prepared, start, end, &error);
+        Box::new(refuse::grammar(b, &prepared, start, end, &error, &expected))
+    })
+}
+
+type GrammarError = ParseError<u32, Token, ()>;
+
+/// Runs the generated parser over the tokens and one more.
+fn run(
+    b: &Builder<'_>,
+    prepared: &[Lexeme],
+    start: Token,
+    end: u32,
+    last: Option<Token>,
+) -> Result<Parsed, GrammarError> {
     let first = prepared.first().map_or(end, |lexeme| lexeme.start);
-    let input = std::iter::once((first, start, first)).chain(
-        prepared
+    let input = std::iter::once((first, start, first))
+        .chain(
+            prepared
+                .iter()
+                .map(|lexeme| (lexeme.start, lexeme.token, lexeme.end)),
+        )
+        .chain(last.map(|token| (end, token, end)));
+    generated::EntryParser::new().parse(b, input)
+}
+
+/// What could have stood where the error is.
+///
+/// The error's own list is taken after reductions that the wrong token caused, so it lacks the
+/// operators. A token that the grammar has nowhere causes none: the tokens before the error are
+/// parsed once more, with that token behind them.
+fn expected(
+    b: &Builder<'_>,
+    prepared: &[Lexeme],
+    start: Token,
+    end: u32,
+    error: &GrammarError,
+) -> Vec<String> {
+    let at = match error {
+        ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => prepared
             .iter()
-            .map(|lexeme| (lexeme.start, lexeme.token, lexeme.end)),
-    );
-    generated::EntryParser::new()
-        .parse(b, input)
-        .map_err(|error| Box::new(refuse::grammar(b, &prepared, start, end, error)))
+            .position(|lexeme| (lexeme.start, lexeme.token) == (token.0, token.1))
+            .unwrap_or(prepared.len()),
+        _ => prepared.len(),
+    };
+    let before = prepared.get(..at).unwrap_or(prepared);
+    match run(b, before, start, end, Some(Token::Unknown)) {
+        Err(ParseError::UnrecognizedToken { expected, .. }) => expected,
+        _ => Vec::new(),
+    }
 }
 
 /// Parses the tokens of one item; a broken one is reported once.

@@ -27,11 +27,12 @@ pub(super) enum PrepareError {
     Unclosed { open: Lexeme, end: u32 },
     /// More nesting than the limit.
     TooDeep { at: Lexeme },
-    /// `X[0,1]`.
+    /// `X[0,1]`; `list` when what follows shows that a list was meant.
     NoBound {
         operator: Lexeme,
         open: Lexeme,
         close: Option<u32>,
+        list: bool,
     },
 }
 
@@ -286,14 +287,15 @@ impl Preparer<'_> {
             Token::LParen | Token::LBracket | Token::LBrace | Token::BoundOpen => {
                 if lexeme.token == Token::BoundOpen {
                     if let Some(operator) = before.filter(|b| b.token.refuses_bound()) {
-                        let close = rest
-                            .iter()
-                            .find(|l| l.token == Token::RBracket)
-                            .map(|l| l.end);
+                        let close = rest.iter().position(|l| l.token == Token::RBracket);
+                        let after = close.and_then(|at| rest.get(at + 1)).map(|l| l.token);
+                        let close = close.and_then(|at| rest.get(at)).map(|l| l.end);
+                        let list = after.is_none_or(Token::continues_line);
                         self.error = Some(PrepareError::NoBound {
                             operator,
                             open: *lexeme,
                             close,
+                            list,
                         });
                         return;
                     }

@@ -63,6 +63,11 @@ impl Pairing {
         id
     }
 
+    /// Whether a call of this id was made.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
     /// The call that a result answers: the first unanswered one of that id, else the last one of that id.
     pub(super) fn by_id(&mut self, id: &str) -> Option<&Call> {
         let places = self.by_id.get(id)?;

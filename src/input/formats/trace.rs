@@ -7,6 +7,7 @@ use super::json_text::{self, Refusal};
 use super::pairing::Pairing;
 use super::shape::object;
 use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, Loss, Place};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 /// What the readers write to.
@@ -176,6 +177,15 @@ impl Trace {
     /// Adds a call; returns its id, minted where it has none.
     pub(super) fn call(&mut self, mut draft: Draft, id: Option<&str>) -> SmolStr {
         let index = self.index();
+        if let Some(id) = id.filter(|id| self.calls.knows(id)) {
+            self.fault(
+                "call",
+                Refusal {
+                    kind: ProblemKind::Odd,
+                    message: format!("the id `{id}` of an earlier call is used again"),
+                },
+            );
+        }
         let id = self
             .calls
             .open(id, index, draft.tool.clone(), draft.args.clone());
@@ -241,7 +251,7 @@ impl Trace {
             Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
                 match json_text::parse(text) {
                     Ok(value) => Some(value),
-                    Err(refusal) if refusal.kind == crate::problem::ProblemKind::DuplicateKey => {
+                    Err(refusal) if refusal.kind == ProblemKind::DuplicateKey => {
                         self.fault("args", refusal);
                         None
                     }

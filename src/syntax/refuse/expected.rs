@@ -10,6 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     tokens: Vec<String>,
+    whole: &'static str,
 }
 
 /// Tokens that begin a value.
@@ -118,21 +119,17 @@ const OPERATOR: &[&str] = &[
 ];
 
 impl Expected {
-    /// Reads the parser's list.
-    pub(super) fn new(list: &[String]) -> Self {
+    /// Reads the parser's list; `whole` is what is parsed, an item or an expression.
+    pub(super) fn new(list: &[String], whole: &'static str) -> Self {
         let tokens = list
             .iter()
             .map(|entry| entry.trim_matches('"').to_owned())
             .collect();
-        Self { tokens }
+        Self { tokens, whole }
     }
 
     pub(super) fn has(&self, token: &str) -> bool {
         self.tokens.iter().any(|entry| entry == token)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
     }
 
     /// Whether a value could have stood here.
@@ -147,52 +144,49 @@ impl Expected {
 
     /// Whether an operator could have stood here.
     pub(super) fn is_operator(&self) -> bool {
-        self.has("and") && self.has("->") || self.has("+") && !self.is_value()
+        !self.is_value() && (self.has("and") || self.has("+"))
     }
 
+    /// What could have stood here: few words, the most helpful first.
     fn words(&self) -> Vec<String> {
         let (value, name, operator) = (self.is_value(), self.is_name(), self.is_operator());
         let any_name = name && self.has("use") && self.has("message");
         let mut words = Vec::new();
         if value {
             words.push("a value".to_owned());
+        } else if operator {
+            words.push("an operator".to_owned());
         } else if name {
             words.push("a name".to_owned());
         }
-        let mut number = false;
-        let mut rest = Vec::new();
+        let mut rest: Vec<String> = Vec::new();
         for token in self.tokens.iter().map(String::as_str) {
             let covered = (value && VALUE.contains(&token))
                 || (operator && OPERATOR.contains(&token))
                 || (any_name && CONTEXTUAL_WORDS.contains(&token))
-                || matches!(token, "#name" | "#range_name" | "start_item" | "start_expr");
+                || matches!(token, "#name" | "#range_name" | "start_item" | "start_expr" | "bound[");
             if covered {
                 continue;
             }
-            match token {
-                "#int" | "#float" | "#percent" if !number => {
-                    number = true;
-                    rest.push("a number".to_owned());
-                }
-                "#int" | "#float" | "#percent" => {}
-                "#duration" => rest.push("a duration".to_owned()),
-                "#string" => rest.push("a string".to_owned()),
-                "#regex" => rest.push("a regular expression".to_owned()),
-                "#steps" => rest.push("`steps`".to_owned()),
-                "bound[" => rest.push("a bound".to_owned()),
-                other => rest.push(format!("`{other}`")),
+            let word = match token {
+                "#int" | "#float" | "#percent" => "a number".to_owned(),
+                "#duration" => "a duration".to_owned(),
+                "#string" => "a string".to_owned(),
+                "#regex" => "a regular expression".to_owned(),
+                "#steps" => "`steps`".to_owned(),
+                "list" | "set" | "map" if name => continue, // types are mostly names
+                other => format!("`{other}`"),
+            };
+            if !rest.contains(&word) {
+                rest.push(word);
             }
         }
-        if operator && !value {
-            words.push("an operator".to_owned());
-            rest.retain(|word| word.len() > 3 || !self.is_value());
-        }
+        let closes = |word: &str| matches!(word, "`)`" | "`]`" | "`}`");
         if value {
-            // after an operator only a value helps; bounds and the like are noise
-            rest.retain(|word| matches!(word.as_str(), "`)`" | "`]`" | "`}`" | "`else`"));
+            // a value is what is missing; that a bracket could close says less
+            rest.retain(|word| closes(word) || word == "`else`");
         }
-        let closers = |word: &String| matches!(word.as_str(), "`)`" | "`]`" | "`}`");
-        rest.sort_by_key(|word| !closers(word));
+        rest.sort_by_key(|word| !closes(word));
         words.append(&mut rest);
         words
     }
@@ -200,14 +194,16 @@ impl Expected {
 
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 5;
+        const SHOWN: usize = 4;
         let mut words = self.words();
-        if words.len() > SHOWN + 1 {
+        if self.is_operator() && !words.iter().any(|word| word.starts_with('`')) {
+            words.push(format!("the end of the {}", self.whole));
+        }
+        if words.len() > SHOWN + 1 && self.is_operator() {
             words.truncate(SHOWN);
-            words.push("a similar word".to_owned());
         }
         match words.as_slice() {
-            [] => f.write_str("the end"),
+            [] => write!(f, "the end of the {}", self.whole),
             [one] => f.write_str(one),
             [most @ .., last] => write!(f, "{} or {last}", most.join(", ")),
         }

@@ -14,25 +14,21 @@ pub(in crate::syntax) fn grammar(
     tokens: &[Lexeme],
     start: Token,
     end: u32,
-    error: ParseError<u32, Token, ()>,
+    error: &ParseError<u32, Token, ()>,
+    expected: &[String],
 ) -> Diagnostic {
     let whole = if start == Token::StartItem {
         "item"
     } else {
         "expression"
     };
-    let (found, expected) = match error {
-        ParseError::UnrecognizedToken {
-            token: (l, token, r),
-            expected,
-        } => (Some((b.span(l, r), token)), expected),
-        ParseError::ExtraToken {
-            token: (l, token, r),
-        } => (Some((b.span(l, r), token)), Vec::new()),
-        ParseError::UnrecognizedEof { expected, .. } => (None, expected),
-        ParseError::InvalidToken { .. } | ParseError::User { .. } => (None, Vec::new()),
+    let found = match error {
+        ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => {
+            Some((b.span(token.0, token.2), token.1))
+        }
+        _ => None,
     };
-    let expected = Expected::new(&expected);
+    let expected = Expected::new(expected, whole);
     let Some((span, token)) = found else {
         let at = b.span(end, end);
         let what = if tokens.is_empty() {
@@ -62,41 +58,8 @@ pub(in crate::syntax) fn grammar(
         .label("an item begins in column 0 of its own line")
         .note("so that a mistake in one item does not reach into the next");
     }
-    if expected.is_empty() {
-        return after_the_end(b, whole, span, token, tokens, &text);
-    }
-    let diagnostic = plain({ format!("expected {expected}, found {text}") });
+    let diagnostic = plain(format!("expected {expected}, found {text}"));
     with_notes(b, diagnostic, &expected, span, token, tokens)
-}
-
-/// A token after what could have been the whole.
-fn after_the_end(
-    b: &Builder<'_>,
-    whole: &str,
-    span: Span,
-    token: Token,
-    tokens: &[Lexeme],
-    text: &str,
-) -> Diagnostic {
-    let before = tokens.iter().rev().find(|lexeme| lexeme.end <= span.start);
-    let wanted = match before.map(|before| before.token) {
-        Some(Token::RBrace | Token::String) | None => format!("the end of the {whole}"),
-        _ => format!("an operator or the end of the {whole}"),
-    };
-    let diagnostic = Diagnostic::new(
-        Code::G0101,
-        span,
-        format!("expected {wanted}, found {text}"),
-    )
-    .label(format!("the {whole} could end before this"));
-    match b.slice(span.start, span.end) {
-        "implies" => diagnostic.fix("imply with `->`", span, "->"),
-        "xor" => diagnostic.fix("differ with `!=`", span, "!="),
-        "is" => diagnostic.fix("compare with `==`", span, "=="),
-        "iff" => diagnostic.fix("write `<->`", span, "<->"),
-        _ if token.ends_operand() => diagnostic.note("two values stand side by side"),
-        _ => diagnostic,
-    }
 }
 
 /// Operators that mean something else here.
@@ -157,10 +120,16 @@ fn with_notes(
     if token == Token::String && before.is_some_and(|t| t.token == Token::Else) {
         return diagnostic;
     }
-    if token.ends_operand() && expected.is_operator() && !token.is_contextual() {
-        return diagnostic.note("two values stand side by side");
+    if !expected.is_operator() {
+        return diagnostic;
     }
-    diagnostic
+    match text {
+        "implies" => diagnostic.fix("imply with `->`", span, "->"),
+        "iff" => diagnostic.fix("write `<->`", span, "<->"),
+        "is" => diagnostic.fix("compare with `==`", span, "=="),
+        _ if token.ends_operand() => diagnostic.note("two values stand side by side"),
+        _ => diagnostic,
+    }
 }
 
 fn is_relation(token: Token) -> bool {

@@ -72,18 +72,20 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
                 .find(|c: char| !c.is_ascii_digit() && c != '_' && c != '.')
                 .unwrap_or(text.len());
             let (number, letters) = text.split_at(digits);
-            Diagnostic::new(
+            let diagnostic = Diagnostic::new(
                 Code::G0107,
                 span,
                 format!("the number `{number}` touches `{letters}`"),
             )
             .label("a number touches no letter but a unit")
-            .note("units are `ns us ms s m h d`, as in `250ms`")
-            .fix(
-                "separate them",
-                b.span(error.start, error.start + digits as u32).after(),
-                " ",
-            )
+            .note("units are `ns us ms s m h d`, as in `250ms`");
+            let from = error.start + u32::try_from(digits).unwrap_or(0);
+            let at = b.span(from, error.end);
+            match unit(letters) {
+                Some(unit) => diagnostic.fix(format!("write `{unit}`"), at, unit),
+                None if number == "0" => diagnostic,
+                None => diagnostic.fix("separate them", at.before(), " "),
+            }
         }
         LexErrorKind::PercentOperator => Diagnostic::new(Code::G0110, span, "`%` is no operator")
             .label("it only ends a number, as in `5%`")
@@ -99,6 +101,18 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
             }
         }
     }
+}
+
+/// The unit that other words for it mean.
+fn unit(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "sec" | "secs" | "second" | "seconds" => "s",
+        "msec" | "msecs" | "millis" => "ms",
+        "min" | "mins" | "minute" | "minutes" => "m",
+        "hr" | "hrs" | "hour" | "hours" => "h",
+        "day" | "days" => "d",
+        _ => return None,
+    })
 }
 
 /// Brackets that do not match, nesting past the limit, a bound where none may be.
@@ -151,14 +165,21 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
             operator,
             open,
             close,
+            list,
         } => {
             let bound = b.span(open.start, close.unwrap_or(open.end));
             let word = text(operator);
-            Diagnostic::new(Code::G0113, bound, format!("`{word}` takes no bound"))
-                .label("this is read as a bound")
-                .also(span(operator), "because it follows a temporal operator")
-                .note("`F G U O H` and their words take bounds; a list after an operator stands in parentheses")
-                .fix("remove the bound", bound, "")
+            let diagnostic =
+                Diagnostic::new(Code::G0113, bound, format!("`{word}` takes no bound"))
+                    .label("this is read as a bound")
+                    .also(span(operator), "because it follows a temporal operator");
+            if *list {
+                diagnostic.note("a list after a temporal operator stands in parentheses")
+            } else {
+                diagnostic
+                    .note("only `F G U O H` and their words take bounds")
+                    .fix("remove the bound", bound, "")
+            }
         }
     }
 }
