@@ -80,10 +80,14 @@ pub fn detect(sample: &Sample<'_>) -> Option<Detection> {
     let most = votes.iter().map(|(_, count)| *count).max()?;
     let (vote, count) = votes.into_iter().find(|(_, count)| *count == most)?;
     let seen = sample.values.len().min(LOOK);
+    let why = match seen {
+        1 => vote.why.to_owned(),
+        _ => format!("{} ({count} of the first {seen} documents)", vote.why),
+    };
     Some(Detection {
         format: vote.format,
         granularity: vote.granularity,
-        why: format!("{} ({count} of the first {seen} documents)", vote.why),
+        why,
     })
 }
 
