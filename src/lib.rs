@@ -13,8 +13,8 @@
 //!
 //! [`front`] runs the passes up to the core language; the command line stands on top of all.
 
+pub mod audit;
 pub mod automata;
-pub mod reference;
 pub mod check;
 pub mod cli;
 pub mod diagnostic;
@@ -23,6 +23,7 @@ pub mod ids;
 pub mod input;
 pub mod problem;
 pub mod project;
+pub mod reference;
 pub mod report;
 pub mod signature;
 pub mod source;

@@ -242,15 +242,7 @@ fn run(reporter: &mut dyn Reporter) {
         summary.problem(&problem);
         reporter.problem(&problem).unwrap();
     }
-    summary.input = Input {
-        files: 1,
-        lines: 6,
-        records: 3,
-        events: 0,
-        ends: 0,
-        blank: 1,
-        lost: 2,
-    };
+    summary.input = Input { files: 1, bytes: 900, lines: 5, read: 3, left_out: 1, refused: 1, records: 3, ..Input::default() };
     reporter.finish(&summary).unwrap();
 }
 

@@ -1,10 +1,10 @@
 //! The driver: files to batches of records, judged in parallel, reported in order.
 //!
 //! ```text
-//! Source ─read→ units ─batch→ tasks ─pool→ TraceReports ─in order→ Reporter, Summary
+//! Source ─readers→ units ─batch→ tasks ─pool→ TraceReports ─in order→ Reporter, Summary
 //! ```
 //!
-//! Input: sources, a [`Projection`] and a [`Judge`]; output: calls of a [`Reporter`], and a [`Summary`].
+//! Input: sources, [`Readers`] and a [`Judge`]; output: calls of a [`Reporter`], and a [`Summary`].
 //!
 //! # Order
 //! Reports come in the order in which traces begin (whole records) or end (traces spread over lines); traces that are
@@ -15,6 +15,8 @@
 
 mod batch;
 mod reader;
+mod readers;
+mod wild;
 
 use std::collections::HashSet;
 use std::io;
@@ -24,15 +26,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smol_str::SmolStr;
 
 use crate::input::open::Source;
-use crate::input::project::Projection;
-use crate::input::read;
 use crate::input::record::{Event, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::{Reporter, Summary};
 use crate::verdict::TraceReport;
 
 use batch::Batch;
-use reader::Watched;
+pub use readers::{Readers, ReadersError};
 
 /// What judges traces.
 pub trait Judge: Sync {
@@ -73,7 +73,7 @@ pub struct Progress {
 pub fn audit<J: Judge>(
     judge: &J,
     sources: &[Source],
-    projection: &Projection,
+    readers: &Readers,
     progress: &Progress,
     summary: &mut Summary,
     reporter: &mut dyn Reporter,
@@ -90,7 +90,7 @@ pub fn audit<J: Judge>(
         repeated: HashSet::new(),
     };
     for source in sources {
-        audit.file(source, projection);
+        audit.file(source, readers);
         if let Some(error) = audit.failed.take() {
             return Err(error);
         }
@@ -111,31 +111,40 @@ struct Audit<'a, J> {
 }
 
 impl<J: Judge> Audit<'_, J> {
-    fn file(&mut self, source: &Source, projection: &Projection) {
+    fn file(&mut self, source: &Source, readers: &Readers) {
         let judge = self.judge;
-        let mut batch = Batch::new(judge, projection.by_lines());
-        let file = &source.name;
-        let report = match source.open() {
-            Ok(from) => {
-                let from = Watched::new(from, self.progress);
-                read::read_from(from, file, projection, &mut |unit: Unit| {
-                    if self.failed.is_some() {
-                        return;
-                    }
-                    batch.add(unit);
-                    if batch.is_full() {
-                        self.reports(batch.run());
-                    }
-                })
+        let progress = self.progress;
+        let mut batch = Batch::new(judge, readers.file_is_trace());
+        let mut told = 0;
+        let report = readers.read(source, progress, &mut |unit: Unit| {
+            if self.failed.is_some() {
+                return;
             }
-            Err(_) => read::read(source, projection, &mut |_| {}),
-        };
+            told += errors(match &unit {
+                Unit::Record(record) => &record.problems,
+                Unit::Event(event) => &event.problems,
+                Unit::End { .. } => &[],
+            });
+            batch.add(unit);
+            if batch.is_full() {
+                self.reports(batch.run());
+            }
+        });
         self.reports(batch.run());
         self.reports(batch.close());
-        self.summary.input.files += 1;
-        self.summary.input.accounting.add(&report.accounting);
+        self.summary.input.add(&report.accounting);
         for problem in report.problems.iter().chain(batch.problems()) {
             self.problem(problem);
+        }
+        // Problems beyond the limit were only counted; that is said.
+        let untold = report.accounting.problems.saturating_sub(told + errors(&report.problems));
+        if untold > 0 {
+            let message = format!("{untold} more problems in this file were only counted (raise `--max-problems`)");
+            self.problem(&problem(&source.name.path, 0, ProblemKind::Limit, message));
+        }
+        if report.accounting.records + report.accounting.events == 0 && report.accounting.problems == 0 {
+            let message = "no trace was found in this file".to_owned();
+            self.problem(&problem(&source.name.path, 0, ProblemKind::Odd, message));
         }
     }
 
@@ -143,15 +152,10 @@ impl<J: Judge> Audit<'_, J> {
         for judged in reports {
             match judged {
                 Judged::Report(report) => self.report(report),
-                Judged::LeftOut(origin) => self.problem(&Problem {
-                    kind: ProblemKind::LeftOut,
-                    file: origin.file,
-                    line: origin.line,
-                    trace: None,
-                    step: None,
-                    field: None,
-                    message: "`records where` does not hold".to_owned(),
-                }),
+                Judged::LeftOut(origin) => {
+                    let message = "`records where` does not hold".to_owned();
+                    self.problem(&problem(&origin.file, origin.line, ProblemKind::LeftOut, message));
+                }
             }
         }
     }
@@ -161,15 +165,9 @@ impl<J: Judge> Audit<'_, J> {
             return;
         }
         if !self.seen.insert(report.trace.clone()) && self.repeated.insert(report.trace.clone()) {
-            report.problems.push(Problem {
-                kind: ProblemKind::Odd,
-                file: Arc::clone(&report.file),
-                line: report.line,
-                trace: Some(report.trace.clone()),
-                step: None,
-                field: None,
-                message: "another trace has this name; they are kept apart".to_owned(),
-            });
+            let message = "another trace has this name; they are kept apart".to_owned();
+            let problem = problem(&report.file, report.line, ProblemKind::Odd, message);
+            report.problems.push(Problem { trace: Some(report.trace.clone()), ..problem });
         }
         self.progress.traces.fetch_add(1, Ordering::Relaxed);
         self.summary.add(&report);
@@ -204,4 +202,12 @@ enum Judged {
     Report(TraceReport),
     /// It is no trace by the spec's own word.
     LeftOut(Origin),
+}
+
+fn problem(file: &Arc<str>, line: u64, kind: ProblemKind, message: String) -> Problem {
+    Problem { kind, file: Arc::clone(file), line, trace: None, step: None, field: None, message }
+}
+
+fn errors(problems: &[Problem]) -> u64 {
+    problems.iter().filter(|problem| problem.kind.is_error()).count() as u64
 }

@@ -11,9 +11,15 @@
 //! | 3 | no violation was found, but input data was unreadable in part, or there was nothing to judge |
 //! | 70 | an internal fault |
 
+mod artefact;
+mod check;
+mod compile;
 mod explain;
 mod failure;
+mod jobs;
 mod output;
+mod progress;
+mod spec;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -58,6 +64,10 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Parse, resolve, type-check and lint specs
+    Check(check::Args),
+    /// Compile a spec into one file that the other verbs take in its place
+    Compile(compile::Args),
     /// Tell what a property compiles to, or what a diagnostic code means
     Explain(explain::Args),
 }
@@ -86,6 +96,8 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Err(error) => return usage(&args, &error),
     };
     match cli.verb {
+        Verb::Check(args) => check::run(args),
+        Verb::Compile(args) => compile::run(args),
         Verb::Explain(args) => explain::run(args),
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
+use super::progress::Clearing;
 use crate::report::Paint;
 
 /// An open output.
@@ -48,7 +49,7 @@ impl Output {
                 })
             }
             _ => Ok(Output {
-                writer: Box::new(BufWriter::new(io::stdout())),
+                writer: Box::new(BufWriter::new(Clearing(io::stdout()))),
                 rename: None,
                 paint: Paint {
                     colour: colour(io::stdout().is_terminal()),

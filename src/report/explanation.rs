@@ -321,7 +321,7 @@ fn finite(class: Class) -> &'static str {
 fn kind(kind: PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Rule => "rule",
-        PropertyKind::Ltl | PropertyKind::Unsafe | PropertyKind::Requirement => "ltl",
+        PropertyKind::Ltl | PropertyKind::Unsafe | PropertyKind::Requirement | PropertyKind::Condition => "ltl",
     }
 }
 
@@ -331,6 +331,7 @@ fn kind_words(kind: PropertyKind) -> &'static str {
         PropertyKind::Rule => "rule",
         PropertyKind::Unsafe => "unsafe state",
         PropertyKind::Requirement => "requirement",
+        PropertyKind::Condition => "condition",
     }
 }
 

@@ -15,6 +15,7 @@ pub mod paint;
 pub mod problems;
 pub mod sarif;
 pub mod tally;
+pub mod tests;
 mod text;
 pub mod words;
 

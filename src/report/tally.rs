@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::PropertyId;
+use crate::input::limits::Accounting;
 use crate::problem::{Problem, ProblemKind};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
@@ -17,31 +18,52 @@ pub struct Summary {
     pub events: u64,
     /// One per property, in order of declaration.
     pub properties: Vec<Counts>,
-    /// Whether the property was judged, in the same order; others are left out of reports.
-    pub judged: Vec<bool>,
     /// Problems by kind.
     pub problems: BTreeMap<ProblemKind, u64>,
     /// What was read.
     pub input: Input,
 }
 
-/// What was read: every line of the input is counted once.
+/// What was read. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`, `refused` or
+/// `between`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Input {
     /// Files read.
     pub files: u64,
-    /// Lines (or values, where a file is one document) in them.
+    /// Bytes in them, decompressed.
+    pub bytes: u64,
+    /// Lines that are not blank.
     pub lines: u64,
-    /// Whole traces among them.
+    /// Lines that were read.
+    pub read: u64,
+    /// Lines that were left out on purpose.
+    pub left_out: u64,
+    /// Lines from which nothing could be read.
+    pub refused: u64,
+    /// Lines that hold only the brackets and commas of a list of records.
+    pub between: u64,
+    /// Whole traces among what was read.
     pub records: u64,
     /// Events of traces that are spread over lines.
     pub events: u64,
-    /// Lines that complete such a trace.
+    /// Announced ends of such traces.
     pub ends: u64,
-    /// Blank lines.
-    pub blank: u64,
-    /// Lines that could not be read, or were left out on purpose.
-    pub lost: u64,
+}
+
+impl Input {
+    /// Adds a file.
+    pub fn add(&mut self, file: &Accounting) {
+        self.files += 1;
+        self.bytes += file.bytes;
+        self.lines += file.lines;
+        self.read += file.lines_read;
+        self.left_out += file.lines_left_out;
+        self.refused += file.lines_refused;
+        self.between += file.lines_between;
+        self.records += file.records;
+        self.events += file.events;
+        self.ends += file.ends;
+    }
 }
 
 /// How many traces have which verdict on one property. A trace counts once, however many instances it violates.
@@ -62,11 +84,10 @@ pub struct Counts {
 }
 
 impl Summary {
-    /// Nothing yet, for a spec of `properties` properties, all of them judged.
+    /// Nothing yet, for a spec of this many properties.
     pub fn new(properties: usize) -> Summary {
         Summary {
             properties: vec![Counts::default(); properties],
-            judged: vec![true; properties],
             ..Summary::default()
         }
     }

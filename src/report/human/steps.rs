@@ -48,9 +48,11 @@ impl Table {
                 fields.push(field);
             }
         }
+        // Without letters there is nothing to say of them: the steps of a test.
+        let lettered = evidence.iter().any(|step| !step.letters.is_empty());
         let head: Vec<String> = std::iter::once("step")
             .chain(fields.iter().map(|field| field.as_str()))
-            .chain(std::iter::once("true there"))
+            .chain(lettered.then_some("true there"))
             .map(str::to_owned)
             .collect();
         let rows: Vec<(u32, Vec<String>)> = evidence
@@ -62,7 +64,7 @@ impl Table {
                 };
                 let mut row = vec![step.step.to_string()];
                 row.extend(fields.iter().map(|field| value(field)));
-                row.push(letters(step));
+                row.extend(lettered.then(|| letters(step)));
                 (step.step, row)
             })
             .collect();

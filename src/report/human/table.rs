@@ -22,9 +22,6 @@ pub(super) fn write(
         .properties
         .iter()
         .zip(&summary.properties)
-        .zip(&summary.judged)
-        .filter(|(_, judged)| **judged)
-        .map(|(row, _)| row)
         .collect();
     let all: [Column; 6] = [
         ("satisfied", |counts| counts.satisfied),
@@ -116,24 +113,25 @@ fn closing(out: &mut impl Write, paint: Paint, summary: &Summary) -> io::Result<
     });
     writeln!(out, "{line}")?;
     if input.lines > 0 {
-        let mut parts = Vec::new();
-        let all = [
-            (input.records, "record", "records"),
-            (input.events, "event", "events"),
+        let join = |all: &[(u64, &str, &str)]| {
+            let parts = all.iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| plural(*count, one, many));
+            parts.collect::<Vec<_>>().join(" + ")
+        };
+        let lines = join(&[
+            (input.read, "read", "read"),
+            (input.left_out, "left out", "left out"),
+            (input.refused, "not readable", "not readable"),
+            (input.between, "between records", "between records"),
+        ]);
+        let found = join(&[
+            (input.records, "whole trace", "whole traces"),
+            (input.events, "single event", "single events"),
             (input.ends, "end", "ends"),
-            (input.blank, "blank", "blank"),
-            (input.lost, "not read", "not read"),
-        ];
-        for (count, one, many) in all {
-            if count > 0 {
-                parts.push(plural(count, one, many));
-            }
+        ]);
+        let mut account = format!("{} = {lines}", plural(input.lines, "line", "lines"));
+        if !found.is_empty() {
+            account.push_str(&format!("; found {found}"));
         }
-        let account = format!(
-            "{} in = {}",
-            plural(input.lines, "line", "lines"),
-            parts.join(" + ")
-        );
         writeln!(out, "{}", paint.quiet(&account))?;
     }
     let errors = summary.errors();

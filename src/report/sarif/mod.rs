@@ -2,6 +2,8 @@
 //!
 //! Results are held until the end, because SARIF is one document.
 
+mod diagnostics;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -11,6 +13,8 @@ use serde_sarif::sarif::{
     ReportingDescriptor, Result as SarifResult, ResultLevel, Run, SCHEMA_URL, Sarif as Document,
     Tool, ToolComponent,
 };
+
+pub use diagnostics::diagnostics;
 
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
@@ -177,7 +181,7 @@ impl<W: Write> Reporter for Sarif<'_, W> {
 }
 
 /// The tool, with these rules.
-pub(crate) fn driver(rules: Vec<ReportingDescriptor>) -> ToolComponent {
+fn driver(rules: Vec<ReportingDescriptor>) -> ToolComponent {
     ToolComponent::builder()
         .name("guard")
         .semantic_version(env!("CARGO_PKG_VERSION"))
@@ -186,7 +190,7 @@ pub(crate) fn driver(rules: Vec<ReportingDescriptor>) -> ToolComponent {
 }
 
 /// Writes a document of one run.
-pub(crate) fn write_document(out: &mut impl Write, run: Run) -> io::Result<()> {
+fn write_document(out: &mut impl Write, run: Run) -> io::Result<()> {
     let document = Document::builder()
         .schema(SCHEMA_URL)
         .version(serde_json::Value::from("2.1.0"))
@@ -198,7 +202,7 @@ pub(crate) fn write_document(out: &mut impl Write, run: Run) -> io::Result<()> {
 }
 
 /// A message of plain text.
-pub(crate) fn message(text: &str) -> Message {
+fn message(text: &str) -> Message {
     Message {
         text: Some(text.to_owned()),
         ..Message::default()
@@ -206,12 +210,12 @@ pub(crate) fn message(text: &str) -> Message {
 }
 
 /// A text in the form that rules ask for.
-pub(crate) fn multiformat(text: &str) -> MultiformatMessageString {
+fn multiformat(text: &str) -> MultiformatMessageString {
     MultiformatMessageString::builder().text(text).build()
 }
 
 /// A line of a file; `base` is a prefix to take off. Line 0 is the whole file.
-pub(crate) fn place(base: Option<&str>, file: &str, line: u64) -> PhysicalLocation {
+fn place(base: Option<&str>, file: &str, line: u64) -> PhysicalLocation {
     PhysicalLocation {
         artifact_location: Some(ArtifactLocation {
             uri: Some(uri(base, file)),
