@@ -242,7 +242,16 @@ fn run(reporter: &mut dyn Reporter) {
         summary.problem(&problem);
         reporter.problem(&problem).unwrap();
     }
-    summary.input = Input { files: 1, bytes: 900, lines: 5, read: 3, left_out: 1, refused: 1, records: 3, ..Input::default() };
+    summary.input = Input {
+        files: 1,
+        bytes: 900,
+        lines: 5,
+        read: 3,
+        left_out: 1,
+        refused: 1,
+        records: 3,
+        ..Input::default()
+    };
     reporter.finish(&summary).unwrap();
 }
 

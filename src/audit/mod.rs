@@ -137,12 +137,19 @@ impl<J: Judge> Audit<'_, J> {
             self.problem(problem);
         }
         // Problems beyond the limit were only counted; that is said.
-        let untold = report.accounting.problems.saturating_sub(told + errors(&report.problems));
+        let untold = report
+            .accounting
+            .problems
+            .saturating_sub(told + errors(&report.problems));
         if untold > 0 {
-            let message = format!("{untold} more problems in this file were only counted (raise `--max-problems`)");
+            let message = format!(
+                "{untold} more problems in this file were only counted (raise `--max-problems`)"
+            );
             self.problem(&problem(&source.name.path, 0, ProblemKind::Limit, message));
         }
-        if report.accounting.records + report.accounting.events == 0 && report.accounting.problems == 0 {
+        if report.accounting.records + report.accounting.events == 0
+            && report.accounting.problems == 0
+        {
             let message = "no trace was found in this file".to_owned();
             self.problem(&problem(&source.name.path, 0, ProblemKind::Odd, message));
         }
@@ -154,7 +161,12 @@ impl<J: Judge> Audit<'_, J> {
                 Judged::Report(report) => self.report(report),
                 Judged::LeftOut(origin) => {
                     let message = "`records where` does not hold".to_owned();
-                    self.problem(&problem(&origin.file, origin.line, ProblemKind::LeftOut, message));
+                    self.problem(&problem(
+                        &origin.file,
+                        origin.line,
+                        ProblemKind::LeftOut,
+                        message,
+                    ));
                 }
             }
         }
@@ -167,7 +179,10 @@ impl<J: Judge> Audit<'_, J> {
         if !self.seen.insert(report.trace.clone()) && self.repeated.insert(report.trace.clone()) {
             let message = "another trace has this name; they are kept apart".to_owned();
             let problem = problem(&report.file, report.line, ProblemKind::Odd, message);
-            report.problems.push(Problem { trace: Some(report.trace.clone()), ..problem });
+            report.problems.push(Problem {
+                trace: Some(report.trace.clone()),
+                ..problem
+            });
         }
         self.progress.traces.fetch_add(1, Ordering::Relaxed);
         self.summary.add(&report);
@@ -205,9 +220,20 @@ enum Judged {
 }
 
 fn problem(file: &Arc<str>, line: u64, kind: ProblemKind, message: String) -> Problem {
-    Problem { kind, file: Arc::clone(file), line, trace: None, step: None, field: None, message }
+    Problem {
+        kind,
+        file: Arc::clone(file),
+        line,
+        trace: None,
+        step: None,
+        field: None,
+        message,
+    }
 }
 
 fn errors(problems: &[Problem]) -> u64 {
-    problems.iter().filter(|problem| problem.kind.is_error()).count() as u64
+    problems
+        .iter()
+        .filter(|problem| problem.kind.is_error())
+        .count() as u64
 }

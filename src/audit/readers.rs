@@ -27,8 +27,9 @@ use crate::signature::{FieldSource, Path, Signature};
 use crate::value::Value;
 
 /// Members of the canonical event.
-const CANONICAL: [&str; 12] =
-    ["kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent", "raw", "item"];
+const CANONICAL: [&str; 12] = [
+    "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent", "raw", "item",
+];
 
 /// Bytes looked at before a format is told; more where they hold no whole value.
 const HEAD: usize = 256 << 10;
@@ -66,7 +67,11 @@ impl Readers {
     ///
     /// # Errors
     /// See [`ReadersError`].
-    pub fn new(signature: &Signature, from: From, limits: InputLimits) -> Result<Readers, ReadersError> {
+    pub fn new(
+        signature: &Signature,
+        from: From,
+        limits: InputLimits,
+    ) -> Result<Readers, ReadersError> {
         let layout = &signature.layout;
         let choice = match (from, layout.format.as_deref()) {
             (From::Given(Format::Native), _) => Choice::Paths,
@@ -76,7 +81,9 @@ impl Readers {
                 Format::Native => Choice::Paths,
                 format => Choice::Format(format),
             },
-            (From::Auto, None) if layout.events.is_none() && layout.each.is_none() && is_canonical(signature) => {
+            (From::Auto, None)
+                if layout.events.is_none() && layout.each.is_none() && is_canonical(signature) =>
+            {
                 Choice::Detect
             }
             (From::Auto, None) => Choice::Paths,
@@ -91,7 +98,12 @@ impl Readers {
     }
 
     /// Reads a source; units come in the order of the file.
-    pub(super) fn read(&self, source: &Source, progress: &Progress, emit: &mut dyn FnMut(Unit)) -> FileReport {
+    pub(super) fn read(
+        &self,
+        source: &Source,
+        progress: &Progress,
+        emit: &mut dyn FnMut(Unit),
+    ) -> FileReport {
         let from = match source.open() {
             Ok(from) => Watched::new(from, progress),
             Err(error) => return self.failed(source, &error),
@@ -101,8 +113,15 @@ impl Readers {
             Choice::Format(format) => match self.head(from) {
                 Ok((head, from)) => {
                     let detected = head.detect().filter(|detected| detected.format == format);
-                    let granularity = detected.map_or(format.granularity(), |detected| detected.granularity);
-                    Wild { format, granularity, projection: &self.projection, file: &source.name }.read(from, emit)
+                    let granularity =
+                        detected.map_or(format.granularity(), |detected| detected.granularity);
+                    Wild {
+                        format,
+                        granularity,
+                        projection: &self.projection,
+                        file: &source.name,
+                    }
+                    .read(from, emit)
                 }
                 Err(error) => self.failed(source, &error),
             },
@@ -120,15 +139,27 @@ impl Readers {
         from: impl Read + Send,
         emit: &mut dyn FnMut(Unit),
     ) -> FileReport {
-        let Some(Detection { format, granularity, why }) =
-            head.detect().filter(|detected| detected.format != Format::Native)
+        let Some(Detection {
+            format,
+            granularity,
+            why,
+        }) = head
+            .detect()
+            .filter(|detected| detected.format != Format::Native)
         else {
             return read::read_from(from, &source.name, &self.projection, emit);
         };
-        let wild = Wild { format, granularity, projection: &self.projection, file: &source.name };
+        let wild = Wild {
+            format,
+            granularity,
+            projection: &self.projection,
+            file: &source.name,
+        };
         let mut report = wild.read(from, emit);
         let note = format!("read as `{format}`: {why}; `--from` says otherwise");
-        report.problems.insert(0, wild.problem(ProblemKind::Odd, 0, note));
+        report
+            .problems
+            .insert(0, wild.problem(ProblemKind::Odd, 0, note));
         report
     }
 
@@ -142,9 +173,15 @@ impl Readers {
             let got = (&mut from).take(missing as u64).read_to_end(&mut bytes)?;
             let whole = got < missing;
             let values = values(&bytes, whole, &limits);
-            let json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[\xef".contains(byte));
+            let json = bytes
+                .iter()
+                .find(|byte| !byte.is_ascii_whitespace())
+                .is_some_and(|byte| b"{[\xef".contains(byte));
             if whole || !json || !values.is_empty() || want >= limits.record_bytes {
-                break Head { values: if json { values } else { Vec::new() }, text: bytes.clone() };
+                break Head {
+                    values: if json { values } else { Vec::new() },
+                    text: bytes.clone(),
+                };
             }
             want = want.saturating_mul(4);
         };
@@ -175,7 +212,10 @@ struct Head {
 
 impl Head {
     fn detect(&self) -> Option<Detection> {
-        let sample = Sample { values: &self.values, text: &self.text };
+        let sample = Sample {
+            values: &self.values,
+            text: &self.text,
+        };
         let mut detected = formats::detect(&sample)?;
         if self.values.is_empty() {
             detected.granularity = Granularity::Text;
@@ -214,9 +254,9 @@ fn values(bytes: &[u8], whole: bool, limits: &InputLimits) -> Vec<Value> {
 fn is_canonical(signature: &Signature) -> bool {
     !signature.fields.is_empty()
         && signature.fields.iter().all(|field| match &field.source {
-            FieldSource::Event(Path::Pointer(tokens)) => {
-                tokens.first().is_some_and(|token| CANONICAL.contains(&token.as_str()))
-            }
+            FieldSource::Event(Path::Pointer(tokens)) => tokens
+                .first()
+                .is_some_and(|token| CANONICAL.contains(&token.as_str())),
             _ => false,
         })
 }

@@ -42,7 +42,12 @@ impl Wild<'_> {
         report
     }
 
-    fn documents(&self, from: impl Read + Send, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
+    fn documents(
+        &self,
+        from: impl Read + Send,
+        report: &mut FileReport,
+        emit: &mut dyn FnMut(Unit),
+    ) {
         let mut splitter = Splitter::new(from, Splitting::Documents, *self.projection.limits());
         let mut batch = splitter.next_batch();
         while let Some(current) = batch {
@@ -75,15 +80,26 @@ impl Wild<'_> {
         let records = match document::parse(raw.bytes, self.projection.limits()) {
             Ok(document) => {
                 problems.extend(self.duplicate_keys(&document, raw.line));
-                let input = Input::Document { value: &document.value, line: Some(raw.line) };
-                self.records(formats::convert(self.format, &input), raw.line, &mut problems)
+                let input = Input::Document {
+                    value: &document.value,
+                    line: Some(raw.line),
+                };
+                self.records(
+                    formats::convert(self.format, &input),
+                    raw.line,
+                    &mut problems,
+                )
             }
             Err(error) => {
                 problems.push(self.problem(error.kind, raw.line + error.line, error.message));
                 Vec::new()
             }
         };
-        Read1 { lines: raw.lines, records, problems }
+        Read1 {
+            lines: raw.lines,
+            records,
+            problems,
+        }
     }
 
     fn lines(&self, from: impl Read + Send, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
@@ -122,9 +138,16 @@ impl Wild<'_> {
         let mut bytes = Vec::new();
         let read = from.take(limit as u64 + 1).read_to_end(&mut bytes);
         report.accounting.bytes += bytes.len() as u64;
-        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count() as u64;
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .count() as u64;
         let refused = match read {
-            Err(error) => Some(self.problem(ProblemKind::Unreadable, 0, format!("cannot be read: {error}"))),
+            Err(error) => Some(self.problem(
+                ProblemKind::Unreadable,
+                0,
+                format!("cannot be read: {error}"),
+            )),
             Ok(_) if bytes.len() > limit => {
                 let message = format!("longer than {limit} bytes (raise `--max-record-bytes`)");
                 Some(self.problem(ProblemKind::Limit, 0, message))
@@ -153,7 +176,12 @@ impl Wild<'_> {
     }
 
     fn records(&self, converted: Converted, line: u64, problems: &mut Vec<Problem>) -> Vec<Record> {
-        problems.extend(converted.losses.iter().map(|loss| loss.problem(&self.file.path)));
+        problems.extend(
+            converted
+                .losses
+                .iter()
+                .map(|loss| loss.problem(&self.file.path)),
+        );
         converted
             .traces
             .into_iter()
@@ -169,9 +197,14 @@ impl Wild<'_> {
             line: trace.line.unwrap_or(line),
             ordinal,
         };
-        let (indices, events): (Vec<u32>, Vec<Value>) =
-            trace.events.into_iter().map(|event| (event.index, event.value)).unzip();
-        let mut record = self.projection.read_events(&trace.meta, &events, &origin, self.file);
+        let (indices, events): (Vec<u32>, Vec<Value>) = trace
+            .events
+            .into_iter()
+            .map(|event| (event.index, event.value))
+            .unzip();
+        let mut record = self
+            .projection
+            .read_events(&trace.meta, &events, &origin, self.file);
         // Positions are those of the source's own list: several events may come from one item of it.
         let index = |position: u32| indices.get(position as usize).copied().unwrap_or(position);
         for step in &mut record.steps {
@@ -181,7 +214,12 @@ impl Wild<'_> {
             problem.step = problem.step.map(index);
         }
         let name: Option<SmolStr> = trace.id;
-        record.problems.extend(trace.faults.iter().map(|fault| fault.problem(&self.file.path, name.clone())));
+        record.problems.extend(
+            trace
+                .faults
+                .iter()
+                .map(|fault| fault.problem(&self.file.path, name.clone())),
+        );
         record.id = record.id.or(name);
         record.complete = record.complete.or(trace.complete);
         record
@@ -192,16 +230,21 @@ impl Wild<'_> {
         report.accounting.bytes += batch.consumed;
         report.accounting.lines += batch.between;
         report.accounting.lines_between += batch.between;
-        for Gap { line, lines, why, .. } in &batch.gaps {
+        for Gap {
+            line, lines, why, ..
+        } in &batch.gaps
+        {
             let limit = self.projection.limits().record_bytes;
             let (kind, message) = match why {
                 Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
-                Why::TooLong => {
-                    (ProblemKind::Limit, format!("longer than {limit} bytes (raise `--max-record-bytes`)"))
-                }
-                Why::Unreadable(what) => {
-                    (ProblemKind::Unreadable, format!("{what}; what was read up to here counts"))
-                }
+                Why::TooLong => (
+                    ProblemKind::Limit,
+                    format!("longer than {limit} bytes (raise `--max-record-bytes`)"),
+                ),
+                Why::Unreadable(what) => (
+                    ProblemKind::Unreadable,
+                    format!("{what}; what was read up to here counts"),
+                ),
             };
             let problem = self.problem(kind, *line, message);
             self.count(*lines, false, std::slice::from_ref(&problem), report);
@@ -212,8 +255,13 @@ impl Wild<'_> {
     /// Readers differ on which of two equal keys counts, so that is told wherever it stands; other values that cannot be
     /// known are told where they are read.
     fn duplicate_keys(&self, document: &Document, line: u64) -> Vec<Problem> {
-        let losses = document.losses.iter().filter(|loss| loss.kind == ProblemKind::DuplicateKey);
-        losses.map(|loss| self.problem(loss.kind, line + loss.line, loss.message.clone())).collect()
+        let losses = document
+            .losses
+            .iter()
+            .filter(|loss| loss.kind == ProblemKind::DuplicateKey);
+        losses
+            .map(|loss| self.problem(loss.kind, line + loss.line, loss.message.clone()))
+            .collect()
     }
 
     /// Counts lines as read, refused or left out.
@@ -240,6 +288,14 @@ impl Wild<'_> {
     }
 
     pub(super) fn problem(&self, kind: ProblemKind, line: u64, message: String) -> Problem {
-        Problem { kind, file: self.file.path.clone(), line, trace: None, step: None, field: None, message }
+        Problem {
+            kind,
+            file: self.file.path.clone(),
+            line,
+            trace: None,
+            step: None,
+            field: None,
+            message,
+        }
     }
 }

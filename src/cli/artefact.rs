@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::source::SourceMap;
 
@@ -29,7 +30,7 @@ pub(super) struct Artefact {
     /// What it imports from files beside it, by path below its folder.
     pub(super) imports: BTreeMap<String, Text>,
     /// What the properties compile to, for people and other tools.
-    pub(super) properties: Vec<serde_json::Value>,
+    pub(super) properties: Vec<Box<RawValue>>,
 }
 
 /// One text.

@@ -97,19 +97,29 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         ));
     }
     if args.spec.as_os_str() == "-" && args.traces.iter().any(|trace| trace == "-") {
-        return Err(Failure::Usage("the standard input cannot be both the spec and a trace".to_owned()));
+        return Err(Failure::Usage(
+            "the standard input cannot be both the spec and a trace".to_owned(),
+        ));
     }
-    let from: From = args.from.parse().map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let from: From = args
+        .from
+        .parse()
+        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
     let (mut spec, checked) = spec::usable(&args.spec)?;
     select(&mut spec, &args.properties)?;
-    let program = Program::compile(&spec, eval_limits(&args))
-        .map_err(|error| Failure::Usage(format!("`{}` cannot be judged: {error}", args.spec.display())))?;
+    let program = Program::compile(&spec, eval_limits(&args)).map_err(|error| {
+        Failure::Usage(format!(
+            "`{}` cannot be judged: {error}",
+            args.spec.display()
+        ))
+    })?;
     let readers = audit::Readers::new(&spec.signature, from, input_limits(&args))
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut headings = Headings::new(&spec, &checked.sources);
     if args.format == Format::Human {
         for (idx, heading) in headings.properties.iter_mut().enumerate() {
-            heading.finality = Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
+            heading.finality =
+                Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
         }
     }
     let (sources, missing) = find(&args)?;
@@ -134,13 +144,24 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             tell(problem);
             reporter.problem(problem)?;
         }
-        audit::audit(&program, &sources, &readers, &progress, &mut summary, reporter.as_mut(), &mut tell)?;
+        audit::audit(
+            &program,
+            &sources,
+            &readers,
+            &progress,
+            &mut summary,
+            reporter.as_mut(),
+            &mut tell,
+        )?;
         reporter.finish(&summary)
     });
     if told {
         let _ = log.finish();
     }
-    match written.map_err(Failure::Output).and_then(|()| output.close()) {
+    match written
+        .map_err(Failure::Output)
+        .and_then(|()| output.close())
+    {
         // Whoever reads the report has seen enough; what was found so far still counts.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
@@ -151,9 +172,20 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 /// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
 fn outcome(args: &Args, summary: &Summary) -> Outcome {
     if summary.traces == 0 {
-        let left_out = summary.problems.get(&ProblemKind::LeftOut).copied().unwrap_or(0);
-        let why = if left_out > 0 { " (some data was left out: see above)" } else { "" };
-        complain(&format!("no trace was found in {}{why}", args.traces.join(", ")));
+        let left_out = summary
+            .problems
+            .get(&ProblemKind::LeftOut)
+            .copied()
+            .unwrap_or(0);
+        let why = if left_out > 0 {
+            " (some data was left out: see above)"
+        } else {
+            ""
+        };
+        complain(&format!(
+            "no trace was found in {}{why}",
+            args.traces.join(", ")
+        ));
     }
     if summary.violating > 0 {
         Outcome::Violated
@@ -164,13 +196,24 @@ fn outcome(args: &Args, summary: &Summary) -> Outcome {
     }
 }
 
-fn reporter<'a>(args: &Args, headings: &'a Headings, output: &'a mut Output) -> Box<dyn Reporter + 'a> {
+fn reporter<'a>(
+    args: &Args,
+    headings: &'a Headings,
+    output: &'a mut Output,
+) -> Box<dyn Reporter + 'a> {
     let paint = output.paint;
     match args.format {
-        Format::Human => Box::new(Human::new(headings, output, paint, args.max_counterexamples)),
+        Format::Human => Box::new(Human::new(
+            headings,
+            output,
+            paint,
+            args.max_counterexamples,
+        )),
         Format::Json => Box::new(Json::new(headings, output)),
         Format::Sarif => {
-            let base = std::env::current_dir().ok().map(|path| path.display().to_string());
+            let base = std::env::current_dir()
+                .ok()
+                .map(|path| path.display().to_string());
             Box::new(Sarif::new(headings, output, base.as_deref()))
         }
         Format::Junit | Format::Html => Box::new(Junit::new(headings, output)),
@@ -179,23 +222,35 @@ fn reporter<'a>(args: &Args, headings: &'a Headings, output: &'a mut Output) -> 
 
 /// Leaves in the spec only the properties that are asked for; conditions belong to tests.
 fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
-    spec.properties.retain(|property| property.kind != PropertyKind::Condition);
+    spec.properties
+        .retain(|property| property.kind != PropertyKind::Condition);
     // Tests name properties by number.
     spec.tests.clear();
     for name in wanted {
-        let known = |property: &Property| property.name == *name || property.id.as_deref() == Some(name);
+        let known =
+            |property: &Property| property.name == *name || property.id.as_deref() == Some(name);
         if !spec.properties.iter().any(known) {
-            let near = did_you_mean(name, spec.properties.iter().map(|property| property.name.as_str()));
+            let near = did_you_mean(
+                name,
+                spec.properties
+                    .iter()
+                    .map(|property| property.name.as_str()),
+            );
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Failure::Usage(format!("the spec has no property `{name}`{near}")));
+            return Err(Failure::Usage(format!(
+                "the spec has no property `{name}`{near}"
+            )));
         }
     }
     if !wanted.is_empty() {
         let asked = |name: &str| wanted.iter().any(|wanted| wanted == name);
-        spec.properties.retain(|property| asked(&property.name) || property.id.as_deref().is_some_and(asked));
+        spec.properties
+            .retain(|property| asked(&property.name) || property.id.as_deref().is_some_and(asked));
     }
     if spec.properties.is_empty() {
-        return Err(Failure::Usage("the spec has no property to judge".to_owned()));
+        return Err(Failure::Usage(
+            "the spec has no property to judge".to_owned(),
+        ));
     }
     Ok(())
 }
@@ -219,12 +274,17 @@ fn find(args: &Args) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
             Ok(found) if found.is_empty() => {
                 let message = match &args.glob {
                     Some(glob) => format!("no file in this folder fits `{glob}`"),
-                    None => format!("no file in this folder ends in {}", open::EXTENSIONS.join(", ")),
+                    None => format!(
+                        "no file in this folder ends in {}",
+                        open::EXTENSIONS.join(", ")
+                    ),
                 };
                 problem(argument, message);
             }
             Ok(found) => sources.extend(found),
-            Err(OpenError::Unreadable { path, reason }) => problem(&path, format!("cannot be read: {reason}")),
+            Err(OpenError::Unreadable { path, reason }) => {
+                problem(&path, format!("cannot be read: {reason}"))
+            }
             Err(error @ OpenError::Glob { .. }) => return Err(Failure::Usage(error.to_string())),
         }
     }

@@ -37,30 +37,51 @@ enum Deny {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let mut checked: Vec<Checked> = Vec::new();
+    // One file that cannot be read does not hide what is wrong with the others.
+    let mut unread = false;
     for file in &args.files {
-        checked.push(spec::check(file)?);
+        match spec::check(file) {
+            Ok(found) => checked.push(found),
+            Err(failure) => {
+                failure.tell();
+                unread = true;
+            }
+        }
     }
     let count = |severity: Severity| {
         let all = checked.iter().flat_map(|checked| &checked.diagnostics);
-        all.filter(|diagnostic| diagnostic.severity == severity).count()
+        all.filter(|diagnostic| diagnostic.severity == severity)
+            .count()
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     match args.format {
         Format::Human => {
-            let options = RenderOptions { color: output.paint.colour };
+            let options = RenderOptions {
+                color: output.paint.colour,
+            };
             for checked in &checked {
-                output.write_all(diagnostic::render(&checked.diagnostics, &checked.sources, options).as_bytes())?;
+                output.write_all(
+                    diagnostic::render(&checked.diagnostics, &checked.sources, options).as_bytes(),
+                )?;
             }
-            closing(&mut output, errors, warnings, &checked)?;
+            if !checked.is_empty() {
+                closing(&mut output, errors, warnings, &checked)?;
+            }
         }
         Format::Json => {
             for checked in &checked {
-                output.write_all(diagnostic::json_lines(&checked.diagnostics, &checked.sources).as_bytes())?;
+                output.write_all(
+                    diagnostic::json_lines(&checked.diagnostics, &checked.sources).as_bytes(),
+                )?;
             }
         }
         Format::Sarif => {
-            let base = std::env::current_dir().ok().map(|path| path.display().to_string());
-            let found = checked.iter().map(|checked| (checked.diagnostics.as_slice(), &checked.sources));
+            let base = std::env::current_dir()
+                .ok()
+                .map(|path| path.display().to_string());
+            let found = checked
+                .iter()
+                .map(|checked| (checked.diagnostics.as_slice(), &checked.sources));
             report::sarif::diagnostics(&mut output, found, base.as_deref())?;
         }
     }
@@ -68,20 +89,35 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let denied = args.deny == Some(Deny::Warnings) && warnings > 0;
     if errors == 0 && denied && args.format == Format::Human {
         let paint = stderr_paint();
-        let _ = writeln!(std::io::stderr(), "{}: warnings are denied", paint.bad("error"));
+        let _ = writeln!(
+            std::io::stderr(),
+            "{}: warnings are denied",
+            paint.bad("error")
+        );
     }
-    Ok(if errors > 0 || denied { Outcome::WrongSpec } else { Outcome::Holds })
+    Ok(if errors > 0 || denied || unread {
+        Outcome::WrongSpec
+    } else {
+        Outcome::Holds
+    })
 }
 
-fn closing(out: &mut Output, errors: usize, warnings: usize, checked: &[Checked]) -> Result<(), Failure> {
+fn closing(
+    out: &mut Output,
+    errors: usize,
+    warnings: usize,
+    checked: &[Checked],
+) -> Result<(), Failure> {
     let paint = out.paint;
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let plural =
+        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let files = plural(checked.len(), "file");
     let line = match (errors, warnings) {
         (0, 0) => {
             let specs = checked.iter().filter_map(|checked| checked.spec.as_ref());
-            let (properties, tests) =
-                specs.fold((0, 0), |(p, t), spec| (p + spec.properties.len(), t + spec.tests.len()));
+            let (properties, tests) = specs.fold((0, 0), |(p, t), spec| {
+                (p + spec.properties.len(), t + spec.tests.len())
+            });
             let what = match (properties, tests) {
                 (1, 1) => "1 property, 1 test".to_owned(),
                 (1, tests) => format!("1 property, {}", plural(tests, "test")),
@@ -92,7 +128,11 @@ fn closing(out: &mut Output, errors: usize, warnings: usize, checked: &[Checked]
         (0, warnings) => format!("{} in {files}", paint.open(&plural(warnings, "warning"))),
         (errors, 0) => format!("{} in {files}", paint.bad(&plural(errors, "error"))),
         (errors, warnings) => {
-            format!("{}, {} in {files}", paint.bad(&plural(errors, "error")), plural(warnings, "warning"))
+            format!(
+                "{}, {} in {files}",
+                paint.bad(&plural(errors, "error")),
+                plural(warnings, "warning")
+            )
         }
     };
     writeln!(out, "{line}")?;

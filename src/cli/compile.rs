@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::artefact::{Artefact, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
@@ -60,10 +61,16 @@ enum AutomataFormat {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let emit = args.emit.or(args.automata.map(|_| Emit::Automata));
     if let (Some(Emit::Ast | Emit::Hir), Some(_)) = (emit, args.automata) {
-        return Err(Failure::Usage("`--automata` goes with `--emit automata`".to_owned()));
+        return Err(Failure::Usage(
+            "`--automata` goes with `--emit automata`".to_owned(),
+        ));
     }
     if let Some(Emit::Abstraction | Emit::Plan) = emit {
-        let name = if emit == Some(Emit::Plan) { "plan" } else { "abstraction" };
+        let name = if emit == Some(Emit::Plan) {
+            "plan"
+        } else {
+            "abstraction"
+        };
         return Err(Failure::Usage(format!(
             "`--emit {name}` is not built yet in {}; there is ast, hir and automata",
             env!("CARGO_PKG_VERSION")
@@ -77,10 +84,16 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     match emit {
         None => {
             let file = checked.sources.get(FileId(0));
-            let text = Text { name: file.name().to_owned(), text: file.text().to_owned() };
+            let text = Text {
+                name: file.name().to_owned(),
+                text: file.text().to_owned(),
+            };
             let properties = (0..spec.properties.len())
                 .filter(|idx| spec.properties[*idx].kind != PropertyKind::Condition)
-                .map(|idx| Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).to_json())
+                .map(|idx| {
+                    Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).to_json()
+                })
+                .filter_map(|text| RawValue::from_string(text).ok())
                 .collect();
             let artefact = Artefact {
                 guardc: "spec".to_owned(),
@@ -104,7 +117,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 fn ast(args: &Args) -> Result<Outcome, Failure> {
     let text = spec::text_of(&args.spec)?;
     if is_artefact(&text) {
-        return Err(Failure::Usage("a compiled spec is shown as `--emit hir` or `--emit automata`".to_owned()));
+        return Err(Failure::Usage(
+            "a compiled spec is shown as `--emit hir` or `--emit automata`".to_owned(),
+        ));
     }
     let checked = spec::check(&args.spec)?;
     let file = checked.sources.get(FileId(0));
@@ -112,23 +127,39 @@ fn ast(args: &Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     writeln!(output, "{tree:#?}")?;
     output.close()?;
-    Ok(if checked.spec.is_some() { Outcome::Holds } else { Outcome::WrongSpec })
+    Ok(if checked.spec.is_some() {
+        Outcome::Holds
+    } else {
+        Outcome::WrongSpec
+    })
 }
 
 fn automata(out: &mut impl Write, spec: &Spec, format: AutomataFormat) -> Result<(), Failure> {
-    for property in spec.properties.iter().filter(|property| property.kind != PropertyKind::Condition) {
+    for property in spec
+        .properties
+        .iter()
+        .filter(|property| property.kind != PropertyKind::Condition)
+    {
         match (automaton::build(spec, property.formula), format) {
-            (Ok(dfa), AutomataFormat::Hoa) => write!(out, "{}", automaton::to_hoa(spec, &property.name, &dfa))?,
-            (Ok(dfa), AutomataFormat::Dot) => write!(out, "{}", automaton::to_dot(spec, &property.name, &dfa))?,
+            (Ok(dfa), AutomataFormat::Hoa) => {
+                write!(out, "{}", automaton::to_hoa(spec, &property.name, &dfa))?
+            }
+            (Ok(dfa), AutomataFormat::Dot) => {
+                write!(out, "{}", automaton::to_dot(spec, &property.name, &dfa))?
+            }
             (Ok(dfa), AutomataFormat::Json) => {
-                let line = json!({"v": 1, "name": property.name, "dfa": automaton::to_json(spec, &dfa)});
+                let line =
+                    json!({"v": 1, "name": property.name, "dfa": automaton::to_json(spec, &dfa)});
                 writeln!(out, "{line}")?;
             }
             (Err(reason), AutomataFormat::Json) => {
-                let line = json!({"v": 1, "name": property.name, "dfa": null, "no_automaton": reason});
+                let line =
+                    json!({"v": 1, "name": property.name, "dfa": null, "no_automaton": reason});
                 writeln!(out, "{line}")?;
             }
-            (Err(reason), AutomataFormat::Hoa) => writeln!(out, "/* {}: {reason} */", property.name)?,
+            (Err(reason), AutomataFormat::Hoa) => {
+                writeln!(out, "/* {}: {reason} */", property.name)?
+            }
             (Err(reason), AutomataFormat::Dot) => writeln!(out, "// {}: {reason}", property.name)?,
         }
     }

@@ -57,8 +57,13 @@ fn property(path: &Path, name: &str, format: Format) -> Result<Outcome, Failure>
 
 /// By its name, or by its `@id`.
 fn find(spec: &Spec, name: &str) -> Option<PropertyId> {
-    let by_id = || spec.properties.iter().position(|property| property.id.as_deref() == Some(name));
-    spec.find_property(name).or_else(|| by_id().map(PropertyId::new))
+    let by_id = || {
+        spec.properties
+            .iter()
+            .position(|property| property.id.as_deref() == Some(name))
+    };
+    spec.find_property(name)
+        .or_else(|| by_id().map(PropertyId::new))
 }
 
 fn not_found(spec: &Spec, name: &str) -> String {
@@ -73,7 +78,10 @@ fn not_found(spec: &Spec, name: &str) -> String {
     }
     match names.as_slice() {
         [] => "the spec has no properties".to_owned(),
-        names => format!("the spec has no property `{name}`; it has {}", names.join(", ")),
+        names => format!(
+            "the spec has no property `{name}`; it has {}",
+            names.join(", ")
+        ),
     }
 }
 
@@ -82,17 +90,34 @@ fn code(subject: &Path, format: Format) -> Result<Outcome, Failure> {
     let text = subject.to_string_lossy();
     let Some(code) = Code::parse(&text).or_else(|| Code::by_name(&text)) else {
         if subject.exists() {
-            return Err(Failure::Usage(format!("name the property to explain: `guard explain {text} NAME`")));
+            return Err(Failure::Usage(format!(
+                "name the property to explain: `guard explain {text} NAME`"
+            )));
         }
-        let known = Code::ALL.iter().flat_map(|code| [code.as_str(), code.name()]);
-        let near = did_you_mean(&text, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        return Err(Failure::Usage(format!("there is no diagnostic code `{text}`{near}")));
+        let known = Code::ALL
+            .iter()
+            .flat_map(|code| [code.as_str(), code.name()]);
+        let near = did_you_mean(&text, known)
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(Failure::Usage(format!(
+            "there is no diagnostic code `{text}`{near}"
+        )));
     };
     let mut output = Output::open(None)?;
     match format {
         Format::Human => {
-            let head = format!("{} {} ({})", code.as_str(), code.name(), code.severity().as_str());
-            writeln!(output, "{}\n\n{}", output.paint.name(&head), code.page().trim_end())?;
+            let head = format!(
+                "{} {} ({})",
+                code.as_str(),
+                code.name(),
+                code.severity().as_str()
+            );
+            writeln!(
+                output,
+                "{}\n\n{}",
+                output.paint.name(&head),
+                code.page().trim_end()
+            )?;
         }
         Format::Json => {
             let line = serde_json::json!({

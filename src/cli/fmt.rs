@@ -52,16 +52,24 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 /// The canonical text; none where the file has errors, which are told.
 fn formatted(path: &Path, text: &str) -> Option<String> {
     if super::artefact::is_artefact(text) {
-        complain(&format!("`{}` is a compiled spec; format its sources", path.display()));
+        complain(&format!(
+            "`{}` is a compiled spec; format its sources",
+            path.display()
+        ));
         return None;
     }
     let file = SourceFile::new(path.display().to_string(), text);
     let (_, diagnostics) = syntax::parse(&file);
-    let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    let errors: Vec<Diagnostic> = diagnostics
+        .into_iter()
+        .filter(Diagnostic::is_error)
+        .collect();
     if errors.is_empty() {
         return Some(syntax::format(&file));
     }
-    let options = RenderOptions { color: stderr_paint().colour };
+    let options = RenderOptions {
+        color: stderr_paint().colour,
+    };
     let drawn = diagnostic::render(&errors, &SourceMap::from(file), options);
     let _ = std::io::stderr().write_all(drawn.as_bytes());
     None

@@ -13,6 +13,8 @@ pub(super) fn limit(jobs: Option<usize>) -> Result<(), Failure> {
         Some(jobs) => jobs.min(MOST),
     };
     // Where a pool exists already (tests within one process), it is used as it is: results do not depend on it.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
+    let _ = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .build_global();
     Ok(())
 }

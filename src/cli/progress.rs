@@ -22,7 +22,10 @@ pub(super) struct Display {
 }
 
 impl Display {
-    pub(super) fn start<'scope>(scope: &'scope Scope<'scope, '_>, progress: &'scope Progress) -> Display {
+    pub(super) fn start<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        progress: &'scope Progress,
+    ) -> Display {
         let done = Arc::new(AtomicBool::new(false));
         let thread = io::stderr().is_terminal().then(|| {
             let done = Arc::clone(&done);
@@ -56,7 +59,10 @@ fn show(progress: &Progress, done: &AtomicBool) {
         let megabytes = progress.bytes.load(Ordering::Relaxed) as f64 / 1e6;
         let traces = progress.traces.load(Ordering::Relaxed);
         let seconds = start.elapsed().as_secs();
-        let _ = write!(io::stderr(), "\r\x1b[K{megabytes:.1} MB read, {traces} traces judged, {seconds} s");
+        let _ = write!(
+            io::stderr(),
+            "\r\x1b[K{megabytes:.1} MB read, {traces} traces judged, {seconds} s"
+        );
         *shown = true;
     }
 }

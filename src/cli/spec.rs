@@ -36,7 +36,11 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
     if artefact::is_artefact(&text) {
         let wrong = |reason: String| Failure::Usage(format!("`{}` {reason}", path.display()));
         let artefact = artefact::read(&text).map_err(wrong)?;
-        let checked = compile(&artefact.spec.name, &artefact.spec.text, &Embedded(&artefact));
+        let checked = compile(
+            &artefact.spec.name,
+            &artefact.spec.text,
+            &Embedded(&artefact),
+        );
         if artefact::hash(&checked.sources) != artefact.blake3 {
             return Err(wrong(format!(
                 "was compiled with another standard library (guard {}) or was changed; compile the spec again",
@@ -49,7 +53,11 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),
     };
-    let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
+    let name = if path == Path::new("-") {
+        "<stdin>".to_owned()
+    } else {
+        path.display().to_string()
+    };
     Ok(compile(&name, &text, &Folder { root }))
 }
 
@@ -68,16 +76,25 @@ pub(super) fn usable(path: &Path) -> Result<(hir::Spec, Checked), Failure> {
 
 /// Draws diagnostics on the error output; hints are for `guard check` and editors.
 fn tell(diagnostics: &[Diagnostic], sources: &SourceMap) {
-    let shown: Vec<Diagnostic> =
-        diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Hint).cloned().collect();
+    let shown: Vec<Diagnostic> = diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity != Severity::Hint)
+        .cloned()
+        .collect();
     if !shown.is_empty() {
-        let options = RenderOptions { color: stderr_paint().colour };
-        let _ = std::io::stderr().write_all(diagnostic::render(&shown, sources, options).as_bytes());
+        let options = RenderOptions {
+            color: stderr_paint().colour,
+        };
+        let _ =
+            std::io::stderr().write_all(diagnostic::render(&shown, sources, options).as_bytes());
     }
 }
 
 fn compile(name: &str, text: &str, loader: &dyn Loader) -> Checked {
-    let recording = Recording { inner: loader, seen: RefCell::default() };
+    let recording = Recording {
+        inner: loader,
+        seen: RefCell::default(),
+    };
     let found = crate::front(name, text, &recording, check::Limits::default());
     Checked {
         sources: found.sources,
@@ -92,10 +109,13 @@ fn compile(name: &str, text: &str, loader: &dyn Loader) -> Checked {
 /// # Errors
 /// It cannot be read, or is not UTF-8.
 pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
-    let failed = |reason: &str| Failure::Usage(format!("cannot read `{}`: {reason}", path.display()));
+    let failed =
+        |reason: &str| Failure::Usage(format!("cannot read `{}`: {reason}", path.display()));
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).map_err(|error| failed(&error.to_string()))?;
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| failed(&error.to_string()))?;
     } else {
         if path.is_dir() {
             return Err(failed("it is a folder; name the `.guard` file in it"));
@@ -103,7 +123,12 @@ pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
         bytes = std::fs::read(path).map_err(|error| failed(&error.to_string()))?;
     }
     String::from_utf8(bytes).map_err(|error| {
-        let line = 1 + error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|b| **b == b'\n').count();
+        let line = 1 + error
+            .as_bytes()
+            .iter()
+            .take(error.utf8_error().valid_up_to())
+            .filter(|b| **b == b'\n')
+            .count();
         failed(&format!("it is not UTF-8 (line {line})"))
     })
 }
@@ -117,7 +142,10 @@ impl Loader for Folder {
     fn load(&self, path: &str) -> Result<(String, String), String> {
         let file = self.root.join(path);
         let real = file.canonicalize().map_err(|error| error.to_string())?;
-        let root = self.root.canonicalize().map_err(|error| error.to_string())?;
+        let root = self
+            .root
+            .canonicalize()
+            .map_err(|error| error.to_string())?;
         if !real.starts_with(&root) {
             return Err("a link leads out of the folder".to_owned());
         }
@@ -132,7 +160,11 @@ struct Embedded<'a>(&'a Artefact);
 
 impl Loader for Embedded<'_> {
     fn load(&self, path: &str) -> Result<(String, String), String> {
-        let found = self.0.imports.get(path).ok_or("the compiled spec does not hold it")?;
+        let found = self
+            .0
+            .imports
+            .get(path)
+            .ok_or("the compiled spec does not hold it")?;
         Ok((found.text.clone(), found.name.clone()))
     }
 }
@@ -146,7 +178,10 @@ struct Recording<'a> {
 impl Loader for Recording<'_> {
     fn load(&self, path: &str) -> Result<(String, String), String> {
         let (text, name) = self.inner.load(path)?;
-        let kept = artefact::Text { name: name.clone(), text: text.clone() };
+        let kept = artefact::Text {
+            name: name.clone(),
+            text: text.clone(),
+        };
         self.seen.borrow_mut().insert(path.to_owned(), kept);
         Ok((text, name))
     }

@@ -55,17 +55,29 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             }
         };
         for test in &spec.tests {
-            if args.filter.as_ref().is_some_and(|part| !test.name.contains(part.as_str())) {
+            if args
+                .filter
+                .as_ref()
+                .is_some_and(|part| !test.name.contains(part.as_str()))
+            {
                 left += 1;
                 continue;
             }
             let start = Instant::now();
             let judged = program.judge(tests::record(test, &checked.sources));
-            reports.push(tests::compare(&spec, &checked.sources, test, judged.as_ref(), start.elapsed()));
+            reports.push(tests::compare(
+                &spec,
+                &checked.sources,
+                test,
+                judged.as_ref(),
+                start.elapsed(),
+            ));
         }
     }
     if let (Some(part), true, true) = (&args.filter, reports.is_empty(), left > 0) {
-        return Err(Failure::Usage(format!("no test has `{part}` in its name ({left} have not)")));
+        return Err(Failure::Usage(format!(
+            "no test has `{part}` in its name ({left} have not)"
+        )));
     }
     let mut output = Output::open(None)?;
     let paint = output.paint;
@@ -76,5 +88,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
     output.close()?;
     let failed = reports.iter().any(|report| report.outcome != Run::Pass);
-    Ok(wrong.unwrap_or(if failed { Outcome::Violated } else { Outcome::Holds }))
+    Ok(wrong.unwrap_or(if failed {
+        Outcome::Violated
+    } else {
+        Outcome::Holds
+    }))
 }

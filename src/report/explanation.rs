@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value as Json, json};
+use serde::Serialize;
+use serde_json::Value as Json;
+use smol_str::SmolStr;
 
 use super::automaton::{build, letter_text, literal, word_json};
 use super::text::wrap;
 use super::{Finality, Paint, words};
 use crate::automata::{Class, Dfa, Traces, Verdict, Word};
 use crate::hir::reads::{Reads, reads};
-use crate::hir::{Property, PropertyKind, Spec};
+use crate::hir::{Property, PropertyKind, Severity, Spec};
 use crate::ids::PropertyId;
 use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
@@ -26,6 +28,45 @@ pub struct Explanation<'s> {
     /// The automaton, or why there is none.
     dfa: Result<Dfa, String>,
     reads: Reads,
+}
+
+/// The keys of the JSON form, in order; what is not known is null.
+#[derive(Serialize)]
+struct Object<'a> {
+    v: u8,
+    name: &'a str,
+    kind: &'static str,
+    formula: &'a str,
+    words: String,
+    class: Option<ClassObject>,
+    atoms: Vec<String>,
+    reads: Vec<String>,
+    dfa: Option<DfaObject>,
+    good: Option<Json>,
+    bad: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_automaton: Option<&'a String>,
+    severity: Severity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    doc: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirement: Option<&'a str>,
+    cites: &'a [SmolStr],
+    place: &'a str,
+}
+
+#[derive(Serialize)]
+struct ClassObject {
+    finite: &'static str,
+    enforce: &'static str,
+    monitorable: bool,
+}
+
+#[derive(Serialize)]
+struct DfaObject {
+    states: usize,
+    minimal: bool,
 }
 
 /// How well the property can be enforced.
@@ -111,56 +152,38 @@ impl<'s> Explanation<'s> {
     }
 
     /// As one JSON object.
-    pub fn to_json(&self) -> Json {
+    pub fn to_json(&self) -> String {
         let property = self.property;
-        let mut out = Map::new();
-        out.insert("v".into(), json!(1));
-        out.insert("name".into(), json!(property.name));
-        out.insert("kind".into(), json!(kind(property.kind)));
-        out.insert("formula".into(), json!(self.formula));
-        out.insert("words".into(), json!(words::property(self.spec, property)));
-        match &self.dfa {
-            Ok(dfa) => {
-                let class = dfa.class();
-                out.insert(
-                    "class".into(),
-                    json!({
-                        "finite": finite(class),
-                        "enforce": enforceable(dfa).as_str(),
-                        "monitorable": class.monitorable,
-                    }),
-                );
-            }
-            Err(reason) => {
-                out.insert("class".into(), Json::Null);
-                out.insert("no_automaton".into(), json!(reason));
-            }
-        }
-        out.insert("atoms".into(), json!(self.atoms()));
-        out.insert("reads".into(), json!(self.pointers()));
         let dfa = self.dfa.as_ref().ok();
-        out.insert(
-            "dfa".into(),
-            dfa.map_or(
-                Json::Null,
-                |dfa| json!({"states": dfa.len(), "minimal": true}),
-            ),
-        );
-        out.insert(
-            "good".into(),
-            self.good()
-                .map_or(Json::Null, |word| word_json(self.spec, &word)),
-        );
-        out.insert(
-            "bad".into(),
-            self.bad()
-                .map_or(Json::Null, |word| word_json(self.spec, &word)),
-        );
-        out.insert("severity".into(), json!(property.severity));
-        out.insert("doc".into(), json!(property.doc));
-        out.insert("cites".into(), json!(property.cites));
-        out.insert("place".into(), json!(self.place));
-        Json::Object(out)
+        let example = |word: Option<Word>| word.map(|word| word_json(self.spec, &word));
+        let object = Object {
+            v: 1,
+            name: &property.name,
+            kind: kind(property.kind),
+            formula: &self.formula,
+            words: words::property(self.spec, property),
+            class: dfa.map(|dfa| ClassObject {
+                finite: finite(dfa.class()),
+                enforce: enforceable(dfa).as_str(),
+                monitorable: dfa.class().monitorable,
+            }),
+            atoms: self.atoms(),
+            reads: self.pointers(),
+            dfa: dfa.map(|dfa| DfaObject {
+                states: dfa.len(),
+                minimal: true,
+            }),
+            good: example(self.good()),
+            bad: example(self.bad()),
+            no_automaton: self.dfa.as_ref().err(),
+            severity: property.severity,
+            id: property.id.as_deref(),
+            doc: &property.doc,
+            requirement: property.requirement.as_deref(),
+            cites: &property.cites,
+            place: &self.place,
+        };
+        serde_json::to_string(&object).unwrap_or_default()
     }
 
     /// As a page for people.
@@ -257,21 +280,28 @@ impl<'s> Explanation<'s> {
         )
     }
 
+    /// A line per step; equal steps in a row are one.
     fn example(&self, word: Option<Word>) -> Vec<String> {
-        word.into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(step, letter)| {
-                let literals: Vec<String> = letter
-                    .iter()
-                    .map(|(atom, holds)| literal(&letter_text(self.spec, *atom), *holds))
-                    .collect();
-                let text = if literals.is_empty() {
-                    "anything".to_owned()
-                } else {
-                    literals.join(", ")
-                };
-                format!("step {step}: {text}")
+        let mut runs: Vec<(usize, usize, String)> = Vec::new();
+        for (step, letter) in word.into_iter().flatten().enumerate() {
+            let literals: Vec<String> = letter
+                .iter()
+                .map(|(atom, holds)| literal(&letter_text(self.spec, *atom), *holds))
+                .collect();
+            let text = if literals.is_empty() {
+                "anything".to_owned()
+            } else {
+                literals.join(", ")
+            };
+            match runs.last_mut() {
+                Some((_, last, same)) if *same == text => *last = step,
+                _ => runs.push((step, step, text)),
+            }
+        }
+        runs.into_iter()
+            .map(|(first, last, text)| match first == last {
+                true => format!("step {first}: {text}"),
+                false => format!("steps {first} to {last}: {text}"),
             })
             .collect()
     }
@@ -321,7 +351,10 @@ fn finite(class: Class) -> &'static str {
 fn kind(kind: PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Rule => "rule",
-        PropertyKind::Ltl | PropertyKind::Unsafe | PropertyKind::Requirement | PropertyKind::Condition => "ltl",
+        PropertyKind::Ltl
+        | PropertyKind::Unsafe
+        | PropertyKind::Requirement
+        | PropertyKind::Condition => "ltl",
     }
 }
 

@@ -239,7 +239,12 @@ impl<W: Write> Reporter for Json<'_, W> {
 impl Serialize for Properties<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (heading, counts) in self.headings.properties.iter().zip(&self.summary.properties) {
+        for (heading, counts) in self
+            .headings
+            .properties
+            .iter()
+            .zip(&self.summary.properties)
+        {
             let (low, high) = counts.wilson95();
             map.serialize_entry(
                 &heading.name,

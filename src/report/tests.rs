@@ -120,7 +120,8 @@ pub fn compare(
     };
     let Some(judged) = judged else {
         report.outcome = Outcome::Error;
-        report.error = Some("`records where` does not hold, so there is nothing to judge".to_owned());
+        report.error =
+            Some("`records where` does not hold, so there is nothing to judge".to_owned());
         return report;
     };
     for expect in &test.expects {
@@ -133,8 +134,13 @@ pub fn compare(
         .problems
         .iter()
         .map(|problem| {
-            let step = problem.step.map_or_else(String::new, |step| format!("step {step}: "));
-            let field = problem.field.as_ref().map_or_else(String::new, |field| format!("field `{field}` "));
+            let step = problem
+                .step
+                .map_or_else(String::new, |step| format!("step {step}: "));
+            let field = problem
+                .field
+                .as_ref()
+                .map_or_else(String::new, |field| format!("field `{field}` "));
             format!("{step}{field}{}", problem.message)
         })
         .collect();
@@ -147,8 +153,9 @@ pub fn compare(
 }
 
 fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> {
-    let (_, verdict, _) =
-        *per_property(&judged.verdicts).iter().find(|(property, _, _)| *property == expect.property)?;
+    let (_, verdict, _) = *per_property(&judged.verdicts)
+        .iter()
+        .find(|(property, _, _)| *property == expect.property)?;
     let same: Vec<_> = judged
         .verdicts
         .iter()
@@ -161,19 +168,28 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
         property: spec.property(expect.property).name.clone(),
         line: 0,
         expected: (expect.verdict.clone(), expect.at),
-        got: (verdict.as_str().into(), same.first().and_then(|found| found.at)),
+        got: (
+            verdict.as_str().into(),
+            same.first().and_then(|found| found.at),
+        ),
         message: same.first().and_then(|found| found.message.clone()),
     })
 }
 
 /// The steps of a test with the fields that its properties read, and the letters that are known to be true.
 fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
-    let letters = test.expects.iter().flat_map(|expect| spec.formulas.letters_of(spec.property(expect.property).formula));
+    let letters = test.expects.iter().flat_map(|expect| {
+        spec.formulas
+            .letters_of(spec.property(expect.property).formula)
+    });
     let read = reads(spec, letters.map(|letter| spec.letter(letter).expr)).fields;
     let told = |step: u32| {
         let all = judged.verdicts.iter().flat_map(|verdict| &verdict.evidence);
         let mut letters: Vec<SmolStr> = Vec::new();
-        for letter in all.filter(|evidence| evidence.step == step).flat_map(|evidence| &evidence.letters) {
+        for letter in all
+            .filter(|evidence| evidence.step == step)
+            .flat_map(|evidence| &evidence.letters)
+        {
             if !letters.contains(letter) {
                 letters.push(letter.clone());
             }
@@ -186,7 +202,12 @@ fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
             step,
             fields: read
                 .iter()
-                .filter_map(|idx| Some((spec.signature.fields.get(*idx)?.name.clone(), cells.get(*idx)?)))
+                .filter_map(|idx| {
+                    Some((
+                        spec.signature.fields.get(*idx)?.name.clone(),
+                        cells.get(*idx)?,
+                    ))
+                })
                 .map(|(name, cell)| {
                     let text = match cell {
                         Cell::Known(value) => value_json(value, &spec.enums),
@@ -211,7 +232,12 @@ fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn human(out: &mut impl Write, paint: Paint, reports: &[TestReport], left: usize) -> io::Result<()> {
+pub fn human(
+    out: &mut impl Write,
+    paint: Paint,
+    reports: &[TestReport],
+    left: usize,
+) -> io::Result<()> {
     for report in reports {
         let place = paint.quiet(&format!("{}:{}", report.file, report.line));
         match report.outcome {
@@ -219,8 +245,18 @@ pub fn human(out: &mut impl Write, paint: Paint, reports: &[TestReport], left: u
                 writeln!(out, "{}    {}", paint.good("ok"), report.name)?;
                 continue;
             }
-            Outcome::Fail => writeln!(out, "{}  {}  {place}", paint.bad("FAIL"), paint.name(&report.name))?,
-            Outcome::Error => writeln!(out, "{} {}  {place}", paint.bad("ERROR"), paint.name(&report.name))?,
+            Outcome::Fail => writeln!(
+                out,
+                "{}  {}  {place}",
+                paint.bad("FAIL"),
+                paint.name(&report.name)
+            )?,
+            Outcome::Error => writeln!(
+                out,
+                "{} {}  {place}",
+                paint.bad("ERROR"),
+                paint.name(&report.name)
+            )?,
         }
         if let Some(error) = &report.error {
             writeln!(out, "      {error}")?;
@@ -229,25 +265,46 @@ pub fn human(out: &mut impl Write, paint: Paint, reports: &[TestReport], left: u
             let place = paint.quiet(&format!("{}:{}", report.file, failure.line));
             writeln!(out, "      {}  {place}", paint.name(&failure.property))?;
             writeln!(out, "        expected {}", outcome_text(&failure.expected))?;
-            writeln!(out, "        got      {}", paint.bad(&outcome_text(&failure.got)))?;
+            writeln!(
+                out,
+                "        got      {}",
+                paint.bad(&outcome_text(&failure.got))
+            )?;
             if let Some(message) = &failure.message {
                 writeln!(out, "        message  {message}")?;
             }
         }
         write_steps(out, paint, 6, &report.steps)?;
         if report.more_steps > 0 {
-            writeln!(out, "      … and {}", plural(report.more_steps as u64, "more step", "more steps"))?;
+            writeln!(
+                out,
+                "      … and {}",
+                plural(report.more_steps as u64, "more step", "more steps")
+            )?;
         }
         for problem in report.problems.iter().take(5) {
             writeln!(out, "      {} {problem}", paint.open("data error:"))?;
         }
         if report.problems.len() > 5 {
-            writeln!(out, "      … and {} more data errors", report.problems.len() - 5)?;
+            writeln!(
+                out,
+                "      … and {} more data errors",
+                report.problems.len() - 5
+            )?;
         }
         writeln!(out)?;
     }
-    let count = |outcome: Outcome| reports.iter().filter(|report| report.outcome == outcome).count();
-    let (passed, failed, errors) = (count(Outcome::Pass), count(Outcome::Fail), count(Outcome::Error));
+    let count = |outcome: Outcome| {
+        reports
+            .iter()
+            .filter(|report| report.outcome == outcome)
+            .count()
+    };
+    let (passed, failed, errors) = (
+        count(Outcome::Pass),
+        count(Outcome::Fail),
+        count(Outcome::Error),
+    );
     let mut parts = vec![paint.good(&format!("{passed} passed"))];
     if failed > 0 {
         parts.push(paint.bad(&format!("{failed} failed")));
@@ -258,7 +315,12 @@ pub fn human(out: &mut impl Write, paint: Paint, reports: &[TestReport], left: u
     if left > 0 {
         parts.push(format!("{left} left out"));
     }
-    writeln!(out, "{}: {}", plural(reports.len() as u64, "test", "tests"), parts.join(", "))
+    writeln!(
+        out,
+        "{}: {}",
+        plural(reports.len() as u64, "test", "tests"),
+        parts.join(", ")
+    )
 }
 
 /// One line per test.
@@ -271,7 +333,8 @@ pub fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
             .failures
             .iter()
             .map(|failure| {
-                let side = |(verdict, at): &(SmolStr, Option<u32>)| json!({"verdict": verdict, "at": at});
+                let side =
+                    |(verdict, at): &(SmolStr, Option<u32>)| json!({"verdict": verdict, "at": at});
                 json!({
                     "property": failure.property,
                     "line": failure.line,
@@ -332,7 +395,8 @@ pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
                 let mut text = Vec::new();
                 human(&mut text, Paint::PLAIN, std::slice::from_ref(report), 0)?;
                 let first = report.failures.first().map(|failure| {
-                    let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
+                    let (expected, got) =
+                        (outcome_text(&failure.expected), outcome_text(&failure.got));
                     format!("{}: expected {expected}, got {got}", failure.property)
                 });
                 status
@@ -342,8 +406,12 @@ pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
             }
         };
         let mut case = TestCase::new(report.name.as_str(), status);
-        case.set_classname(report.file.as_str()).set_time(report.took);
-        match suites.last_mut().filter(|suite| suite.name.as_str() == report.file) {
+        case.set_classname(report.file.as_str())
+            .set_time(report.took);
+        match suites
+            .last_mut()
+            .filter(|suite| suite.name.as_str() == report.file)
+        {
             Some(suite) => {
                 suite.add_test_case(case);
             }

@@ -114,7 +114,10 @@ fn closing(out: &mut impl Write, paint: Paint, summary: &Summary) -> io::Result<
     writeln!(out, "{line}")?;
     if input.lines > 0 {
         let join = |all: &[(u64, &str, &str)]| {
-            let parts = all.iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| plural(*count, one, many));
+            let parts = all
+                .iter()
+                .filter(|(count, ..)| *count > 0)
+                .map(|(count, one, many)| plural(*count, one, many));
             parts.collect::<Vec<_>>().join(" + ")
         };
         let lines = join(&[
