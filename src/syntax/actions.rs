@@ -176,6 +176,13 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// A field of `meta`, whose documentation stands before `meta`.
+    pub(super) fn meta(&self, l: u32, mut field: Field) -> Field {
+        let mut docs = self.docs(l);
+        docs.append(&mut field.docs);
+        Field { docs, ..field }
+    }
+
     pub(super) fn logic(&self, name: &Name) -> Logic {
         match name.as_str() {
             "ltl" => Logic::Ltl,

@@ -26,11 +26,13 @@ mod limits;
 mod literal;
 mod parser;
 mod prepare;
+mod print;
 mod refuse;
 pub mod token;
 pub mod visit;
 
 pub use limits::{Limits, NESTING_LIMIT};
+pub use print::{print_expr, print_file, print_item};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFile;

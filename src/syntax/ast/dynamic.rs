@@ -392,3 +392,33 @@ pub struct Expect {
     /// Where it stands.
     pub span: Loc,
 }
+
+impl OutcomeKind {
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Satisfied => "satisfied",
+            Self::Violated => "violated",
+            Self::PresumablySatisfied => "presumably_satisfied",
+            Self::PresumablyViolated => "presumably_violated",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl ActionKind {
+    /// The word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Warn => "warn",
+            Self::Reflect => "reflect",
+            Self::Ask => "ask",
+            Self::Invoke { .. } => "invoke",
+            Self::Block => "block",
+            Self::Stop => "stop",
+        }
+    }
+}
