@@ -234,33 +234,13 @@ impl Sink {
         self.in_event = false;
     }
 
-    /// Sorts the events by the keys of `order by`. An event whose key is unknown stays behind the event before it.
+    /// Sorts the events by the keys of `order by`.
     pub(crate) fn order(&mut self, plan: &Plan) {
         let width = plan.order_by.len();
         if width == 0 {
             return;
         }
-        let mut keys: Vec<Vec<Value>> = Vec::with_capacity(self.index as usize);
-        for event in self.keys.chunks(width) {
-            let mut key = Vec::with_capacity(width);
-            for (idx, cell) in event.iter().enumerate() {
-                key.push(match cell {
-                    Cell::Known(value) => value.clone(),
-                    Cell::Unknown => keys
-                        .last()
-                        .and_then(|before| before.get(idx))
-                        .cloned()
-                        .unwrap_or_default(),
-                });
-            }
-            keys.push(key);
-        }
-        let mut events: Vec<usize> = (0..keys.len()).collect();
-        events.sort_by(|&lhs, &rhs| keys[lhs].cmp(&keys[rhs]));
-        let mut rank = vec![0; events.len()];
-        for (place, &event) in (0u32..).zip(&events) {
-            rank[event] = place;
-        }
+        let rank = ranks(&self.keys, width);
         let place = |index: u32| rank.get(index as usize).copied().unwrap_or(index);
         for step in &mut self.steps {
             step.index = place(step.index);
@@ -270,4 +250,31 @@ impl Sink {
             draft.step = draft.step.map(place);
         }
     }
+}
+
+/// The place of each event among all of them, by keys of `width` cells each. The sort is stable, and an event whose
+/// key is unknown stays behind the event before it.
+pub(crate) fn ranks(cells: &[Cell], width: usize) -> Vec<u32> {
+    let mut keys: Vec<Vec<Value>> = Vec::with_capacity(cells.len() / width.max(1));
+    for event in cells.chunks(width.max(1)) {
+        let mut key = Vec::with_capacity(width);
+        for (idx, cell) in event.iter().enumerate() {
+            key.push(match cell {
+                Cell::Known(value) => value.clone(),
+                Cell::Unknown => keys
+                    .last()
+                    .and_then(|before| before.get(idx))
+                    .cloned()
+                    .unwrap_or_default(),
+            });
+        }
+        keys.push(key);
+    }
+    let mut events: Vec<usize> = (0..keys.len()).collect();
+    events.sort_by(|&lhs, &rhs| keys[lhs].cmp(&keys[rhs]));
+    let mut rank = vec![0; events.len()];
+    for (place, &event) in (0u32..).zip(&events) {
+        rank[event] = place;
+    }
+    rank
 }

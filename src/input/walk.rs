@@ -69,7 +69,7 @@ impl Walk<'_, '_> {
             self.list(level)?;
         }
         match byte {
-            b'{' if node.has_names() => {
+            b'{' if node.has_names() || node.has_indices() => {
                 self.again(&mut walked, start);
                 self.object(level, id)?;
             }
