@@ -1,4 +1,9 @@
 //! Whatever comes in, no reader panics, and every item is accounted for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stand outside of test functions"
+)]
 
 #[path = "formats/support.rs"]
 mod support;

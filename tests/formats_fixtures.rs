@@ -1,4 +1,9 @@
 //! Small recordings of our own making, one folder per format: what each is taken for, and the canonical events it gives.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stand outside of test functions"
+)]
 
 #[path = "formats/support.rs"]
 mod support;
@@ -122,4 +127,39 @@ fn names() {
             .to_string()
             .starts_with("`chat` is no format; known are native, openai, ")
     );
+}
+
+/// What the readers give is what `std.agent` declares, and every format has its section in the docs.
+#[test]
+fn declared_and_told() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let declared = std::fs::read_to_string(root.join("stdlib/agent.guard")).unwrap();
+    let field = regex::Regex::new(r"(?m)^  (\w+):").unwrap();
+    let declared: Vec<&str> = field
+        .captures_iter(&declared)
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
+    let bytes = std::fs::read(root.join("tests/formats/anthropic/messages.json")).unwrap();
+    let document = documents(&bytes);
+    let converted = convert_documents(
+        Format::Anthropic,
+        Format::Anthropic.granularity(),
+        &document,
+        &bytes,
+    );
+    for event in &converted.traces[0].events {
+        let Value::Object(members) = &event.value else {
+            panic!("no object")
+        };
+        for (name, _) in members.iter() {
+            assert!(declared.contains(&name.as_str()), "{name} is not declared");
+        }
+    }
+    let told = std::fs::read_to_string(root.join("docs/formats.md")).unwrap();
+    for format in Format::ALL {
+        assert!(
+            told.contains(&format!("| `{format}` |")),
+            "{format} is not told"
+        );
+    }
 }
