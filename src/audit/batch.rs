@@ -108,7 +108,7 @@ impl<'j, J: Judge> Batch<'j, J> {
                 let running = self.open.swap_remove(&event.trace).unwrap_or_else(|| {
                     self.begun += 1;
                     Running {
-                        state: self.judge.open(event.trace.as_ref(), &event.origin),
+                        state: self.judge.open(&event),
                         order: self.begun,
                         origin: event.origin.clone(),
                     }

@@ -43,7 +43,7 @@ pub trait Judge: Sync {
     fn judge(&self, record: Record) -> Option<TraceReport>;
 
     /// Begins a trace at its first event, which is then pushed like the others.
-    fn open(&self, trace: Option<&SmolStr>, origin: &Origin) -> Self::Open;
+    fn open(&self, first: &Event) -> Self::Open;
 
     /// The next event.
     fn push(&self, open: &mut Self::Open, event: Event);

@@ -9,7 +9,17 @@ use crate::value::Instant;
 
 /// A property in words, with what it is said of.
 pub fn property(spec: &Spec, property: &Property) -> String {
-    let mut words = formula(&spec.formulas, property.formula);
+    let formulas = &spec.formulas;
+    // Of the first step it need not be said that it is the first.
+    let mut words = match formulas.get(property.formula) {
+        Formula::Unary(Unary::Eventually, None, a) => format!("at some step: {}", formula(formulas, *a)),
+        Formula::Unary(Unary::Always, None, a)
+            if !matches!(formulas.get(*a), Formula::Not(_) | Formula::Implies(..)) =>
+        {
+            format!("at every step: {}", formula(formulas, *a))
+        }
+        _ => formula(formulas, property.formula),
+    };
     if let Some(quantified) = &property.quantified {
         let vars: Vec<String> = quantified
             .vars
@@ -135,13 +145,13 @@ fn unary(formulas: &Formulas, op: Unary, bound: Option<Bound>, a: FormulaId) -> 
         (Unary::Always, Some(bound)) => {
             place(&format!("at every step {}", span(bound, Direction::Ahead)))
         }
-        (Unary::Eventually, None) => place("then or at some later step"),
+        (Unary::Eventually, None) => place("at that step or a later one"),
         (Unary::Eventually, Some(bound)) => place(&span(bound, Direction::Ahead)),
         (Unary::Next, _) => place("at the next step"),
         (Unary::WeakNext, _) => place("at the next step, if there is one"),
         (Unary::Previously, _) => place("at the step before"),
         (Unary::WeakPreviously, _) => place("at the step before, if there is one"),
-        (Unary::Once, None) => place("then or at some earlier step"),
+        (Unary::Once, None) => place("at that step or an earlier one"),
         (Unary::Once, Some(bound)) => place(&span(bound, Direction::Back)),
         (Unary::Historically, None) => place("at every step up to then"),
         (Unary::Historically, Some(bound)) => {
