@@ -62,7 +62,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
                 .flat_map(|tuple| {
                     bindings
                         .iter()
-                        .map(|binding| [tuple.as_slice(), &[binding.clone()]].concat())
+                        .map(|binding| [tuple.as_slice(), std::slice::from_ref(binding)].concat())
                 })
                 .collect();
             if tuples.len() > INSTANCES {
@@ -100,6 +100,15 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
             };
             let verdict = series.get(prefix).copied().unwrap_or(Verdict::Unknown);
             add(&mut after, quantified, &tuple, verdict);
+        }
+        // What is final stays. An unknown term that comes later could only seem to change it: its instance is one of the
+        // values that were judged, or an unseen one, and all of those agree.
+        if let Some(before) = prefixes.last().map(|before: &After| before.verdict) {
+            after.verdict = if before.is_final() {
+                before
+            } else {
+                after.verdict
+            };
         }
         prefixes.push(after);
     }
