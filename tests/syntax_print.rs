@@ -1,5 +1,10 @@
 //! What is printed parses to an equal tree.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
 use guard_lang::source::{SourceFile, Span};
 use guard_lang::syntax::{self, ast::*};
 use proptest::prelude::*;

@@ -3,6 +3,11 @@
 //! A comment `//~ G0101` marks the line on which a diagnostic begins, `//~^ G0101` the line above;
 //! several codes may follow. Markers state intent, snapshots state presentation.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
 use guard_lang::diagnostic::{Diagnostic, RenderOptions, json_lines, render};
 use guard_lang::source::{SourceFile, SourceMap};
 use guard_lang::syntax;

@@ -62,6 +62,7 @@ pub struct Projection {
 pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
+    decoded: String,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }
@@ -250,6 +251,7 @@ impl Projection {
             scan,
             keys: &mut scratch.keys,
             sink: &mut scratch.sink,
+            decoded: &mut scratch.decoded,
             depth: self.limits.depth(),
             quiet: false,
             members: None,
@@ -302,7 +304,7 @@ impl Projection {
             id,
             complete,
             meta,
-            steps: std::mem::take(&mut sink.steps),
+            steps: sink.take_steps(),
             problems,
         })))
     }

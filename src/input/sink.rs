@@ -82,6 +82,7 @@ impl Sink {
     }
 
     /// The cells of a level; of elements, the row that was begun last.
+    #[inline]
     fn cell(&mut self, plan: &Plan, level: LevelId, slot: usize) -> Option<&mut Option<Cell>> {
         match level {
             LevelId::Record => self.record.get_mut(slot),
@@ -94,6 +95,7 @@ impl Sink {
     }
 
     /// Keeps what was read for a slot.
+    #[inline]
     pub(crate) fn put(
         &mut self,
         plan: &Plan,
@@ -102,7 +104,10 @@ impl Sink {
         reading: Reading,
         at: usize,
     ) {
-        let (cell, trouble) = settle(reading);
+        let (cell, trouble) = match reading {
+            Ok(value) => (Cell::Known(value), None),
+            Err(trouble) => (Cell::Unknown, trouble),
+        };
         if let Some(place) = self.cell(plan, level, slot) {
             *place = Some(cell);
         }
@@ -232,6 +237,12 @@ impl Sink {
         }
         self.index = self.index.saturating_add(1);
         self.in_event = false;
+    }
+
+    /// The steps; the next record is likely to have about as many.
+    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
+        let next = Vec::with_capacity(self.steps.len().min(1 << 12));
+        std::mem::replace(&mut self.steps, next)
     }
 
     /// Sorts the events by the keys of `order by`.

@@ -270,11 +270,11 @@ pub fn lex(text: &str, base: u32) -> Lexed {
             }
             Ok(Raw::Prime) if !ends_operand(&out, text, base) => {
                 let rest = lexer.remainder();
-                if let Some(at) = rest.find(['\'', '\n']) {
-                    if rest.as_bytes().get(at) == Some(&b'\'') {
-                        lexer.bump(at + 1);
-                        end += at + 1;
-                    }
+                if let Some(at) = rest.find(['\'', '\n'])
+                    && rest.as_bytes().get(at) == Some(&b'\'')
+                {
+                    lexer.bump(at + 1);
+                    end += at + 1;
                 }
                 error = Some(LexErrorKind::SingleQuoted);
                 Token::Unknown

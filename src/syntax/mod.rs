@@ -21,6 +21,7 @@
 mod actions;
 pub mod ast;
 mod chunk;
+mod format;
 pub mod lexer;
 mod limits;
 mod literal;
@@ -31,6 +32,7 @@ mod refuse;
 pub mod token;
 pub mod visit;
 
+pub use format::{WIDTH, format, format_file};
 pub use limits::{Limits, NESTING_LIMIT};
 pub use print::{print_expr, print_file, print_item};
 

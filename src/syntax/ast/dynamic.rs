@@ -132,6 +132,10 @@ pub struct Enforce {
 
 /// The forms of `enforce`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum EnforceKind {
     /// `enforce approved { … }`.
     Property {
@@ -160,6 +164,10 @@ pub enum EnforceKind {
 
 /// One arm of `enforce`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum Arm {
     /// `TRIGGER => ACTION`.
     Act {
