@@ -7,12 +7,16 @@
 
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
+use proptest::prelude::*;
+
+#[path = "syntax/trees.rs"]
+mod trees;
 
 /// Lays out a text; checks that the tree and the comments stay and that doing it again changes
 /// nothing.
 fn check(name: &str, text: &str) -> String {
     let tree = |text: &str| syntax::parse(&SourceFile::new(name, text)).0;
-    let out = syntax::format(text).unwrap();
+    let out = syntax::format(text).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
     let (before, after) = (tree(text), tree(&out));
     assert_eq!(before, after, "{name}: the tree changed\n{out}");
     let comments = |file: &syntax::ast::File| {
@@ -75,4 +79,17 @@ fn a_file_with_errors_is_left_alone() {
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(syntax::format("").unwrap(), "");
     assert_eq!(syntax::format("\n\n// only\n\n").unwrap(), "// only\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Long lines are broken in every way, and the tree stays.
+    #[test]
+    fn random_formulas_keep_their_meaning(a in trees::any_expr(), b in trees::any_expr()) {
+        let (a, b) = (syntax::print_expr(&a), syntax::print_expr(&b));
+        let text = format!("property   p = {a}\nlet v = {b}\n");
+        let out = check("random", &text);
+        prop_assert!(!out.contains("property   p"), "left as it was: {text}");
+    }
 }

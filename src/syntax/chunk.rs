@@ -29,7 +29,7 @@ pub(super) fn split(tokens: &[Lexeme]) -> Vec<Chunk> {
         } else {
             None
         };
-        let after = tokens.get(index + 1).map(|next| next.token);
+        let after = tokens.get(index + 1);
         match begins(lexeme, before, after, depth, start, index, word) {
             Begin::Item { in_place } if index > start => {
                 chunks.push(Chunk {
@@ -67,13 +67,15 @@ enum Begin {
 fn begins(
     lexeme: &Lexeme,
     before: Option<&Lexeme>,
-    after: Option<Token>,
+    after: Option<&Lexeme>,
     depth: usize,
     start: usize,
     index: usize,
     word: Option<usize>,
 ) -> Begin {
     let token = lexeme.token;
+    let same_line = after.is_some_and(|after| !after.first_on_line);
+    let after = after.map(|after| after.token);
     if after == Some(Token::Colon) && token != Token::At {
         return Begin::Nothing; // a field that bears the name of an item word
     }
@@ -92,7 +94,8 @@ fn begins(
     };
     let head = matches!(after, Some(Token::LBrace | Token::String | Token::When))
         || after.is_some_and(Token::is_name);
-    let free = depth == 0 && before.token.ends_operand() && head && word != Some(index - 1);
+    let free =
+        same_line && depth == 0 && before.token.ends_operand() && head && word != Some(index - 1);
     if free && lexeme.column_zero && token == Token::Name && !only_attributes {
         return Begin::Item { in_place: true }; // a misspelt item word
     }
