@@ -18,6 +18,7 @@ pub mod automata;
 pub mod check;
 pub mod cli;
 pub mod diagnostic;
+pub mod eval;
 pub mod hir;
 pub mod ids;
 pub mod input;
