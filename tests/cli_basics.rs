@@ -1,5 +1,7 @@
 //! The command itself: help, versions, wrong usage, exit codes.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use assert_cmd::Command;
 
 fn guard(args: &[&str]) -> (i32, String, String) {

@@ -1,5 +1,7 @@
 //! `guard check`, `guard compile`, `guard explain`.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod cli_common;
 
 use cli_common::{Folder, SPEC};

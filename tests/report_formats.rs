@@ -1,5 +1,7 @@
 //! What reports look like, from judgements made by hand.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::sync::Arc;
 
 use guard_lang::hir::{PropertyKind, Severity};

@@ -14,8 +14,10 @@
 //! A few batches of units, and the state of every open trace. Reports are handed on as they are made.
 
 mod batch;
+mod program;
 mod reader;
 mod readers;
+mod text;
 mod wild;
 
 use std::collections::HashSet;
@@ -25,14 +27,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smol_str::SmolStr;
 
+use crate::input::limits::FileReport;
 use crate::input::open::Source;
-use crate::input::record::{Event, Origin, Record, Unit};
+use crate::input::record::{Event, FileName, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::{Reporter, Summary};
 use crate::verdict::TraceReport;
 
 use batch::Batch;
+pub use program::Opened;
 pub use readers::{Readers, ReadersError};
+pub use text::{Judgement, TextError, judge_text};
 
 /// What judges traces.
 pub trait Judge: Sync {
@@ -79,18 +84,11 @@ pub fn audit<J: Judge>(
     reporter: &mut dyn Reporter,
     tell: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
-    let mut audit = Audit {
-        judge,
-        progress,
-        summary,
-        reporter,
-        tell,
-        failed: None,
-        seen: HashSet::new(),
-        repeated: HashSet::new(),
-    };
+    let mut audit = Audit::new(judge, progress, summary, reporter, tell);
     for source in sources {
-        audit.file(source, readers);
+        audit.file(&source.name, readers, |emit| {
+            readers.read(source, progress, emit)
+        });
         if let Some(error) = audit.failed.take() {
             return Err(error);
         }
@@ -110,13 +108,37 @@ struct Audit<'a, J> {
     repeated: HashSet<SmolStr>,
 }
 
-impl<J: Judge> Audit<'_, J> {
-    fn file(&mut self, source: &Source, readers: &Readers) {
+impl<'a, J: Judge> Audit<'a, J> {
+    fn new(
+        judge: &'a J,
+        progress: &'a Progress,
+        summary: &'a mut Summary,
+        reporter: &'a mut dyn Reporter,
+        tell: &'a mut dyn FnMut(&Problem),
+    ) -> Audit<'a, J> {
+        let (seen, repeated) = (HashSet::new(), HashSet::new());
+        Audit {
+            judge,
+            progress,
+            summary,
+            reporter,
+            tell,
+            failed: None,
+            seen,
+            repeated,
+        }
+    }
+
+    fn file(
+        &mut self,
+        name: &FileName,
+        readers: &Readers,
+        read: impl FnOnce(&mut dyn FnMut(Unit)) -> FileReport,
+    ) {
         let judge = self.judge;
-        let progress = self.progress;
         let mut batch = Batch::new(judge, readers.file_is_trace());
         let mut told = 0;
-        let report = readers.read(source, progress, &mut |unit: Unit| {
+        let report = read(&mut |unit: Unit| {
             if self.failed.is_some() {
                 return;
             }
@@ -145,13 +167,13 @@ impl<J: Judge> Audit<'_, J> {
             let message = format!(
                 "{untold} more problems in this file were only counted (raise `--max-problems`)"
             );
-            self.problem(&problem(&source.name.path, 0, ProblemKind::Limit, message));
+            self.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
         }
         if report.accounting.records + report.accounting.events == 0
             && report.accounting.problems == 0
         {
             let message = "no trace was found in this file".to_owned();
-            self.problem(&problem(&source.name.path, 0, ProblemKind::Odd, message));
+            self.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
         }
     }
 

@@ -20,9 +20,9 @@ use crate::input::limits::{FileReport, InputLimits};
 use crate::input::open::Source;
 use crate::input::project::{Projection, ProjectionError};
 use crate::input::read;
-use crate::input::record::Unit;
+use crate::input::record::{FileName, Unit};
 use crate::input::split::{Splitter, Splitting};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::ProblemKind;
 use crate::signature::{FieldSource, Path, Signature};
 use crate::value::Value;
 
@@ -104,63 +104,55 @@ impl Readers {
         progress: &Progress,
         emit: &mut dyn FnMut(Unit),
     ) -> FileReport {
-        let from = match source.open() {
-            Ok(from) => Watched::new(from, progress),
-            Err(error) => return self.failed(source, &error),
-        };
-        match self.choice {
-            Choice::Paths => read::read_from(from, &source.name, &self.projection, emit),
-            Choice::Format(format) => match self.head(from) {
-                Ok((head, from)) => {
-                    let detected = head.detect().filter(|detected| detected.format == format);
-                    let granularity =
-                        detected.map_or(format.granularity(), |detected| detected.granularity);
-                    Wild {
-                        format,
-                        granularity,
-                        projection: &self.projection,
-                        file: &source.name,
-                    }
-                    .read(from, emit)
-                }
-                Err(error) => self.failed(source, &error),
-            },
-            Choice::Detect => match self.head(from) {
-                Ok((head, from)) => self.detected(source, &head, from, emit),
-                Err(error) => self.failed(source, &error),
-            },
+        match source.open() {
+            Ok(from) => self.read_from(Watched::new(from, progress), &source.name, emit),
+            Err(error) => failed(&source.name, &error),
         }
     }
 
-    fn detected(
+    /// Reads a stream that is open already.
+    pub(super) fn read_from(
         &self,
-        source: &Source,
-        head: &Head,
         from: impl Read + Send,
+        file: &FileName,
         emit: &mut dyn FnMut(Unit),
     ) -> FileReport {
-        let Some(Detection {
-            format,
-            granularity,
-            why,
-        }) = head
-            .detect()
-            .filter(|detected| detected.format != Format::Native)
-        else {
-            return read::read_from(from, &source.name, &self.projection, emit);
+        if self.choice == Choice::Paths {
+            return read::read_from(from, file, &self.projection, emit);
+        }
+        let (head, from) = match self.head(from) {
+            Ok(head) => head,
+            Err(error) => return failed(file, &error),
         };
-        let wild = Wild {
+        let detected = head.detect();
+        let wild = |format, granularity| Wild {
             format,
             granularity,
             projection: &self.projection,
-            file: &source.name,
+            file,
         };
-        let mut report = wild.read(from, emit);
-        let note = format!("read as `{format}`: {why}; `--from` says otherwise");
-        report
-            .problems
-            .insert(0, wild.problem(ProblemKind::Odd, 0, note));
-        report
+        if let Choice::Format(format) = self.choice {
+            let detected = detected.filter(|detected| detected.format == format);
+            let granularity =
+                detected.map_or(format.granularity(), |detected| detected.granularity);
+            return wild(format, granularity).read(from, emit);
+        }
+        match detected.filter(|detected| detected.format != Format::Native) {
+            None => read::read_from(from, file, &self.projection, emit),
+            Some(Detection {
+                format,
+                granularity,
+                why,
+            }) => {
+                let wild = wild(format, granularity);
+                let mut report = wild.read(from, emit);
+                let note = format!("read as `{format}`: {why}; `--from` says otherwise");
+                report
+                    .problems
+                    .insert(0, wild.problem(ProblemKind::Odd, 0, note));
+                report
+            }
+        }
     }
 
     /// The beginning of a file, and the whole of it to be read.
@@ -187,21 +179,20 @@ impl Readers {
         };
         Ok((head, Cursor::new(bytes).chain(from)))
     }
+}
 
-    fn failed(&self, source: &Source, error: &io::Error) -> FileReport {
-        let mut report = FileReport::default();
-        report.accounting.problems = 1;
-        report.problems.push(Problem {
-            kind: ProblemKind::Unreadable,
-            file: source.name.path.clone(),
-            line: 0,
-            trace: None,
-            step: None,
-            field: None,
-            message: format!("cannot be read: {error}"),
-        });
-        report
-    }
+/// A file of which nothing could be read.
+fn failed(file: &FileName, error: &io::Error) -> FileReport {
+    let mut report = FileReport::default();
+    report.accounting.problems = 1;
+    let message = format!("cannot be read: {error}");
+    report.problems.push(super::problem(
+        &file.path,
+        0,
+        ProblemKind::Unreadable,
+        message,
+    ));
+    report
 }
 
 /// The first values and bytes of a file.

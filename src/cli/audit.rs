@@ -107,7 +107,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
     let (mut spec, checked) = spec::usable(&args.spec)?;
     select(&mut spec, &args.properties)?;
-    let program = Program::compile(&spec, eval_limits(&args)).map_err(|error| {
+    let program = Program::compile(&spec, &eval_limits(&args)).map_err(|error| {
         Failure::Usage(format!(
             "`{}` cannot be judged: {error}",
             args.spec.display()
@@ -145,7 +145,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             reporter.problem(problem)?;
         }
         audit::audit(
-            &program,
+            &&program,
             &sources,
             &readers,
             &progress,

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::failure::{Failure, Outcome, code, complain};
+use super::failure::{Failure, Outcome, complain};
 use super::output::{Output, stderr_paint};
 use super::spec::text_of;
 use crate::diagnostic::{self, Diagnostic, RenderOptions};
@@ -59,14 +59,13 @@ fn formatted(path: &Path, text: &str) -> Option<String> {
         return None;
     }
     let file = SourceFile::new(path.display().to_string(), text);
-    let (_, diagnostics) = syntax::parse(&file);
-    let errors: Vec<Diagnostic> = diagnostics
-        .into_iter()
-        .filter(Diagnostic::is_error)
-        .collect();
-    if errors.is_empty() {
-        return Some(syntax::format(&file));
-    }
+    let errors = match syntax::format_file(&file) {
+        Ok(formatted) => return Some(formatted),
+        Err(diagnostics) => diagnostics
+            .into_iter()
+            .filter(Diagnostic::is_error)
+            .collect::<Vec<_>>(),
+    };
     let options = RenderOptions {
         color: stderr_paint().colour,
     };

@@ -12,14 +12,17 @@
 //! | 70 | an internal fault |
 
 mod artefact;
+mod audit;
 mod check;
 mod compile;
 mod explain;
 mod failure;
+mod fmt;
 mod jobs;
 mod output;
 mod progress;
 mod spec;
+mod test;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -64,12 +67,18 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Judge recorded traces
+    Audit(audit::Args),
     /// Parse, resolve, type-check and lint specs
     Check(check::Args),
     /// Compile a spec into one file that the other verbs take in its place
     Compile(compile::Args),
     /// Tell what a property compiles to, or what a diagnostic code means
     Explain(explain::Args),
+    /// Lay out specs in the canonical way
+    Fmt(fmt::Args),
+    /// Run the tests that stand in specs
+    Test(test::Args),
 }
 
 /// Runs the command with the arguments of the process.
@@ -96,6 +105,9 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Err(error) => return usage(&args, &error),
     };
     match cli.verb {
+        Verb::Audit(args) => audit::run(args),
+        Verb::Fmt(args) => fmt::run(args),
+        Verb::Test(args) => test::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
         Verb::Explain(args) => explain::run(args),

@@ -1,6 +1,5 @@
 //! `guard test`: runs the `test` blocks of specs.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -46,7 +45,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let program = match Program::compile(&spec, eval::Limits::default()) {
+        let program = match Program::compile(&spec, &eval::Limits::default()) {
             Ok(program) => program,
             Err(error) => {
                 complain(&format!("`{}` cannot be judged: {error}", file.display()));

@@ -216,7 +216,7 @@ impl<'s> Explanation<'s> {
             }
         }
         writeln!(out)?;
-        entry(out, paint, "formula", &[self.formula.clone()])?;
+        entry(out, paint, "formula", std::slice::from_ref(&self.formula))?;
         entry(
             out,
             paint,

@@ -300,7 +300,7 @@ pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
             let name = enums
                 .get(usize::from(value.of))
                 .and_then(|of| of.values.get(usize::from(value.index)));
-            name.map_or_else(|| "null".to_owned(), |name| quoted(name))
+            name.map_or_else(|| "null".to_owned(), quoted)
         }
         Value::List(items) => list(items.iter(), enums),
         Value::Set(items) => list(items.iter(), enums),

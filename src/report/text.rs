@@ -70,6 +70,21 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// A line of source in lines of at most `columns`, broken at blanks; what follows is set in further.
+pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
+    if width(line) <= columns {
+        return vec![line.to_owned()];
+    }
+    let margin = line.len() - line.trim_start().len();
+    let mut indent = " ".repeat(margin);
+    let mut out = Vec::new();
+    for part in wrap(line, columns.saturating_sub(margin + 6).max(20)) {
+        out.push(cut(&format!("{indent}{part}"), columns));
+        indent = " ".repeat(margin + 6);
+    }
+    out
+}
+
 /// `1 trace`, `2 traces`, `12,345 traces`.
 pub(super) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })

@@ -12,7 +12,9 @@ pub fn property(spec: &Spec, property: &Property) -> String {
     let formulas = &spec.formulas;
     // Of the first step it need not be said that it is the first.
     let mut words = match formulas.get(property.formula) {
-        Formula::Unary(Unary::Eventually, None, a) => format!("at some step: {}", formula(formulas, *a)),
+        Formula::Unary(Unary::Eventually, None, a) => {
+            format!("at some step: {}", formula(formulas, *a))
+        }
         Formula::Unary(Unary::Always, None, a)
             if !matches!(formulas.get(*a), Formula::Not(_) | Formula::Implies(..)) =>
         {

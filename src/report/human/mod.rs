@@ -11,7 +11,7 @@ use std::io::{self, Write};
 pub use steps::write_steps;
 
 use super::tally::per_property;
-use super::text::{cut, plural, tame, wrap};
+use super::text::{cut, folded, plural, tame, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::Problem;
@@ -104,7 +104,9 @@ impl<'s, W: Write> Human<'s, W> {
         let place = format!("┌ {}:{}", heading.file, heading.line);
         writeln!(self.out, "    {}", paint.quiet(&place))?;
         for line in heading.source.iter().take(SOURCE_LINES) {
-            writeln!(self.out, "    {bar} {}", cut(&tame(line), COLUMNS - 6))?;
+            for line in folded(&tame(line), COLUMNS - 6) {
+                writeln!(self.out, "    {bar} {line}")?;
+            }
         }
         let left = heading.source.len().saturating_sub(SOURCE_LINES);
         if left > 0 {
