@@ -372,7 +372,7 @@ impl<'a> Checker<'a> {
                     self.both(condition, inner)
                 }
                 Formula::Not(operand) => match self.spec.formulas.get(operand).clone() {
-                    Formula::And(..) if !self.is_plain(operand) => self.plain_part(operand),
+                    Formula::And(..) if !self.is_timeless(operand) => self.timeless_part(operand),
                     _ => None,
                 },
                 Formula::Unary(Unary::Always, ..) => self.trigger(body),
@@ -399,21 +399,21 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether a formula has no temporal operator at all.
-    fn is_plain(&self, formula: FormulaId) -> bool {
+    fn is_timeless(&self, formula: FormulaId) -> bool {
         let temporal =
             matches!(self.spec.formulas.get(formula), Formula::Last | Formula::Unary(..) | Formula::Binary(..));
-        !temporal && self.spec.formulas.operands(formula).into_iter().all(|operand| self.is_plain(operand))
+        !temporal && self.spec.formulas.operands(formula).into_iter().all(|operand| self.is_timeless(operand))
     }
 
     /// The conjuncts without temporal operators, as one condition.
-    fn plain_part(&mut self, formula: FormulaId) -> Option<ExprId> {
-        if self.is_plain(formula) {
+    fn timeless_part(&mut self, formula: FormulaId) -> Option<ExprId> {
+        if self.is_timeless(formula) {
             return Some(self.state_expr(formula));
         }
         match self.spec.formulas.get(formula).clone() {
             Formula::And(lhs, rhs) => {
-                let lhs = self.plain_part(lhs);
-                let rhs = self.plain_part(rhs);
+                let lhs = self.timeless_part(lhs);
+                let rhs = self.timeless_part(rhs);
                 self.both(lhs, rhs)
             }
             _ => None,
