@@ -24,5 +24,6 @@ macro_rules! modules {
 }
 
 modules! {
+    "agent"
     "drift"
 }

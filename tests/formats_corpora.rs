@@ -1,5 +1,10 @@
 //! Every file of every corpus: which format it is taken for, that it converts with all items accounted for, and that the
 //! number of items is the number of steps that the corpus is documented to have.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stand outside of test functions"
+)]
 
 #[path = "formats/support.rs"]
 mod support;

@@ -795,3 +795,22 @@ fn meta_fields_and_facts() {
     assert_eq!(record.problems[0].kind, ProblemKind::MissingField);
     assert_eq!(record.problems[0].trace.as_deref(), Some("12"));
 }
+
+#[test]
+fn single_events_are_gathered_to_be_ordered() {
+    let mut sig = signature(kind_and_n());
+    sig.layout.order_by = vec![1];
+    let text = "{\"trace\":\"t\",\"kind\":\"b\",\"n\":2}\n{\"trace\":\"u\",\"kind\":\"x\",\"n\":1}\n{\"trace\":\"t\",\"kind\":\"a\",\"n\":1}\n{\"trace\":\"t\",\"kind\":\"c\",\"n\":2}\n{\"trace\":\"t\",\"end\":true}\n";
+    let (units, report) = run(text, &sig);
+    assert_eq!(
+        cells(&units),
+        ["0: \"a\" 1", "1: \"b\" 2", "2: \"c\" 2", "0: \"x\" 1"]
+    );
+    let records = records(units);
+    assert_eq!(records[0].id.as_deref(), Some("t"));
+    assert_eq!(
+        (records[0].complete, records[1].complete),
+        (Some(true), None)
+    );
+    assert_eq!(report.accounting.events, 4);
+}

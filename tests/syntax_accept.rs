@@ -1,6 +1,11 @@
 //! Everything that must parse does: the samples of the language guide, the worked specifications
 //! and the formulas of the conformance suite.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
 use guard_lang::diagnostic::Diagnostic;
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;

@@ -3,6 +3,11 @@
 //! A comment `//~ G0101` marks the line on which a diagnostic begins, `//~^ G0101` the line above;
 //! several codes may follow. Markers state intent, snapshots state presentation.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
 use guard_lang::diagnostic::{Diagnostic, RenderOptions, json_lines, render};
 use guard_lang::source::{SourceFile, SourceMap};
 use guard_lang::syntax;
@@ -11,7 +16,9 @@ use guard_lang::syntax;
 fn markers(text: &str) -> Vec<(u32, String)> {
     let mut out = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let Some((_, marker)) = line.split_once("//~") else { continue };
+        let Some((_, marker)) = line.split_once("//~") else {
+            continue;
+        };
         let (back, codes) = match marker.strip_prefix('^') {
             Some(codes) => (1, codes),
             None => (0, marker),
@@ -42,7 +49,11 @@ fn diagnostics() {
         let file = sources.get(id);
         let (_, diagnostics) = syntax::parse(file);
         let rendered = render(&diagnostics, &sources, RenderOptions::default());
-        assert_eq!(found(file, &diagnostics), markers(&text), "{name}\n{rendered}");
+        assert_eq!(
+            found(file, &diagnostics),
+            markers(&text),
+            "{name}\n{rendered}"
+        );
         for line in json_lines(&diagnostics, &sources).lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
             assert_eq!(value["v"], 1);
@@ -55,7 +66,10 @@ fn diagnostics() {
         settings.set_omit_expression(true);
         settings.remove_input_file();
         settings.bind(|| {
-            insta::assert_snapshot!(path.file_stem().unwrap().to_string_lossy().as_ref(), rendered);
+            insta::assert_snapshot!(
+                path.file_stem().unwrap().to_string_lossy().as_ref(),
+                rendered
+            );
         });
     });
 }
@@ -106,11 +120,20 @@ fn codes_have_pages_and_cases() {
     }
     for code in guard_lang::diagnostic::Code::ALL {
         let page = code.page();
-        assert!(page.starts_with(&format!("# {code}: {}", code.summary())), "{code}: title");
-        assert!(page.matches("```guard").count() >= 2, "{code}: two examples");
+        assert!(
+            page.starts_with(&format!("# {code}: {}", code.summary())),
+            "{code}: title"
+        );
+        assert!(
+            page.matches("```guard").count() >= 2,
+            "{code}: two examples"
+        );
         let ours = code.as_str().starts_with("G01") || code.as_str() == "G0901";
         if ours {
-            assert!(seen.contains(code.as_str()), "{code} has no case in tests/syntax/ui");
+            assert!(
+                seen.contains(code.as_str()),
+                "{code} has no case in tests/syntax/ui"
+            );
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::analysis::Letter;
+use super::backward::Backward;
 use super::diagram::{Branch, Branches, Diagrams, Ref, below, paths};
 use super::formula::Atom;
 use super::states::StateSet;
@@ -118,31 +119,9 @@ impl Dfa {
 
     /// Sets the finality of every state by two backward searches.
     fn decide(&mut self) {
-        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
-        for state in self.states() {
-            for target in self.successors(state) {
-                sources[target.index()].push(state.0);
-            }
-        }
-        let reaching = |wanted: bool| {
-            let mut found: Vec<bool> = self
-                .rows
-                .iter()
-                .map(|row| row.accepting == wanted)
-                .collect();
-            let mut stack: Vec<u32> = (0..self.rows.len() as u32)
-                .filter(|&s| found[s as usize])
-                .collect();
-            while let Some(state) = stack.pop() {
-                for &source in &sources[state as usize] {
-                    if !std::mem::replace(&mut found[source as usize], true) {
-                        stack.push(source);
-                    }
-                }
-            }
-            found
-        };
-        let (truth, falsity) = (reaching(true), reaching(false));
+        let mut backward = Backward::new(self);
+        let truth = backward.reaching(self.rows.iter().map(|row| row.accepting));
+        let falsity = backward.reaching(self.rows.iter().map(|row| !row.accepting));
         for (row, (truth, falsity)) in self.rows.iter_mut().zip(truth.into_iter().zip(falsity)) {
             row.finality = match (truth, falsity) {
                 (true, false) => Finality::FinalTrue,

@@ -58,6 +58,7 @@ mod progress;
 
 // Automata: construction, form, size, questions.
 mod analysis;
+mod backward;
 mod compile;
 mod dfa;
 mod minimize;

@@ -17,7 +17,8 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::limits::{LimitError, Limits};
 use super::machine::Part;
@@ -30,6 +31,9 @@ use super::residual::{FALSE, TRUE};
 /// Configurations that one search may visit.
 const REACH: usize = 128;
 
+/// Searches in a row that may be given up before no more are tried.
+const PATIENCE: u32 = 256;
+
 /// A search for one value, with the answers it has found.
 #[derive(Clone, Debug)]
 pub(super) struct Outlook {
@@ -41,6 +45,8 @@ pub(super) struct Outlook {
     begun: Vec<Option<NodeId>>,
     /// Per configuration whether the value can be reached from it; none if the search was given up.
     known: FxHashMap<u32, Option<bool>>,
+    /// How many searches in a row were given up.
+    in_vain: u32,
 }
 
 impl Outlook {
@@ -58,6 +64,7 @@ impl Outlook {
             wanted,
             begun,
             known: FxHashMap::default(),
+            in_vain: 0,
         }
     }
 
@@ -72,7 +79,11 @@ impl Outlook {
         if let Some(&known) = self.known.get(&first) {
             return known;
         }
+        if self.in_vain > PATIENCE {
+            return None;
+        }
         let found = self.search(first).unwrap_or(None);
+        self.in_vain = if found.is_none() { self.in_vain + 1 } else { 0 };
         self.known.insert(first, found);
         found
     }
@@ -105,9 +116,9 @@ impl Outlook {
             time: 0,
             open: true,
         };
-        let mut queue = vec![first];
+        let mut queue: IndexSet<u32, FxBuildHasher> = IndexSet::from_iter([first]);
         let mut next = 0;
-        while let Some(&configuration) = queue.get(next) {
+        while let Some(&configuration) = queue.get_index(next) {
             next += 1;
             let here = self.engine.accepts(configuration) == self.wanted;
             if here || self.known.get(&configuration) == Some(&Some(true)) {
@@ -117,11 +128,7 @@ impl Outlook {
                 return Ok(None);
             }
             let after = self.engine.step(configuration, reading)?;
-            for target in self.engine.diagrams.leaves(after) {
-                if !queue.contains(&target) {
-                    queue.push(target);
-                }
-            }
+            queue.extend(self.engine.diagrams.leaves(after));
         }
         // Nothing that was visited reaches the value.
         self.known

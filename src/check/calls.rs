@@ -130,7 +130,8 @@ impl<'a> Checker<'a> {
                     return self.wrong();
                 };
                 let declared = def.ty.as_ref().map(|ty| self.ty(&home, ty));
-                self.inlined(item_ref, span, |checker| match &declared {
+                let values = inner.values();
+                self.inlined(item_ref, values, span, |checker| match &declared {
                     Some(ty) => checker.typed_as(&inner, &def.value, ty),
                     None => checker.value(&inner, &def.value, None),
                 })
@@ -139,7 +140,8 @@ impl<'a> Checker<'a> {
                 let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span) else {
                     return self.wrong();
                 };
-                self.inlined(item_ref, span, |checker| {
+                let values = inner.values();
+                self.inlined(item_ref, values, span, |checker| {
                     let id = checker.boolean(&inner, &def.value);
                     Typed { id, ty: Type::Bool }
                 })

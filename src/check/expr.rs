@@ -9,6 +9,7 @@ use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{self, Expr};
+use crate::ids::ExprId;
 use crate::project::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
@@ -147,7 +148,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A condition as a value: a Boolean, never null.
-    pub(super) fn boolean(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> crate::ids::ExprId {
+    pub(super) fn boolean(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         let typed = self.value(scope, expr, Some(&Type::Bool));
         self.require_boolean(&typed, *expr.span);
         typed.id
@@ -235,7 +236,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Typed {
         let wanted = expected.map(Type::non_null).cloned();
-        let mut members: Vec<(SmolStr, crate::ids::ExprId)> = Vec::new();
+        let mut members: Vec<(SmolStr, ExprId)> = Vec::new();
         for entry in entries {
             let ty = match &wanted {
                 Some(Type::Record(record)) => {
@@ -376,23 +377,25 @@ impl<'a> Checker<'a> {
                     return self.wrong();
                 }
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                self.inlined(item_ref, span, |checker| match &declared {
+                // Without a declared type, what a constant means may depend on the type expected.
+                let args = (declared.is_some() || expected.is_none()).then(Vec::new);
+                self.inlined(item_ref, args, span, |checker| match &declared {
                     Some(ty) => checker.typed_as(&scope, &def.value, ty),
                     None => checker.value(&scope, &def.value, expected),
                 })
             }
             ast::ItemKind::Let(def) if def.params.is_empty() => {
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                self.inlined(item_ref, span, |checker| match &declared {
+                self.inlined(item_ref, Some(Vec::new()), span, |checker| match &declared {
                     Some(ty) => checker.typed_as(&scope, &def.value, ty),
                     None => checker.value(&scope, &def.value, None),
                 })
             }
-            ast::ItemKind::Predicate(def) if def.params.is_empty() => self.inlined(item_ref, span, |checker| {
+            ast::ItemKind::Predicate(def) if def.params.is_empty() => self.inlined(item_ref, Some(Vec::new()), span, |checker| {
                 let id = checker.boolean(&scope, &def.value);
                 Typed { id, ty: Type::Bool }
             }),
-            ast::ItemKind::Unsafe(def) => self.inlined(item_ref, span, |checker| {
+            ast::ItemKind::Unsafe(def) => self.inlined(item_ref, Some(Vec::new()), span, |checker| {
                 let id = checker.boolean(&scope, &def.value);
                 Typed { id, ty: Type::Bool }
             }),
@@ -423,13 +426,27 @@ impl<'a> Checker<'a> {
         Typed { id: typed.id, ty: if typed.ty == Type::Error { Type::Error } else { ty.clone() } }
     }
 
-    /// Elaborates the body of a definition in place of its use; refuses definitions that use themselves.
-    pub(super) fn inlined(&mut self, item_ref: ItemRef, span: Span, body: impl FnOnce(&mut Self) -> Typed) -> Typed {
+    /// Elaborates the body of a definition in place of its use; refuses definitions that use themselves. `args` are the
+    /// values its parameters are bound to, where all of them are values.
+    pub(super) fn inlined(
+        &mut self,
+        item_ref: ItemRef,
+        args: Option<Vec<ExprId>>,
+        span: Span,
+        body: impl FnOnce(&mut Self) -> Typed,
+    ) -> Typed {
+        let key = args.map(|args| (item_ref, args));
+        if let Some(made) = key.as_ref().and_then(|key| self.made.get(key)) {
+            return made.clone();
+        }
         if !self.enter(item_ref, span) {
             return self.wrong();
         }
         let typed = body(self);
         self.leave();
+        if let Some(key) = key {
+            self.made.insert(key, typed.clone());
+        }
         typed
     }
 
@@ -645,7 +662,7 @@ impl<'a> Checker<'a> {
     fn choice(
         &mut self,
         scope: &Scope<'a>,
-        condition: crate::ids::ExprId,
+        condition: ExprId,
         then: &'a ast::Expr,
         otherwise: &'a ast::Expr,
         expected: Option<&Type>,

@@ -239,6 +239,11 @@ impl<'a> Checker<'a> {
     /// A predicate, definition or unsafe state that is a formula, in place of its name.
     fn temporal_item(&mut self, scope: &Scope<'a>, item_ref: ItemRef, args: &'a [ast::Arg], span: Span) -> FormulaId {
         self.used.insert(item_ref);
+        if args.is_empty()
+            && let Some(made) = self.made_formulas.get(&item_ref)
+        {
+            return *made;
+        }
         let home = Scope::module(item_ref.module);
         let item = self.names.item(item_ref);
         let (name, params, body): (&'a ast::Name, &'a [ast::Param], &'a ast::Expr) = match &item.kind {
@@ -256,6 +261,9 @@ impl<'a> Checker<'a> {
         }
         let formula = self.formula(&inner, body);
         self.leave();
+        if params.is_empty() {
+            self.made_formulas.insert(item_ref, formula);
+        }
         formula
     }
 

@@ -39,8 +39,10 @@ impl<'a> Checker<'a> {
                     );
                 }
                 let default = Path::Pointer(vec![field.name.text.clone()]);
+                let span = *field.span;
                 if let Some(field) = self.declared_field(&scope, field, default, false) {
                     self.spec.signature.fields.push(field);
+                    self.field_spans.push(span);
                 }
             }
             self.spec.signature.clock =
@@ -276,13 +278,13 @@ impl<'a> Checker<'a> {
                 TraceClauseKind::Meta(_) => {}
             }
         }
-        if layout.each.is_none()
-            && let Some(field) =
-                self.spec.signature.fields.iter().find(|field| matches!(field.source, FieldSource::Each(_)))
-        {
-            let message = format!("the field `{}` lies in `each`, and the `trace` block has no `each`", field.name);
-            let span = trace.clauses.first().map(|clause| *clause.span).unwrap_or_default();
-            self.error(Code::G0318, span, message);
+        if layout.each.is_none() {
+            for idx in 0..self.spec.signature.fields.len() {
+                if matches!(self.spec.signature.fields[idx].source, FieldSource::Each(_)) {
+                    let span = self.field_spans[idx];
+                    self.error(Code::G0318, span, "`from each` needs an `each` in the `trace` block");
+                }
+            }
         }
         self.spec.signature.layout = layout;
     }

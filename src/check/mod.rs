@@ -31,6 +31,7 @@ mod text;
 mod track;
 mod types;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -91,8 +92,17 @@ struct Checker<'a> {
     reported: HashSet<(Code, Span, String)>,
     /// Enums and records that were made, by module and item.
     types: HashMap<names::ItemRef, Type>,
+    /// Where each field of the event is declared.
+    field_spans: Vec<Span>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
+    /// Definitions that were inlined already, with the arguments they had: a definition that uses another twice costs no
+    /// more than one that uses it once.
+    made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
+    /// The same for definitions that are formulas.
+    made_formulas: HashMap<names::ItemRef, crate::ids::FormulaId>,
+    /// Which definitions are formulas.
+    temporal: RefCell<HashMap<names::ItemRef, bool>>,
     /// Definitions being inlined, innermost last.
     open: Vec<names::ItemRef>,
     /// Depth of every expression, by id.
@@ -129,7 +139,11 @@ impl<'a> Checker<'a> {
             diagnostics,
             reported: HashSet::new(),
             types: HashMap::new(),
+            field_spans: Vec::new(),
             tracks: HashMap::new(),
+            made: HashMap::new(),
+            made_formulas: HashMap::new(),
+            temporal: RefCell::new(HashMap::new()),
             open: Vec::new(),
             depths: Vec::new(),
             not_null: Vec::new(),

@@ -66,7 +66,7 @@ impl Checker<'_> {
                 && compared.element_terms.is_empty()
                 && compared.constants.is_empty()
                 && range.is_none()
-                && !self.diagnostics.iter().any(Diagnostic::is_error)
+                && !self.has_error_within(span)
             {
                 self.report(
                     Diagnostic::new(Code::G0312, span, format!("`{}` is compared with nothing", var.name))
@@ -88,6 +88,14 @@ impl Checker<'_> {
             }
         }
         Some(Quantified { universal, vars, reads_tracks })
+    }
+
+    /// Whether something within the span was reported as wrong: what depends on it is not reported again.
+    fn has_error_within(&self, span: Span) -> bool {
+        self.diagnostics.iter().any(|diagnostic| {
+            let at = diagnostic.span();
+            diagnostic.is_error() && at.file == span.file && span.start <= at.start && at.end <= span.end
+        })
     }
 
     /// What a name is compared with in these expressions.

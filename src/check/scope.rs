@@ -5,6 +5,7 @@ use std::rc::Rc;
 use smol_str::SmolStr;
 
 use super::Typed;
+use crate::ids::ExprId;
 use crate::project::ModuleIdx;
 use crate::syntax::ast;
 
@@ -57,6 +58,18 @@ impl<'a> Scope<'a> {
             frame = here.outer.as_deref();
         }
         None
+    }
+
+    /// The values that all names are bound to; none where one is bound to something else.
+    pub(super) fn values(&self) -> Option<Vec<ExprId>> {
+        let mut values = Vec::new();
+        let mut frame = self.innermost.as_deref();
+        while let Some(here) = frame {
+            let Binding::Value(typed) = &here.binding else { return None };
+            values.push(typed.id);
+            frame = here.outer.as_deref();
+        }
+        Some(values)
     }
 
     /// All bound names, innermost first, for "did you mean".

@@ -66,13 +66,18 @@ impl<'a> Checker<'a> {
     }
 
     fn item_is_temporal(&self, item: super::names::ItemRef, depth: usize) -> bool {
+        if let Some(known) = self.temporal.borrow().get(&item) {
+            return *known;
+        }
         let scope = Scope::module(item.module);
-        match &self.names.item(item).kind {
+        let temporal = match &self.names.item(item).kind {
             ast::ItemKind::Predicate(def) => self.temporal_within(&scope, &def.value, depth),
             ast::ItemKind::Let(def) => self.temporal_within(&scope, &def.value, depth),
             ast::ItemKind::Unsafe(def) => self.temporal_within(&scope, &def.value, depth),
             ast::ItemKind::Template(_) => true,
             _ => false,
-        }
+        };
+        self.temporal.borrow_mut().insert(item, temporal);
+        temporal
     }
 }

@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         self.used.insert(item_ref);
         let scope = Scope::module(item_ref.module);
         let ast::ItemKind::Const(def) = &self.names.item(item_ref).kind else { return self.wrong() };
-        self.inlined(item_ref, *name.span, |checker| match &def.ty {
+        self.inlined(item_ref, None, *name.span, |checker| match &def.ty {
             Some(ty) => {
                 let ty = checker.ty(&scope, ty);
                 checker.typed_as(&scope, &def.value, &ty)

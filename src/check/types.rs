@@ -159,9 +159,8 @@ impl<'a> Checker<'a> {
         }
         let (lhs, rhs) = (lhs.non_null(), rhs.non_null());
         match (lhs, rhs) {
-            (Type::Error | Type::Json, other) | (other, Type::Error | Type::Json) => {
-                Self::is_plain(other) || matches!(other, Type::Error)
-            }
+            (Type::Error, _) | (_, Type::Error) => true,
+            (Type::Json, other) | (other, Type::Json) => Self::is_plain(other),
             (Type::Int | Type::Float, Type::Int | Type::Float) => true,
             (Type::List(lhs), Type::List(rhs)) | (Type::Set(lhs), Type::Set(rhs)) => Self::comparable(lhs, rhs),
             (Type::Map(_) | Type::Record(_), Type::Map(_) | Type::Record(_)) => true,

@@ -57,7 +57,10 @@ impl miette::Diagnostic for SpecError {
     }
 
     fn severity(&self) -> Option<miette::Severity> {
-        self.reports.iter().filter_map(miette::Diagnostic::severity).max()
+        self.reports
+            .iter()
+            .filter_map(miette::Diagnostic::severity)
+            .max()
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -65,7 +68,9 @@ impl miette::Diagnostic for SpecError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.reports.first().and_then(miette::Diagnostic::source_code)
+        self.reports
+            .first()
+            .and_then(miette::Diagnostic::source_code)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -74,7 +79,9 @@ impl miette::Diagnostic for SpecError {
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
         let rest = self.reports.get(1..).filter(|rest| !rest.is_empty())?;
-        Some(Box::new(rest.iter().map(|report| report as &dyn miette::Diagnostic)))
+        Some(Box::new(
+            rest.iter().map(|report| report as &dyn miette::Diagnostic),
+        ))
     }
 }
 
@@ -102,7 +109,11 @@ impl miette::Diagnostic for Report {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let fixes = self.diagnostic.fixes.iter().map(|fix| &fix.message);
         let lines: Vec<_> = self.diagnostic.notes.iter().chain(fixes).cloned().collect();
-        if lines.is_empty() { None } else { Some(Box::new(lines.join("\n"))) }
+        if lines.is_empty() {
+            None
+        } else {
+            Some(Box::new(lines.join("\n")))
+        }
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -112,7 +123,12 @@ impl miette::Diagnostic for Report {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let file = self.diagnostic.span().file;
         let labels = std::iter::once(&self.diagnostic.primary)
-            .chain(self.diagnostic.secondary.iter().filter(move |label| label.span.file == file))
+            .chain(
+                self.diagnostic
+                    .secondary
+                    .iter()
+                    .filter(move |label| label.span.file == file),
+            )
             .map(|label| labeled(label.span, &label.message));
         Some(Box::new(labels))
     }

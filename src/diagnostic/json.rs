@@ -66,7 +66,12 @@ pub fn json_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let span = |span: Span| {
         let at = sources.get(span.file).location(span.start);
-        JsonSpan { start: span.start, end: span.end, line: at.line, column: at.column }
+        JsonSpan {
+            start: span.start,
+            end: span.end,
+            line: at.line,
+            column: at.column,
+        }
     };
     let file = |span: Span| sources.get(span.file).name();
     let primary = std::iter::once((&diagnostic.primary, true));
@@ -96,7 +101,11 @@ pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
                 edits: fix
                     .edits
                     .iter()
-                    .map(|(at, text)| JsonEdit { file: file(*at), span: span(*at), text })
+                    .map(|(at, text)| JsonEdit {
+                        file: file(*at),
+                        span: span(*at),
+                        text,
+                    })
                     .collect(),
             })
             .collect(),

@@ -18,7 +18,10 @@ pub struct RenderOptions {
 /// The same diagnostics give the same bytes.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, options: RenderOptions) -> String {
-    let mut cache = Sources { map: sources, read: BTreeMap::new() };
+    let mut cache = Sources {
+        map: sources,
+        read: BTreeMap::new(),
+    };
     let mut out = Vec::new();
     for diagnostic in diagnostics {
         let report = report(diagnostic, sources, options);
@@ -54,7 +57,10 @@ fn without_colors(line: &str) -> String {
 /// One line for each diagnostic: `file:line:column: error G0101: message`.
 #[must_use]
 pub fn render_short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-    diagnostics.iter().map(|diagnostic| plain(diagnostic, sources)).collect()
+    diagnostics
+        .iter()
+        .map(|diagnostic| plain(diagnostic, sources))
+        .collect()
 }
 
 fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
@@ -83,7 +89,9 @@ fn report<'d>(
         Severity::Warning => ("warning", Color::Yellow),
         Severity::Hint => ("hint", Color::Cyan),
     };
-    let config = Config::new().with_index_type(IndexType::Byte).with_color(options.color);
+    let config = Config::new()
+        .with_index_type(IndexType::Byte)
+        .with_color(options.color);
     let primary = place(diagnostic.span(), sources);
     let mut builder = Report::build(ReportKind::Custom(word, color), primary.clone())
         .with_config(config)
@@ -93,7 +101,12 @@ fn report<'d>(
         "" => "here",
         message => message,
     };
-    builder.add_label(Label::new(primary).with_message(label).with_color(color).with_priority(1));
+    builder.add_label(
+        Label::new(primary)
+            .with_message(label)
+            .with_color(color)
+            .with_priority(1),
+    );
     for label in &diagnostic.secondary {
         builder.add_label(
             Label::new(place(label.span, sources))
@@ -132,7 +145,10 @@ fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
     let line = file.lines().line_index(first.start);
     let start = file.lines().line_start(line)?;
     let text_len = u32::try_from(file.text().len()).ok()?;
-    let end = file.lines().line_start(line + 1).map_or(text_len, |next| next - 1);
+    let end = file
+        .lines()
+        .line_start(line + 1)
+        .map_or(text_len, |next| next - 1);
     let mut edits: Vec<_> = fix.edits.iter().collect();
     edits.sort_by_key(|(span, _)| span.start);
     let mut out = String::new();
@@ -147,7 +163,11 @@ fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
     }
     out.push_str(file.slice(Span::new(first.file, at, end)));
     let without_marker = out.split("//").next().unwrap_or("").trim();
-    Some(if without_marker.is_empty() { out.trim().to_owned() } else { without_marker.to_owned() })
+    Some(if without_marker.is_empty() {
+        out.trim().to_owned()
+    } else {
+        without_marker.to_owned()
+    })
 }
 
 /// The files of a map, as ariadne wants them.

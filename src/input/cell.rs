@@ -6,7 +6,7 @@ use super::document::{self, brief};
 use super::scan::Lexeme;
 use crate::problem::ProblemKind;
 use crate::signature::{Absent, Field, TimeUnit};
-use crate::types::Type;
+use crate::types::{EnumType, Type};
 use crate::value::{Cell, EnumValue, Instant, Number, Object, Value};
 
 /// What a field's value turned out to be: a value, or unknown for a reason (none where that is no error).
@@ -90,6 +90,29 @@ pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme, text: &str) -> Reading 
     }
 }
 
+/// Reads a string of a text.
+pub(crate) fn from_text(field: &Field, text: &str, lone: bool) -> Reading {
+    if lone {
+        return stand_in(ProblemKind::InvalidUtf8);
+    }
+    match field.ty.non_null() {
+        Type::String | Type::Json | Type::Error => Ok(Value::string(text)),
+        Type::Enum(of) => enum_value(of, text, &field.ty),
+        ty @ (Type::Time | Type::Duration) => spelt_instant(ty, text, field.unit),
+        _ => wrong(&found(&Value::string(text)), &field.ty),
+    }
+}
+
+fn enum_value(of: &EnumType, text: &str, ty: &Type) -> Reading {
+    match of.values.iter().position(|name| name == text) {
+        Some(index) => Ok(Value::Enum(EnumValue {
+            of: of.number,
+            index: u16::try_from(index).unwrap_or(u16::MAX),
+        })),
+        None => wrong(&found(&Value::string(text)), ty),
+    }
+}
+
 /// Reads a value of a tree.
 pub(crate) fn from_value(field: &Field, value: &Value) -> Reading {
     match value {
@@ -168,15 +191,7 @@ fn convert(value: Value, ty: &Type, unit: TimeUnit) -> Reading {
             instant(ty, &number.to_string(), unit)
         }
         (Type::Time | Type::Duration, Value::String(text)) => spelt_instant(ty, &text, unit),
-        (Type::Enum(of), Value::String(text)) => {
-            match of.values.iter().position(|name| *name == text) {
-                Some(index) => Ok(Value::Enum(EnumValue {
-                    of: of.number,
-                    index: u16::try_from(index).unwrap_or(u16::MAX),
-                })),
-                None => wrong(&found(&Value::String(text)), ty),
-            }
-        }
+        (Type::Enum(of), Value::String(text)) => enum_value(of, &text, ty),
         (Type::Json | Type::Error, value) => match document::why_within(&value) {
             None => Ok(value),
             Some(kind) => stand_in(kind),

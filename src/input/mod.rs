@@ -19,6 +19,7 @@ pub mod read;
 pub mod split;
 
 mod cell;
+mod gather;
 mod keys;
 mod path;
 mod plan;

@@ -97,6 +97,8 @@ pub(crate) struct Plan {
     pub(crate) complete: Option<usize>,
     pub(crate) native: Option<NativeSlots>,
     pub(crate) order_by: Vec<Place>,
+    /// The same as fields of the signature.
+    pub(crate) order_fields: Vec<usize>,
     /// Whether a list at the top of a file holds records.
     pub(crate) explodes: bool,
 }
@@ -154,6 +156,7 @@ impl Plan {
             complete: None,
             native: None,
             order_by: Vec::new(),
+            order_fields: layout.order_by.clone(),
             explodes: true,
         };
         for field in &signature.fields {

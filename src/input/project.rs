@@ -62,6 +62,7 @@ pub struct Projection {
 pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
+    decoded: String,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }
@@ -115,9 +116,9 @@ impl Projection {
         self.plan.explodes
     }
 
-    /// Whether `order by` needs all events of a file at once.
-    pub fn orders(&self) -> bool {
-        !self.plan.order_by.is_empty()
+    /// The fields of `order by`; where there are any, all events of a trace are needed at once.
+    pub fn order_fields(&self) -> &[usize] {
+        &self.plan.order_fields
     }
 
     /// The meta cells that hold this fact.
@@ -250,6 +251,7 @@ impl Projection {
             scan,
             keys: &mut scratch.keys,
             sink: &mut scratch.sink,
+            decoded: &mut scratch.decoded,
             depth: self.limits.depth(),
             quiet: false,
             members: None,
@@ -302,7 +304,7 @@ impl Projection {
             id,
             complete,
             meta,
-            steps: std::mem::take(&mut sink.steps),
+            steps: sink.take_steps(),
             problems,
         })))
     }
@@ -343,15 +345,26 @@ impl Projection {
     fn finish_event(&self, sink: &mut Sink, place: &Place<'_>, is_end: bool) -> Outcome {
         let trace = match self.plan.native {
             Some(native) => match sink.event.get_mut(native.trace).and_then(Option::take) {
+                None | Some(Cell::Known(Value::Null)) => None,
+                Some(Cell::Known(value)) => match named(&value) {
+                    Some(name) => Some(name),
+                    None => {
+                        let message = "the name of a trace must be a text or a number";
+                        let kind = ProblemKind::WrongType;
+                        return Outcome::Refused(place.problem(kind, message.to_owned()));
+                    }
+                },
                 Some(Cell::Unknown) => {
-                    let first = sink.drafts.first();
-                    let message = first.map_or("the trace is not known", |draft| &draft.message);
-                    return Outcome::Refused(
-                        place.problem(ProblemKind::DuplicateKey, message.to_owned()),
+                    let why = sink.drafts.iter().find(|draft| draft.step.is_some());
+                    let (kind, message) = why.map_or(
+                        (ProblemKind::DuplicateKey, "its trace is not known"),
+                        |draft| (draft.kind, draft.message.as_str()),
                     );
+                    return Outcome::Refused(place.problem(
+                        kind,
+                        format!("{message}, so the event's trace is not known"),
+                    ));
                 }
-                Some(Cell::Known(value)) => named(&value),
-                None => None,
             },
             None => self.name(sink, self.plan.id, false),
         };

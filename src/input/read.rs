@@ -5,6 +5,7 @@ use std::io::Read;
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
+use super::gather::Gather;
 use super::limits::{Accounting, FileReport};
 use super::open::Source;
 use super::project::{Outcome, Projection, Scratch};
@@ -17,8 +18,8 @@ use crate::value::{Cell, Value};
 /// Reads a source. Units come in the order of the file, whatever the number of threads; problems that belong to no
 /// unit are in the report.
 ///
-/// Reading goes on while `emit` works only within a batch: memory is that of two batches and their units. With
-/// `order by` and `events from lines`, the steps of the whole file are held.
+/// Memory is that of two batches and the units of one. With `order by`, single events are held until the end of the
+/// file and come as whole [records](Unit::Record), one per trace, in the order in which the traces began.
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
     match source.open() {
         Ok(from) => read_from(from, &source.name, projection, emit),
@@ -53,6 +54,7 @@ pub fn read_from(
         projection,
         report: FileReport::default(),
         shift: 0,
+        gather: (!projection.order_fields().is_empty()).then(Gather::default),
         emit,
     };
     let mut batch = splitter.next_batch();
@@ -63,6 +65,13 @@ pub fn read_from(
         );
         merge.batch(&current, outcomes);
         batch = next;
+    }
+    for unit in merge
+        .gather
+        .into_iter()
+        .flat_map(|gather| gather.finish(projection))
+    {
+        (merge.emit)(unit);
     }
     merge.report
 }
@@ -88,6 +97,8 @@ struct Merge<'a> {
     report: FileReport,
     /// Records beyond the first of their line, so far: the splitter counts one a line.
     shift: u64,
+    /// Single events, where they must be sorted.
+    gather: Option<Gather>,
     emit: &'a mut dyn FnMut(Unit),
 }
 
@@ -150,7 +161,13 @@ impl Merge<'_> {
                 };
                 origin.ordinal += shift;
                 counts.problems += problems.iter().filter(|p| p.kind.is_error()).count() as u64;
-                (self.emit)(unit);
+                let unit = match &mut self.gather {
+                    Some(gather) => gather.take(unit, self.projection),
+                    None => Some(unit),
+                };
+                if let Some(unit) = unit {
+                    (self.emit)(unit);
+                }
             }
             Outcome::LeftOut(problem) => {
                 counts.left_out += 1;

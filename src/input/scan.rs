@@ -201,17 +201,62 @@ impl<'j> Scanner<'j> {
     /// At a quote: the string.
     #[inline]
     pub(crate) fn string(&mut self) -> Scan<Raw> {
+        let start = self.at + 1;
+        let end = self.plain(start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Raw {
+                start,
+                end,
+                escaped: false,
+                lone: false,
+            });
+        }
+        self.string_from(start, end, &mut |_, _, _| {})
+    }
+
+    /// At a quote: the string, and its text, in `out` where it is not the text between the quotes.
+    pub(crate) fn decoded(&mut self, text: &'j str, out: &mut String) -> Scan<Raw> {
+        let start = self.at + 1;
+        let end = self.plain(start);
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(Raw {
+                start,
+                end,
+                escaped: false,
+                lone: false,
+            });
+        }
+        out.clear();
+        self.string_from(start, end, &mut |from, to, escape| {
+            out.push_str(text.get(from..to).unwrap_or_default());
+            if let Some(char) = escape {
+                out.push(char);
+            }
+        })
+    }
+
+    /// A string from the first byte at `at` on that is not plain; `piece` is told every plain stretch and the
+    /// character of the escape behind it.
+    #[inline]
+    fn string_from(
+        &mut self,
+        start: usize,
+        mut at: usize,
+        piece: &mut impl FnMut(usize, usize, Option<char>),
+    ) -> Scan<Raw> {
         let mut raw = Raw {
-            start: self.at + 1,
+            start,
             end: 0,
             escaped: false,
             lone: false,
         };
-        let mut at = self.at + 1;
+        let mut from = start;
         loop {
-            at = self.plain(at);
             match self.bytes.get(at) {
                 Some(b'"') => {
+                    piece(from, at, None);
                     raw.end = at;
                     self.at = at + 1;
                     return Ok(raw);
@@ -219,24 +264,20 @@ impl<'j> Scanner<'j> {
                 Some(b'\\') => {
                     raw.escaped = true;
                     self.at = at;
-                    raw.lone |= self.escape()?;
-                    at = self.at;
+                    let escape = self.escape()?;
+                    raw.lone |= escape.is_none();
+                    piece(from, at, escape);
+                    from = self.at;
+                    at = self.plain(from);
                 }
-                Some(0) => {
+                other => {
                     self.at = at;
-                    return self.syntax("a NUL byte stands in a string");
-                }
-                Some(b'\n') => {
-                    self.at = at;
-                    return self.syntax("a string is not closed on its line");
-                }
-                Some(_) => {
-                    self.at = at;
-                    return self.syntax("a control character stands in a string");
-                }
-                None => {
-                    self.at = self.bytes.len();
-                    return self.fault(FaultKind::End);
+                    return match other {
+                        None => self.fault(FaultKind::End),
+                        Some(0) => self.syntax("a NUL byte stands in a string"),
+                        Some(b'\n') => self.syntax("a string is not closed on its line"),
+                        Some(_) => self.syntax("a control character stands in a string"),
+                    };
                 }
             }
         }
@@ -261,37 +302,42 @@ impl<'j> Scanner<'j> {
         at
     }
 
-    /// At a backslash: consumes the escape; whether it is half a surrogate pair.
-    fn escape(&mut self) -> Scan<bool> {
-        match self.bytes.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 2;
-                Ok(false)
-            }
-            Some(b'u') => {
-                let first = self.hex(self.at + 2)?;
-                self.at += 6;
-                match first {
-                    0xd800..=0xdbff => {
-                        if self.bytes.get(self.at..self.at + 2) == Some(b"\\u".as_slice()) {
-                            let second = self.hex(self.at + 2)?;
-                            if (0xdc00..=0xdfff).contains(&second) {
-                                self.at += 6;
-                                return Ok(false);
-                            }
-                        }
-                        Ok(true)
-                    }
-                    0xdc00..=0xdfff => Ok(true),
-                    _ => Ok(false),
-                }
-            }
-            Some(_) => self.syntax("no such escape"),
+    /// At a backslash: consumes the escape; its character, none for half a surrogate pair.
+    #[inline]
+    fn escape(&mut self) -> Scan<Option<char>> {
+        let char = match self.bytes.get(self.at + 1) {
+            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'u') => return self.unicode(),
+            Some(_) => return self.syntax("no such escape"),
             None => {
                 self.at = self.bytes.len();
-                self.fault(FaultKind::End)
+                return self.fault(FaultKind::End);
+            }
+        };
+        self.at += 2;
+        Ok(Some(char))
+    }
+
+    fn unicode(&mut self) -> Scan<Option<char>> {
+        let first = self.hex(self.at + 2)?;
+        self.at += 6;
+        if (0xd800..=0xdbff).contains(&first)
+            && self.bytes.get(self.at..self.at + 2) == Some(b"\\u".as_slice())
+        {
+            let second = self.hex(self.at + 2)?;
+            if (0xdc00..=0xdfff).contains(&second) {
+                self.at += 6;
+                return Ok(char::from_u32(
+                    0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00),
+                ));
             }
         }
+        Ok(char::from_u32(first))
     }
 
     fn hex(&self, at: usize) -> Scan<u32> {
@@ -467,38 +513,19 @@ impl Nest {
 
 /// Writes the text of a string with escapes to `out`. The string was scanned and has no half surrogate pair.
 pub(crate) fn decode(raw: &str, out: &mut String) {
-    let mut rest = raw;
-    while let Some(place) = memchr::memchr(b'\\', rest.as_bytes()) {
-        out.push_str(rest.get(..place).unwrap_or_default());
-        let escape = rest.as_bytes().get(place + 1).copied().unwrap_or_default();
-        let mut taken = 2;
-        match escape {
-            b'b' => out.push('\u{8}'),
-            b'f' => out.push('\u{c}'),
-            b'n' => out.push('\n'),
-            b'r' => out.push('\r'),
-            b't' => out.push('\t'),
-            b'u' => {
-                let unit = |at: usize| {
-                    rest.get(at..at + 4)
-                        .and_then(|hex| u32::from_str_radix(hex, 16).ok())
-                        .unwrap_or(0xfffd)
-                };
-                let first = unit(place + 2);
-                taken = 6;
-                let code = if (0xd800..0xdc00).contains(&first) {
-                    taken = 12;
-                    0x10000 + ((first - 0xd800) << 10) + unit(place + 8).saturating_sub(0xdc00)
-                } else {
-                    first
-                };
-                out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+    let mut scanner = Scanner::new(raw.as_bytes());
+    while scanner.at < raw.len() {
+        let from = scanner.at;
+        let to = scanner.plain(from);
+        out.push_str(raw.get(from..to).unwrap_or_default());
+        scanner.at = to;
+        if to < raw.len() {
+            match scanner.escape() {
+                Ok(escape) => out.extend(escape),
+                Err(_) => return,
             }
-            other => out.push(char::from(other)),
         }
-        rest = rest.get(place + taken..).unwrap_or_default();
     }
-    out.push_str(rest);
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ impl Sink {
     }
 
     /// The cells of a level; of elements, the row that was begun last.
+    #[inline]
     fn cell(&mut self, plan: &Plan, level: LevelId, slot: usize) -> Option<&mut Option<Cell>> {
         match level {
             LevelId::Record => self.record.get_mut(slot),
@@ -94,6 +95,7 @@ impl Sink {
     }
 
     /// Keeps what was read for a slot.
+    #[inline]
     pub(crate) fn put(
         &mut self,
         plan: &Plan,
@@ -102,7 +104,10 @@ impl Sink {
         reading: Reading,
         at: usize,
     ) {
-        let (cell, trouble) = settle(reading);
+        let (cell, trouble) = match reading {
+            Ok(value) => (Cell::Known(value), None),
+            Err(trouble) => (Cell::Unknown, trouble),
+        };
         if let Some(place) = self.cell(plan, level, slot) {
             *place = Some(cell);
         }
@@ -234,33 +239,19 @@ impl Sink {
         self.in_event = false;
     }
 
-    /// Sorts the events by the keys of `order by`. An event whose key is unknown stays behind the event before it.
+    /// The steps; the next record is likely to have about as many.
+    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
+        let next = Vec::with_capacity(self.steps.len().min(1 << 12));
+        std::mem::replace(&mut self.steps, next)
+    }
+
+    /// Sorts the events by the keys of `order by`.
     pub(crate) fn order(&mut self, plan: &Plan) {
         let width = plan.order_by.len();
         if width == 0 {
             return;
         }
-        let mut keys: Vec<Vec<Value>> = Vec::with_capacity(self.index as usize);
-        for event in self.keys.chunks(width) {
-            let mut key = Vec::with_capacity(width);
-            for (idx, cell) in event.iter().enumerate() {
-                key.push(match cell {
-                    Cell::Known(value) => value.clone(),
-                    Cell::Unknown => keys
-                        .last()
-                        .and_then(|before| before.get(idx))
-                        .cloned()
-                        .unwrap_or_default(),
-                });
-            }
-            keys.push(key);
-        }
-        let mut events: Vec<usize> = (0..keys.len()).collect();
-        events.sort_by(|&lhs, &rhs| keys[lhs].cmp(&keys[rhs]));
-        let mut rank = vec![0; events.len()];
-        for (place, &event) in (0u32..).zip(&events) {
-            rank[event] = place;
-        }
+        let rank = ranks(&self.keys, width);
         let place = |index: u32| rank.get(index as usize).copied().unwrap_or(index);
         for step in &mut self.steps {
             step.index = place(step.index);
@@ -270,4 +261,31 @@ impl Sink {
             draft.step = draft.step.map(place);
         }
     }
+}
+
+/// The place of each event among all of them, by keys of `width` cells each. The sort is stable, and an event whose
+/// key is unknown stays behind the event before it.
+pub(crate) fn ranks(cells: &[Cell], width: usize) -> Vec<u32> {
+    let mut keys: Vec<Vec<Value>> = Vec::with_capacity(cells.len() / width.max(1));
+    for event in cells.chunks(width.max(1)) {
+        let mut key = Vec::with_capacity(width);
+        for (idx, cell) in event.iter().enumerate() {
+            key.push(match cell {
+                Cell::Known(value) => value.clone(),
+                Cell::Unknown => keys
+                    .last()
+                    .and_then(|before| before.get(idx))
+                    .cloned()
+                    .unwrap_or_default(),
+            });
+        }
+        keys.push(key);
+    }
+    let mut events: Vec<usize> = (0..keys.len()).collect();
+    events.sort_by(|&lhs, &rhs| keys[lhs].cmp(&keys[rhs]));
+    let mut rank = vec![0; events.len()];
+    for (place, &event) in (0u32..).zip(&events) {
+        rank[event] = place;
+    }
+    rank
 }

@@ -125,6 +125,8 @@ pub struct Splitter<R> {
     in_list: bool,
     /// What may come next in the list.
     expect: Expect,
+    /// Brackets or commas between records stand on this line.
+    between: bool,
     started: bool,
     /// Scans that failed may be repeated on the next line; what they cost is bounded.
     wasted: u64,
@@ -147,6 +149,7 @@ impl<R: Read> Splitter<R> {
             ordinal: 0,
             in_list: false,
             expect: Expect::Item,
+            between: false,
             started: false,
             wasted: 0,
             batch: Batch::default(),
@@ -172,7 +175,8 @@ impl<R: Read> Splitter<R> {
                 break;
             }
         }
-        if self.at == 0 && self.batch.is_empty() && self.batch.gaps.is_empty() {
+        let nothing = self.at == 0 && self.batch.consumed == 0 && self.batch.between == 0;
+        if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
             return None;
         }
         let rest = self.buffer.get(self.at..).unwrap_or_default().to_vec();
@@ -216,6 +220,7 @@ impl<R: Read> Splitter<R> {
         loop {
             match self.buffer.get(self.at) {
                 Some(b'\n') => {
+                    self.end_line();
                     self.at += 1;
                     self.line += 1;
                 }
@@ -223,6 +228,7 @@ impl<R: Read> Splitter<R> {
                 Some(&byte) => return Some(byte),
                 None => {
                     if !self.fill() {
+                        self.end_line();
                         return None;
                     }
                 }
@@ -256,6 +262,7 @@ impl<R: Read> Splitter<R> {
         if first == b'[' && self.splitting == Splitting::Records {
             self.in_list = true;
             self.expect = Expect::Item;
+            self.between = true;
             self.at += 1;
             return true;
         }
@@ -349,13 +356,13 @@ impl<R: Read> Splitter<R> {
             b']' => {
                 self.at += 1;
                 self.in_list = false;
-                self.count_between();
+                self.between = true;
                 return true;
             }
             b',' if self.expect != Expect::Item => {
                 self.at += 1;
                 self.expect = Expect::Item;
-                self.count_between();
+                self.between = true;
                 return true;
             }
             b'{' | b'[' if self.expect == Expect::Comma => {
@@ -448,12 +455,13 @@ impl<R: Read> Splitter<R> {
         (line, lines)
     }
 
-    /// A bracket or comma was passed: its line counts if nothing else on it has.
-    fn count_between(&mut self) {
-        if self.counted < self.line {
+    /// A line ends: brackets and commas between records make it count if nothing else on it has.
+    fn end_line(&mut self) {
+        if self.between && self.counted < self.line {
             self.counted = self.line;
             self.batch.between += 1;
         }
+        self.between = false;
     }
 
     /// Throws a line away without keeping it.

@@ -18,6 +18,8 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) scan: Scanner<'j>,
     pub(crate) keys: &'s mut OpenKeys,
     pub(crate) sink: &'s mut Sink,
+    /// Memory for strings with escapes.
+    pub(crate) decoded: &'s mut String,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
@@ -69,7 +71,7 @@ impl Walk<'_, '_> {
             self.list(level)?;
         }
         match byte {
-            b'{' if node.has_names() => {
+            b'{' if node.has_names() || node.has_indices() => {
                 self.again(&mut walked, start);
                 self.object(level, id)?;
             }
@@ -222,6 +224,14 @@ impl Walk<'_, '_> {
             b'{' | b'[' => {
                 self.skip(byte)?;
                 no_scalar(field, byte)
+            }
+            b'"' => {
+                let raw = self.scan.decoded(self.text, self.decoded)?;
+                let inner = match raw.escaped {
+                    true => self.decoded.as_str(),
+                    false => self.text.get(raw.start..raw.end).unwrap_or_default(),
+                };
+                cell::from_text(field, inner, raw.lone)
             }
             _ => cell::from_lexeme(field, self.scan.scalar(byte)?, self.text),
         };

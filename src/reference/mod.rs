@@ -1,12 +1,28 @@
 //! The definition of the language as code: a slow and obvious evaluator of `hir::Spec` over a recorded trace.
 //!
 //! Every function here says one sentence of the language page, and is written to be read beside it: expressions look
-//! back through the whole trace instead of carrying state ([`expr`], [`history`], [`track`]), formulas quantify over
-//! positions ([`formula`]), finality is a search for a continuation ([`tableau`]), and every instance of a quantified
-//! property is judged by itself from the first step on ([`quantifier`]).
+//! back through the whole trace instead of carrying state (`expr`, `history`, `track`), formulas quantify over positions
+//! (`formula`), finality is a search for a continuation (`tableau`), and every instance of a quantified property is
+//! judged by itself from the first step on (`quantifier`).
 //!
 //! It shares no code with the fast path, so that the two can disagree: nothing of automata or of plans is used here.
 //! It reads no files, and makes neither counterexamples nor messages.
+//!
+//! # Choices
+//! Where the page leaves room, this is what it is taken to mean:
+//!
+//! * `before(e)` at the first step is the initial value where `e` *is* a track, and null for every other `e`.
+//! * Arithmetic and casts to a type without `?` on null are data errors. `contains` on a list compares with null as `==`
+//!   does; every other test of a text is false on null on either side.
+//! * `set.add(null)` adds null; of all other functions but `text`, null for any argument gives null.
+//! * `text` takes strings and keys, in the order in which they stand, no numbers.
+//! * Within the update of a track of finite type every unknown operand of finite type ranges over its type, also below
+//!   comparisons; elsewhere only tracks have sets of values, and the readings of one track at one step agree.
+//! * A bound in time is unknown for each pair of steps one of which has no time, also for a step and itself.
+//! * An unknown term makes one instance of a value that nothing else takes: its comparisons are unknown where the term is,
+//!   and false elsewhere. It exists from the first step with an unknown term on; with `forall x in e`, where `e` is unknown.
+//! * An instance is finally violated no sooner than it exists, even where all unseen values were violated before.
+//! * The end of a complete trace makes an unknown verdict final as well.
 //!
 //! # Limits
 //! The cost is polynomial in the trace and exponential in the formula, in the number of steps whose `where` is unknown,
@@ -15,6 +31,7 @@
 
 mod builtin;
 mod clock;
+mod core;
 mod expr;
 mod formula;
 mod history;

@@ -2,7 +2,8 @@
 //!
 //! "`forall x: φ` …: for every value (tuple of values) φ over the whole trace." The instances of a prefix are the tuples
 //! of values that the compared terms took in it. Values not seen yet behave alike; one value that equals nothing stands
-//! for them. A compared term that is unknown is one instance whose variable is unknown.
+//! for them. A compared term that is unknown is one instance of an unseen value, which
+//! that term may have taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +52,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
             .map(plain)
             .collect());
     };
-    let mut known_instances: BTreeMap<Vec<Option<Value>>, Vec<Verdict>> = BTreeMap::new();
+    let mut known_instances: BTreeMap<Vec<Value>, Vec<Verdict>> = BTreeMap::new();
     let mut prefixes = Vec::new();
     for prefix in 0..=ctx.steps.len() {
         let mut tuples: Vec<Vec<Binding>> = vec![Vec::new()];
@@ -62,7 +63,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
                 .flat_map(|tuple| {
                     bindings
                         .iter()
-                        .map(|binding| [tuple.as_slice(), &[binding.clone()]].concat())
+                        .map(|binding| [tuple.as_slice(), std::slice::from_ref(binding)].concat())
                 })
                 .collect();
             if tuples.len() > INSTANCES {
@@ -82,7 +83,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
             failing: BTreeSet::new(),
         };
         for tuple in tuples {
-            let values: Vec<Option<Value>> = tuple
+            let values: Vec<Value> = tuple
                 .iter()
                 .enumerate()
                 .map(|(var, binding)| value(binding, var))
@@ -92,7 +93,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
                 None => {
                     let vars: Vec<Cell> = values
                         .iter()
-                        .map(|value| value.clone().map_or(Cell::Unknown, Cell::Known))
+                        .map(|value| Cell::Known(value.clone()))
                         .collect();
                     let series = instance(ctx, property, &vars)?;
                     known_instances.entry(values.clone()).or_insert(series)
@@ -100,6 +101,15 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
             };
             let verdict = series.get(prefix).copied().unwrap_or(Verdict::Unknown);
             add(&mut after, quantified, &tuple, verdict);
+        }
+        // What is final stays. An unknown term that comes later could only seem to change it: its instance is one of the
+        // values that were judged, or an unseen one, and all of those agree.
+        if let Some(before) = prefixes.last().map(|before: &After| before.verdict) {
+            after.verdict = if before.is_final() {
+                before
+            } else {
+                after.verdict
+            };
         }
         prefixes.push(after);
     }
@@ -191,16 +201,17 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-/// The value that stands for a binding; none: unknown.
-fn value(binding: &Binding, var: usize) -> Option<Value> {
+/// The value that stands for a binding.
+fn value(binding: &Binding, var: usize) -> Value {
     match binding {
-        Binding::Value(value, _) => Some(value.clone()),
-        // No spec has so many enums, so this value equals nothing that data or the spec may hold.
-        Binding::Unseen => Some(Value::Enum(EnumValue {
+        Binding::Value(value, _) => value.clone(),
+        // No spec has so many enums, so this value equals nothing that data or the spec may hold. It may still be what an
+        // unknown term has taken: comparisons with that are unknown, at those steps only. (A value that some other step
+        // holds is an instance of its own, and the same comparison is unknown there.)
+        Binding::Unseen | Binding::Any => Value::Enum(EnumValue {
             of: u16::MAX,
             index: u16::try_from(var).unwrap_or(u16::MAX),
-        })),
-        Binding::Any => None,
+        }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether some continuation of a prefix makes a formula true: an explicit search for one.
 //!
-//! A [`State`] stands before a position. It says which formulas must be true or false *at* that position (what is left
+//! A `State` stands before a position. It says which formulas must be true or false *at* that position (what is left
 //! to be shown of the formula), and which were true at the position before, as far as past operators will ask. A step
 //! takes the letters of the position, and splits every obligation by the law of its operator into what the position
 //! itself must fulfil and what the next one must:
@@ -15,26 +15,25 @@
 //! is exact: the prefix has a continuation that makes the formula true just if one of its states can go on to an end.
 //! Letters of continuations are free; those that no obligation asks for are left open.
 //!
-//! All other operators are defined by these: `F f = true U f`, `G = !F!`, `N = !X!`, `f W g = (f U g) | G f`,
-//! `f R g = !(!f U !g)`, `f M g = (f R g) & F f`, `O f = true S f`, `H = !O!`, `Z = !Y!`, `f B g = (f S g) | H f`.
+//! All other operators are defined by these, in `core`.
 //!
 //! # Limits
-//! The search is exponential in the size of the formula; beyond [`LIMIT`] states or branches it says so.
+//! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::TooLarge;
-use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::hir::Formulas;
 use crate::ids::{FormulaId, LetterId};
 
 /// States that one search may visit, and branches that one position may have.
 pub(super) const LIMIT: usize = 20_000;
 
 /// A formula of the core that the laws speak of, by its place in [`Tableau::nodes`].
-type NodeId = usize;
+pub(super) type NodeId = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Node {
+pub(super) enum Node {
     True,
     Letter(LetterId),
     Last,
@@ -312,124 +311,13 @@ impl Tableau {
         all
     }
 
-    fn add(&mut self, node: Node) -> NodeId {
+    pub(super) fn add(&mut self, node: Node) -> NodeId {
         let new = self.nodes.len();
         let id = *self.ids.entry(node).or_insert(new);
         if id == new {
             self.nodes.push(node);
         }
         id
-    }
-
-    /// The formula in terms of the core.
-    fn core(&mut self, formulas: &Formulas, id: FormulaId) -> NodeId {
-        let operands: Vec<NodeId> = formulas
-            .operands(id)
-            .into_iter()
-            .map(|id| self.core(formulas, id))
-            .collect();
-        let f = operands.first().copied().unwrap_or_default();
-        let g = operands.get(1).copied().unwrap_or_default();
-        match *formulas.get(id) {
-            Formula::True => self.add(Node::True),
-            Formula::False => {
-                let truth = self.add(Node::True);
-                self.not(truth)
-            }
-            Formula::Letter(letter) => self.add(Node::Letter(letter)),
-            Formula::Last => self.add(Node::Last),
-            Formula::Not(_) => self.not(f),
-            Formula::And(..) => self.add(Node::And(f, g)),
-            Formula::Or(..) => self.add(Node::Or(f, g)),
-            Formula::Implies(..) => self.implies(f, g),
-            Formula::Iff(..) => {
-                let (there, back) = (self.implies(f, g), self.implies(g, f));
-                self.add(Node::And(there, back))
-            }
-            Formula::Unary(op, bound, _) => match op {
-                Unary::Next => self.add(Node::Next(f)),
-                Unary::WeakNext => self.dual(f, Node::Next),
-                Unary::Eventually => self.eventually(bound, f),
-                Unary::Always => self.always(bound, f),
-                Unary::Previously => self.add(Node::Previously(f)),
-                Unary::WeakPreviously => self.dual(f, Node::Previously),
-                Unary::Once => self.once(bound, f),
-                Unary::Historically => {
-                    let f = self.not(f);
-                    let once = self.once(bound, f);
-                    self.not(once)
-                }
-            },
-            Formula::Binary(op, bound, ..) => match op {
-                Binary::Until => self.until(bound, f, g),
-                Binary::Unless => {
-                    let (until, always) = (self.until(None, f, g), self.always(None, f));
-                    self.add(Node::Or(until, always))
-                }
-                Binary::Release => self.release(f, g),
-                Binary::StrongRelease => {
-                    let (release, eventually) = (self.release(f, g), self.eventually(None, f));
-                    self.add(Node::And(release, eventually))
-                }
-                Binary::Since => self.add(Node::Since(f, g)),
-                Binary::BackTo => {
-                    let since = self.add(Node::Since(f, g));
-                    let f = self.not(f);
-                    let once = self.once(None, f);
-                    let historically = self.not(once);
-                    self.add(Node::Or(since, historically))
-                }
-            },
-        }
-    }
-
-    fn not(&mut self, f: NodeId) -> NodeId {
-        self.add(Node::Not(f))
-    }
-
-    fn dual(&mut self, f: NodeId, op: fn(NodeId) -> Node) -> NodeId {
-        let f = self.not(f);
-        let f = self.add(op(f));
-        self.not(f)
-    }
-
-    fn implies(&mut self, f: NodeId, g: NodeId) -> NodeId {
-        let f = self.not(f);
-        self.add(Node::Or(f, g))
-    }
-
-    fn until(&mut self, bound: Option<Bound>, f: NodeId, g: NodeId) -> NodeId {
-        match bound {
-            Some(Bound::Steps(from, to)) => self.add(Node::BoundedUntil(from, to, f, g)),
-            _ => self.add(Node::Until(f, g)),
-        }
-    }
-
-    fn eventually(&mut self, bound: Option<Bound>, f: NodeId) -> NodeId {
-        let truth = self.add(Node::True);
-        self.until(bound, truth, f)
-    }
-
-    fn always(&mut self, bound: Option<Bound>, f: NodeId) -> NodeId {
-        let f = self.not(f);
-        let eventually = self.eventually(bound, f);
-        self.not(eventually)
-    }
-
-    fn release(&mut self, f: NodeId, g: NodeId) -> NodeId {
-        let (f, g) = (self.not(f), self.not(g));
-        let until = self.until(None, f, g);
-        self.not(until)
-    }
-
-    fn once(&mut self, bound: Option<Bound>, f: NodeId) -> NodeId {
-        match bound {
-            Some(Bound::Steps(from, to)) => self.add(Node::BoundedOnce(from, to, f)),
-            _ => {
-                let truth = self.add(Node::True);
-                self.add(Node::Since(truth, f))
-            }
-        }
     }
 }
 

@@ -141,7 +141,7 @@ impl Ctx<'_> {
                 .flat_map(|before| {
                     values
                         .iter()
-                        .map(|value| [before.as_slice(), &[value.clone()]].concat())
+                        .map(|value| [before.as_slice(), std::slice::from_ref(value)].concat())
                 })
                 .collect();
         }

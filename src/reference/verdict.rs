@@ -103,7 +103,7 @@ fn timed(
             .flat_map(|word| {
                 completions
                     .iter()
-                    .map(|letters| [word.as_slice(), &[letters.clone()]].concat())
+                    .map(|letters| [word.as_slice(), std::slice::from_ref(letters)].concat())
             })
             .collect();
         if words.len() > COMPLETIONS {

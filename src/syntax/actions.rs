@@ -176,6 +176,13 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// A field of `meta`, whose documentation stands before `meta`.
+    pub(super) fn meta(&self, l: u32, mut field: Field) -> Field {
+        let mut docs = self.docs(l);
+        docs.append(&mut field.docs);
+        Field { docs, ..field }
+    }
+
     pub(super) fn logic(&self, name: &Name) -> Logic {
         match name.as_str() {
             "ltl" => Logic::Ltl,
@@ -592,15 +599,16 @@ impl<'t> Builder<'t> {
     /// A formula led by a temporal word reads as if it reached to the end, but it does not: as a
     /// left operand it needs parentheses.
     fn left_operand(&self, x: &Expr, operator: &str, end: u32) {
-        if let ExprKind::Temporal { spelling, .. } = &x.kind {
-            if *x.parens == 0 && spelling.len() > 1 {
-                self.ambiguous(
-                    x,
-                    operator,
-                    end,
-                    "a formula led by a word is no left operand",
-                );
-            }
+        if let ExprKind::Temporal { spelling, .. } = &x.kind
+            && *x.parens == 0
+            && spelling.len() > 1
+        {
+            self.ambiguous(
+                x,
+                operator,
+                end,
+                "a formula led by a word is no left operand",
+            );
         }
     }
 
@@ -634,10 +642,11 @@ impl<'t> Builder<'t> {
                 _ => (Vec::new(), "", 0),
             };
             for left in lefts {
-                if let ExprKind::Temporal { spelling, .. } = &left.kind {
-                    if *left.parens == 0 && spelling.len() == 1 {
-                        self.ambiguous(left, operator, end - u32::from(*e.parens), note);
-                    }
+                if let ExprKind::Temporal { spelling, .. } = &left.kind
+                    && *left.parens == 0
+                    && spelling.len() == 1
+                {
+                    self.ambiguous(left, operator, end - u32::from(*e.parens), note);
                 }
             }
             children(e, &mut |child| stack.push(child));

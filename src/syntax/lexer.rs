@@ -270,11 +270,11 @@ pub fn lex(text: &str, base: u32) -> Lexed {
             }
             Ok(Raw::Prime) if !ends_operand(&out, text, base) => {
                 let rest = lexer.remainder();
-                if let Some(at) = rest.find(['\'', '\n']) {
-                    if rest.as_bytes().get(at) == Some(&b'\'') {
-                        lexer.bump(at + 1);
-                        end += at + 1;
-                    }
+                if let Some(at) = rest.find(['\'', '\n'])
+                    && rest.as_bytes().get(at) == Some(&b'\'')
+                {
+                    lexer.bump(at + 1);
+                    end += at + 1;
                 }
                 error = Some(LexErrorKind::SingleQuoted);
                 Token::Unknown
@@ -317,8 +317,13 @@ fn ends_operand(out: &Lexed, text: &str, base: u32) -> bool {
     let Some(lexeme) = last.next() else {
         return false;
     };
+    let slice = |l: &Lexeme| text.get((l.start - base) as usize..(l.end - base) as usize);
     if lexeme.token.ends_operand() {
-        return true;
+        let leads_to = slice(lexeme) == Some("to")
+            && last
+                .next()
+                .is_some_and(|before| slice(before) == Some("leads"));
+        return !leads_to;
     }
     let after_dot = last.next().is_some_and(|before| before.token == Token::Dot);
     let first = text.as_bytes().get((lexeme.start - base) as usize);

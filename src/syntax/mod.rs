@@ -21,16 +21,20 @@
 mod actions;
 pub mod ast;
 mod chunk;
+mod format;
 pub mod lexer;
 mod limits;
 mod literal;
 mod parser;
 mod prepare;
+mod print;
 mod refuse;
 pub mod token;
 pub mod visit;
 
+pub use format::{WIDTH, format, format_file};
 pub use limits::{Limits, NESTING_LIMIT};
+pub use print::{print_expr, print_file, print_item};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFile;

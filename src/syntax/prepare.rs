@@ -89,14 +89,14 @@ pub(super) fn prepare(
             break;
         }
     }
-    if p.error.is_none() {
-        if let Some(frame) = p.frames.last() {
-            let end = tokens.last().map_or(frame.open.end, |last| last.end);
-            p.error = Some(PrepareError::Unclosed {
-                open: frame.open,
-                end,
-            });
-        }
+    if p.error.is_none()
+        && let Some(frame) = p.frames.last()
+    {
+        let end = tokens.last().map_or(frame.open.end, |last| last.end);
+        p.error = Some(PrepareError::Unclosed {
+            open: frame.open,
+            end,
+        });
     }
     match p.error {
         Some(error) => Err(error),
@@ -285,20 +285,20 @@ impl Preparer<'_> {
     fn brackets(&mut self, lexeme: &Lexeme, before: Option<Lexeme>, rest: &[Lexeme]) {
         match lexeme.token {
             Token::LParen | Token::LBracket | Token::LBrace | Token::BoundOpen => {
-                if lexeme.token == Token::BoundOpen {
-                    if let Some(operator) = before.filter(|b| b.token.refuses_bound()) {
-                        let close = rest.iter().position(|l| l.token == Token::RBracket);
-                        let after = close.and_then(|at| rest.get(at + 1)).map(|l| l.token);
-                        let close = close.and_then(|at| rest.get(at)).map(|l| l.end);
-                        let list = after.is_none_or(Token::continues_line);
-                        self.error = Some(PrepareError::NoBound {
-                            operator,
-                            open: *lexeme,
-                            close,
-                            list,
-                        });
-                        return;
-                    }
+                if lexeme.token == Token::BoundOpen
+                    && let Some(operator) = before.filter(|b| b.token.refuses_bound())
+                {
+                    let close = rest.iter().position(|l| l.token == Token::RBracket);
+                    let after = close.and_then(|at| rest.get(at + 1)).map(|l| l.token);
+                    let close = close.and_then(|at| rest.get(at)).map(|l| l.end);
+                    let list = after.is_none_or(Token::continues_line);
+                    self.error = Some(PrepareError::NoBound {
+                        operator,
+                        open: *lexeme,
+                        close,
+                        list,
+                    });
+                    return;
                 }
                 let outer = match self.frames.last() {
                     Some(frame) => frame.base + frame.loose + frame.tight,

@@ -1,5 +1,10 @@
 //! What the tests of the readers share: JSON to values, files to documents.
 #![allow(dead_code, reason = "every test file uses a part of it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests stand outside of test functions"
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,10 @@
 //! Specs and records built by hand, for the tests of `reference`.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(
+    clippy::expect_used,
+    reason = "a test fails where its own data is wrong"
+)]
 
 pub(crate) mod ltl;
 

@@ -1,8 +1,8 @@
-//! Anthropic messages: one event per content block.
+//! Anthropic messages: one event per content block. Also the blocks of Bedrock's Converse API and of the AI SDK.
 
 use super::Input;
 use super::event::Draft;
-use super::messages::makes_calls;
+use super::messages::{has_blocks, makes_calls};
 use super::openai;
 use super::shape::{content_text, first, flag, get, id, kind, part_text, some, text};
 use super::trace::{Out, Trace};
@@ -18,7 +18,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
         return;
     };
     match get(message, "content") {
-        Some(Value::List(blocks)) if role != "tool" => {
+        Some(Value::List(blocks)) if role != "tool" || has_blocks(message) => {
             for part in blocks.iter() {
                 block(trace, role, part);
             }
@@ -45,6 +45,43 @@ pub(super) fn block(trace: &mut Trace, role: &str, block: &Value) {
             let said = text(block, "thinking").map(Value::string);
             let draft = Draft::other(block).role(role);
             trace.push(draft.text(said.or(Some(Value::Null))));
+        }
+        Some("tool-call") => {
+            let args = trace.args(first(block, &["input", "args"]));
+            let draft = Draft::call(block).tool(text(block, "toolName")).args(args);
+            trace.call(draft, id(get(block, "toolCallId")).as_deref());
+        }
+        Some("tool-result") => {
+            // `output` is typed: `{type: "text" | "json" | "error-text" …, value}`.
+            let output = first(block, &["output", "result"]);
+            let typed = output.filter(|output| kind(output).is_some());
+            let value = typed.and_then(|typed| get(typed, "value")).or(output);
+            let told = typed.and_then(kind).map(|kind| kind.starts_with("error"));
+            let draft = Draft::result(block)
+                .tool(text(block, "toolName"))
+                .text(content_text(value))
+                .outcome(value.cloned().or(Some(Value::Null)))
+                .error(flag(block, "isError").or(told));
+            trace.result(draft, id(get(block, "toolCallId")).as_deref());
+        }
+        None if some(block, "toolUse").is_some() => {
+            let call = get(block, "toolUse").unwrap_or(block);
+            let args = trace.args(get(call, "input"));
+            let draft = Draft::call(block).tool(text(call, "name")).args(args);
+            trace.call(draft, id(get(call, "toolUseId")).as_deref());
+        }
+        None if some(block, "toolResult").is_some() => {
+            let result = get(block, "toolResult").unwrap_or(block);
+            let content = get(result, "content");
+            let draft = Draft::result(block)
+                .text(content_text(content))
+                .outcome(content.cloned().or(Some(Value::Null)))
+                .error(Some(text(result, "status") == Some("error")));
+            trace.result(draft, id(get(result, "toolUseId")).as_deref());
+        }
+        None if text(block, "text").is_some() => {
+            let said = part_text(block).map(Value::string);
+            trace.push(Draft::message(role, block).text(said));
         }
         Some("text" | "input_text" | "output_text") => {
             let said = part_text(block).map(Value::string);

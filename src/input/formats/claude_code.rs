@@ -1,6 +1,8 @@
 //! Transcripts of Claude Code, in two readings: `claude_code` follows the branch that ends in the last leaf and sets
 //! sub-agents apart, `claude_code_lines` takes every record in file order as one trace.
 //!
+//! Also read is what `--output-format stream-json` prints, which is the same without the tree.
+//!
 //! An item is a record: a line of a `.jsonl`, or an element of `loglines`. Its index is its position there, in both
 //! readings.
 
@@ -122,13 +124,18 @@ fn session(record: &Value) -> Option<SmolStr> {
     id(first(record, &["sessionId", "session_id"]))
 }
 
+/// The sub-agent of a record; the streamed form names it by the call that started it.
+fn agent_id(record: &Value) -> Option<SmolStr> {
+    id(first(record, &["agentId", "parent_tool_use_id"]))
+}
+
 /// Null for the main agent; absent where the record does not say.
 fn agent_of(record: &Value) -> Option<Value> {
-    match (id(get(record, "agentId")), flag(record, "isSidechain")) {
+    match (agent_id(record), flag(record, "isSidechain")) {
         (Some(agent), _) => Some(Value::String(agent)),
         (None, Some(true)) => Some(Value::string("sidechain")),
         (None, Some(false)) => Some(Value::Null),
-        (None, None) => None,
+        (None, None) => get(record, "parent_tool_use_id").cloned(),
     }
 }
 
@@ -140,6 +147,8 @@ fn left_out(record: &Value) -> Option<String> {
     match kind(record) {
         Some("summary") => Some("records of type `summary` (kept in `meta.summary`)".to_owned()),
         Some(kind @ "progress") => Some(format!("records of type `{kind}`")),
+        // The streamed form has `system` and `result` records of its own, by session.
+        Some("system" | "result") if get(record, "session_id").is_some() => None,
         kind if get(record, "message").is_none() && text(record, "uuid").is_none() => {
             Some(match kind {
                 Some(kind) => format!("records of type `{kind}`"),
@@ -189,10 +198,7 @@ fn groups(
         let Some(record) = records.get(*index) else {
             continue;
         };
-        let agent = match (
-            id(get(record.value, "agentId")),
-            flag(record.value, "isSidechain"),
-        ) {
+        let agent = match (agent_id(record.value), flag(record.value, "isSidechain")) {
             (Some(agent), Some(true) | None) => Some(agent),
             (None, Some(true)) => {
                 let next = side.len() + 1;
@@ -223,6 +229,7 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
         ("cwd", &["cwd"]),
         ("version", &["version"]),
         ("git_branch", &["gitBranch"]),
+        ("model", &["model"]),
         ("summary", &["summary"]),
         ("title", &["customTitle", "aiTitle", "title"]),
     ];
@@ -235,7 +242,9 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
     let model = records
         .clone()
         .find_map(|record| at(record, &["message", "model"]).filter(|model| !model.is_null()));
-    if let Some(model) = model {
+    if let Some(model) = model
+        && !facts.iter().any(|(name, _)| name == "model")
+    {
         facts.push((SmolStr::new_static("model"), model.clone()));
     }
     object(facts)
@@ -271,7 +280,8 @@ fn events(trace: &mut Trace, record: &Value) {
             }
         }
         _ => {
-            let said = first(record, &["summary", "content", "text"]).and_then(Value::as_str);
+            let said =
+                first(record, &["summary", "content", "text", "result"]).and_then(Value::as_str);
             let said = said.or_else(|| record.as_str()).map(Value::string);
             trace.push(Draft::other(record).text(said.or(Some(Value::Null))));
         }

@@ -4,7 +4,7 @@
 //! document. What has no built-in reader gives none: a guess would be read wrongly and in silence.
 
 use super::langsmith::is_run;
-use super::messages::{has_blocks, is_message};
+use super::messages::{has_blocks, is_message, nested_records};
 use super::otel_span::is_span;
 use super::shape::{at, first, get, is_object, items, kind, list, some, text};
 use super::units::are_items;
@@ -80,10 +80,14 @@ pub fn detect(sample: &Sample<'_>) -> Option<Detection> {
     let most = votes.iter().map(|(_, count)| *count).max()?;
     let (vote, count) = votes.into_iter().find(|(_, count)| *count == most)?;
     let seen = sample.values.len().min(LOOK);
+    let why = match seen {
+        1 => vote.why.to_owned(),
+        _ => format!("{} ({count} of the first {seen} documents)", vote.why),
+    };
     Some(Detection {
         format: vote.format,
         granularity: vote.granularity,
-        why: format!("{} ({count} of the first {seen} documents)", vote.why),
+        why,
     })
 }
 
@@ -169,10 +173,7 @@ fn whole(value: &Value) -> Option<Vote> {
         return vote(Format::Gemini, "contents with `parts`");
     }
     if are_items(looked(), is_claude_record) {
-        return vote(
-            Format::ClaudeCode,
-            "records with `sessionId` and `parentUuid`",
-        );
+        return vote(Format::ClaudeCode, "records of a Claude Code session");
     }
     // A list of records: all of one format.
     let mut records = looked().filter_map(|element| match items(element) {
@@ -198,7 +199,12 @@ fn is_claude_record(value: &Value) -> bool {
         || kind(value) == Some("queue-operation") && get(value, "sessionId").is_some()
         || matches!(kind(value), Some("user" | "assistant"))
             && get(value, "message").is_some()
-            && (get(value, "timestamp").is_some() || get(value, "sessionId").is_some())
+            && ["timestamp", "sessionId", "session_id"]
+                .iter()
+                .any(|key| get(value, key).is_some())
+        || matches!(kind(value), Some("system" | "result"))
+            && text(value, "subtype").is_some()
+            && get(value, "session_id").is_some()
 }
 
 /// What an object shows.
@@ -248,10 +254,7 @@ fn transcripts(value: &Value) -> Option<Vote> {
         );
     }
     if is_claude_record(value) {
-        return vote(
-            Format::ClaudeCode,
-            "records with `sessionId` and `parentUuid`",
-        );
+        return vote(Format::ClaudeCode, "records of a Claude Code session");
     }
     let sessions = list(value, "messages").or_else(|| list(value, "contents"));
     if sessions.is_some_and(|messages| are_items(messages.iter().take(LOOK), gemini::is_message)) {
@@ -428,6 +431,9 @@ fn chats(value: &Value) -> Option<Vote> {
             Format::LangChain,
             "messages of type `human`, `ai` or `tool`",
         );
+    }
+    if let Some((_, records)) = nested_records(value) {
+        return records.iter().find_map(document);
     }
     let below = members.iter().filter_map(|(_, member)| match member {
         Value::Object(inner) => Some(inner),

@@ -60,8 +60,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     }
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = Trace::new(name, record.n, record.line);
+        trace.meta(found.facts(record.value));
         trace.list(found.pointer);
-        trace.meta(without(record.value, &[found.member]));
         messages(&mut trace, &Items::of(found.items, record.line, record.n));
         trace.finish(out);
         return;
@@ -230,7 +230,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
 
 fn text_parts(content: &Value) -> Value {
     match content {
-        Value::List(parts) if are_items(parts.iter(), |part| is_object(part)) => Value::list(
+        Value::List(parts) if are_items(parts.iter(), is_object) => Value::list(
             parts
                 .iter()
                 .filter(|part| !kind(part).is_some_and(|kind| kind.ends_with("tool_use")))

@@ -5,6 +5,7 @@
 //! start.
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -40,7 +41,15 @@ struct Run<'a> {
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut traces: IndexMap<Option<SmolStr>, Vec<Run<'_>>> = IndexMap::new();
-    for item in flat(input, &WRAPPERS) {
+    let items = flat(input, &WRAPPERS);
+    let parents: FxHashMap<SmolStr, SmolStr> = items
+        .iter()
+        .filter_map(|item| {
+            let parent = id(first(item.value, &["parent_run_id", "parent_id"]))?;
+            Some((id(first(item.value, &["id", "run_id"]))?, parent))
+        })
+        .collect();
+    for item in items {
         if !is_run(item.value) {
             let place = Place {
                 line: item.line,
@@ -49,7 +58,17 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
             out.lose_item("values that are no runs", place);
             continue;
         }
-        let name = id(first(item.value, &["trace_id", "id", "run_id"]));
+        let name = id(get(item.value, "trace_id")).or_else(|| {
+            let mut root = id(first(item.value, &["id", "run_id"]))?;
+            // Parents may form a ring in bad data.
+            for _ in 0..64 {
+                match parents.get(&root) {
+                    Some(parent) => root = parent.clone(),
+                    None => break,
+                }
+            }
+            Some(root)
+        });
         let runs = traces.entry(name).or_default();
         collect(item.value, item.line, runs);
     }
@@ -93,8 +112,15 @@ fn read_trace(trace: &mut Trace, runs: &[Run<'_>], out: &mut Out) {
         let raw = without(run.value, &["child_runs"]);
         let start = some(run.value, "start_time").cloned();
         let end = some(run.value, "end_time").cloned();
-        trace.item(index, run.line, &raw, start.clone(), None);
-        match text(run.value, "run_type") {
+        let kind = text(run.value, "run_type");
+        let speaks = matches!(kind, Some("llm" | "chat_model"));
+        let at = if speaks {
+            end.clone().or_else(|| start.clone())
+        } else {
+            start
+        };
+        trace.item(index, run.line, &raw, at.clone(), None);
+        match kind {
             Some("tool") => {
                 let call = call(trace, run.value, &raw);
                 timeline.mark(trace, run.start);
@@ -103,8 +129,8 @@ fn read_trace(trace: &mut Trace, runs: &[Run<'_>], out: &mut Out) {
                     timeline.mark(trace, run.end.or(run.start));
                 }
             }
-            Some("llm" | "chat_model") => {
-                message(trace, run.value, &raw, end.or(start), runs_tools, out);
+            _ if speaks => {
+                message(trace, run.value, &raw, at, runs_tools, out);
                 timeline.mark(trace, run.end.or(run.start));
             }
             _ => {

@@ -1,7 +1,7 @@
 //! Lists of chat messages: telling messages, and finding the list in a record that wraps it.
 
 use super::Place;
-use super::shape::{get, is_object, items, kind, list, says_nothing, text};
+use super::shape::{get, is_object, items, kind, list, object, says_nothing, text, without};
 use super::trace::Out;
 use super::units::{Record, are_items};
 use crate::value::Value;
@@ -26,8 +26,28 @@ pub(super) struct Found<'a> {
     /// JSON pointer to it.
     pub(super) pointer: String,
     /// The member of the record below which it lies.
-    pub(super) member: &'a str,
+    member: &'a str,
+    /// The member of that member, where the list lies one level down.
+    below: Option<&'a str>,
     pub(super) items: &'a [Value],
+}
+
+impl Found<'_> {
+    /// The record without the list.
+    pub(super) fn facts(&self, record: &Value) -> Value {
+        let (Some(below), Value::Object(members)) = (self.below, record) else {
+            return without(record, &[self.member]);
+        };
+        object(
+            members
+                .iter()
+                .map(|(name, value)| match name == self.member {
+                    true => (name.clone(), without(value, &[below])),
+                    false => (name.clone(), value.clone()),
+                })
+                .collect(),
+        )
+    }
 }
 
 /// Whether a value is a chat message: an object with a role and something said or called.
@@ -64,6 +84,7 @@ pub(super) fn find_list<'a>(
             found.push(Found {
                 pointer: pointer(&[name]),
                 member: name,
+                below: None,
                 items,
             });
         }
@@ -80,6 +101,7 @@ pub(super) fn find_list<'a>(
                     found.push(Found {
                         pointer: pointer(&[name, below]),
                         member: name,
+                        below: Some(below),
                         items,
                     });
                 }
@@ -93,6 +115,7 @@ pub(super) fn find_list<'a>(
             Some(Found {
                 pointer: pointer(&[name]),
                 member,
+                below: None,
                 items,
             })
         });
@@ -131,16 +154,20 @@ fn pointer(names: &[&str]) -> String {
         .collect()
 }
 
-/// Whether a content list holds Anthropic blocks that OpenAI has not: calls, results, thinking.
+/// Whether a content list holds blocks that OpenAI has not: calls, results, thinking of Anthropic, of Bedrock's Converse
+/// API or of the AI SDK.
 pub(super) fn has_blocks(message: &Value) -> bool {
     list(message, "content").is_some_and(|parts| {
-        parts.iter().any(|part| {
-            kind(part).is_some_and(|kind| {
+        parts.iter().any(|part| match kind(part) {
+            Some(kind) => {
                 kind.ends_with("tool_use")
                     || kind.ends_with("tool_result")
-                    || kind == "thinking"
-                    || kind == "redacted_thinking"
-            })
+                    || matches!(
+                        kind,
+                        "thinking" | "redacted_thinking" | "tool-call" | "tool-result"
+                    )
+            }
+            None => get(part, "toolUse").is_some() || get(part, "toolResult").is_some(),
         })
     })
 }
@@ -154,4 +181,24 @@ pub(super) fn makes_calls(message: &Value) -> bool {
 /// Whether the message itself would say nothing beside its calls.
 pub(super) fn is_silent(message: &Value) -> bool {
     says_nothing(get(message, "content"))
+}
+
+/// The records of a file that wraps them: a member that is a list of objects, one of which has a list of messages.
+pub(super) fn nested_records(value: &Value) -> Option<(&str, &[Value])> {
+    let Value::Object(members) = value else {
+        return None;
+    };
+    members.iter().find_map(|(name, member)| {
+        let records = items(member)?;
+        let wraps = |record: &Value| match record {
+            Value::Object(inner) => inner.iter().any(|(_, member)| {
+                items(member).is_some_and(|items| are_items(items.iter(), is_message))
+            }),
+            _ => false,
+        };
+        records
+            .iter()
+            .any(wraps)
+            .then_some((name.as_str(), records))
+    })
 }

@@ -322,9 +322,11 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        // On a command line a hyphen is as good as an underscore.
+        let plain = name.replace('-', "_");
         Format::ALL
             .into_iter()
-            .find(|format| format.name() == name)
+            .find(|format| format.name() == plain)
             .ok_or_else(|| UnknownFormat {
                 name: name.to_owned(),
             })

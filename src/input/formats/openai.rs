@@ -2,7 +2,7 @@
 
 use super::anthropic;
 use super::event::Draft;
-use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls};
+use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls, nested_records};
 use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
@@ -36,24 +36,28 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     let id = record_id(record.value);
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = Trace::new(id, record.n, record.line);
+        trace.meta(found.facts(record.value));
         trace.list(found.pointer);
-        trace.meta(without(record.value, &[found.member]));
         trace.complete(complete(record.value));
         let items = Items::of(found.items, record.line, record.n);
         messages(&mut trace, &items.items, one);
+        // A log of requests has the answer beside the messages.
+        if let Some((chosen, others)) = answer(record.value) {
+            trace.item(items.items.len(), record.line, chosen, None, None);
+            one(&mut trace, chosen);
+            out.lose_parts(OTHER_CHOICES, others, place);
+        }
         trace.finish(out);
         return;
     }
-    // A response of the API: `choices[0].message`; the other choices were not taken.
-    let choices = list(record.value, "choices").unwrap_or(&[]);
-    if let Some(chosen) = choices.first().and_then(|choice| some(choice, "message")) {
+    if let Some((chosen, others)) = answer(record.value) {
         let mut trace = Trace::new(id, record.n, record.line);
         trace.list("/choices");
         trace.meta(without(record.value, &["choices"]));
         trace.item(0, record.line, chosen, at(record.value), None);
         one(&mut trace, chosen);
         trace.finish(out);
-        out.lose_parts("choices beyond the first", choices.len() as u64 - 1, place);
+        out.lose_parts(OTHER_CHOICES, others, place);
         return;
     }
     if is_message(record.value) {
@@ -63,12 +67,42 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         trace.finish(out);
         return;
     }
+    if let Some((_, inner)) = nested_records(record.value) {
+        for (place, value) in inner.iter().enumerate() {
+            let n = u32::try_from(place).unwrap_or(u32::MAX);
+            let n = record.n.saturating_add(n);
+            read_record(
+                &Record {
+                    value,
+                    n,
+                    ..*record
+                },
+                out,
+                one,
+            );
+        }
+        return;
+    }
     let what = if is_object(record.value) {
         "a record without a list of messages"
     } else {
         "a value that is neither a message nor a record"
     };
     out.lose_item(what, place);
+}
+
+const OTHER_CHOICES: &str = "choices beyond the first";
+
+/// The message of a response of the API, and how many other choices there were.
+fn answer(record: &Value) -> Option<(&Value, u64)> {
+    let choices = list(record, "choices").or_else(|| {
+        ["response", "output", "completion"]
+            .iter()
+            .find_map(|key| list(some(record, key)?, "choices"))
+    })?;
+    let (chosen, others) = choices.split_first()?;
+    let chosen = some(chosen, "message").filter(|chosen| is_object(chosen))?;
+    Some((chosen, others.len() as u64))
 }
 
 fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) {
@@ -188,7 +222,9 @@ fn result(trace: &mut Trace, message: &Value) {
         None => None,
     };
     let ids = list(message, "tool_call_ids").and_then(|ids| id(ids.first()));
-    let id = id(get(message, "tool_call_id")).or(ids);
+    // Some records repeat the id of the call as that of the message.
+    let own = id(get(message, "id")).filter(|own| trace.knows_call(own));
+    let id = id(get(message, "tool_call_id")).or(ids).or(own);
     let draft = Draft::result(message)
         .tool(tool)
         .args(args)

@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         traces.entry(span.trace.clone()).or_default().push(span);
     }
     for (n, (id, mut spans)) in traces.into_iter().enumerate() {
-        spans.sort_by(|lhs, rhs| (lhs.start, lhs.end).cmp(&(rhs.start, rhs.end)));
+        spans.sort_by_key(|span| (span.start, span.end));
         read_trace(id, u32::try_from(n).unwrap_or(u32::MAX), &spans, out);
     }
 }
@@ -106,8 +106,20 @@ fn resource_spans<'a>(
     let scopes = ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]
         .iter()
         .find_map(|key| list(resource, key));
-    for scope in scopes.unwrap_or(&[]) {
-        for element in list(scope, "spans").unwrap_or(&[]) {
+    let place = Place {
+        line: around.line,
+        index: None,
+    };
+    let Some(scopes) = scopes else {
+        out.lose_item("values that are no spans", place);
+        return;
+    };
+    for scope in scopes {
+        let Some(inner) = list(scope, "spans") else {
+            out.lose_item("values that are no spans", place.clone());
+            continue;
+        };
+        for element in inner {
             one(element, &around, spans, out);
         }
     }

@@ -3,19 +3,24 @@
 //! By id where there are ids. Where they are missing or empty, by position: a result answers the first unanswered call of
 //! the latest item that made calls, of the same tool where the result names one.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::value::Value;
 
-/// How far back a result without id may look beyond the latest calls.
-const LOOK_BACK: usize = 64;
+/// How many calls a result without id may look at, forth among the latest calls and back beyond them.
+const LOOK: usize = 256;
 
 /// The calls of a trace so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pairing {
     calls: Vec<Call>,
-    by_id: FxHashMap<SmolStr, Vec<usize>>,
+    by_id: FxHashMap<SmolStr, Places>,
+    /// Where the calls of the latest item begin, and how many of them are passed as answered.
+    latest: usize,
+    passed: usize,
 }
 
 /// One call.
@@ -28,6 +33,14 @@ pub(super) struct Call {
     answered: bool,
 }
 
+/// The calls of one id.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    /// In order, some of them answered by position.
+    open: VecDeque<usize>,
+    last: usize,
+}
+
 impl Pairing {
     /// Remembers a call, and mints `#item.k` for one that has no id; `k` counts the calls of the item.
     pub(super) fn open(
@@ -37,22 +50,18 @@ impl Pairing {
         tool: Option<Value>,
         args: Option<Value>,
     ) -> SmolStr {
+        let place = self.calls.len();
+        if self.calls.last().is_none_or(|call| call.item != item) {
+            self.latest = place;
+            self.passed = 0;
+        }
         let id = match id {
             Some(id) if !id.is_empty() => SmolStr::new(id),
-            _ => {
-                let k = self
-                    .calls
-                    .iter()
-                    .rev()
-                    .take_while(|call| call.item == item)
-                    .count();
-                SmolStr::new(format!("#{item}.{k}"))
-            }
+            _ => SmolStr::new(format!("#{item}.{}", place - self.latest)),
         };
-        self.by_id
-            .entry(id.clone())
-            .or_default()
-            .push(self.calls.len());
+        let places = self.by_id.entry(id.clone()).or_default();
+        places.open.push_back(place);
+        places.last = place;
         self.calls.push(Call {
             id: id.clone(),
             tool,
@@ -70,37 +79,37 @@ impl Pairing {
 
     /// The call that a result answers: the first unanswered one of that id, else the last one of that id.
     pub(super) fn by_id(&mut self, id: &str) -> Option<&Call> {
-        let places = self.by_id.get(id)?;
-        let place = places
-            .iter()
-            .copied()
-            .find(|place| self.calls.get(*place).is_some_and(|call| !call.answered))
-            .or(places.last().copied())?;
+        let places = self.by_id.get_mut(id)?;
+        let mut place = places.last;
+        while let Some(open) = places.open.pop_front() {
+            if self.calls.get(open).is_some_and(|call| !call.answered) {
+                place = open;
+                break;
+            }
+        }
         self.answer(place)
     }
 
     /// The call that a result without id answers.
     pub(super) fn by_position(&mut self, tool: Option<&str>) -> Option<&Call> {
-        let latest = self.calls.last()?.item;
-        let fits = |call: &Call| {
-            !call.answered
-                && match (tool, &call.tool) {
-                    (Some(tool), Some(Value::String(name))) => tool == name.as_str(),
-                    _ => true,
-                }
+        let answered = |place: usize| self.calls.get(place).is_some_and(|call| call.answered);
+        let mut passed = self.passed;
+        while answered(self.latest + passed) {
+            passed += 1;
+        }
+        self.passed = passed;
+        let fits = |place: &usize| {
+            self.calls.get(*place).is_some_and(|call| {
+                !call.answered
+                    && match (tool, &call.tool) {
+                        (Some(tool), Some(Value::String(name))) => tool == name.as_str(),
+                        _ => true,
+                    }
+            })
         };
-        let latest_calls = self
-            .calls
-            .iter()
-            .rposition(|call| call.item != latest)
-            .map_or(0, |place| place + 1);
-        let place = (latest_calls..self.calls.len())
-            .find(|place| self.calls.get(*place).is_some_and(fits))
-            .or_else(|| {
-                (latest_calls.saturating_sub(LOOK_BACK)..latest_calls)
-                    .rev()
-                    .find(|place| self.calls.get(*place).is_some_and(fits))
-            })?;
+        let forth = (self.latest + self.passed..self.calls.len()).take(LOOK);
+        let back = (self.latest.saturating_sub(LOOK)..self.latest).rev();
+        let place = forth.chain(back).find(fits)?;
         self.answer(place)
     }
 

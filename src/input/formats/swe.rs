@@ -56,7 +56,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         };
         let steps =
             are_items(inner.iter(), is_step) || are_items(inner.iter(), openhands::is_event);
-        if !steps && !(key == "trajectory" && inner.is_empty()) {
+        let nothing_yet = key == "trajectory" && inner.is_empty();
+        if !(steps || nothing_yet) {
             continue;
         }
         let mut trace = Trace::new(name, record.n, record.line);
@@ -71,8 +72,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         return;
     };
     let mut trace = Trace::new(name, record.n, record.line);
+    trace.meta(found.facts(record.value));
     trace.list(found.pointer);
-    trace.meta(without(record.value, &[found.member]));
     read_items(&mut trace, &Items::of(found.items, record.line, record.n));
     trace.finish(out);
 }

@@ -8,10 +8,11 @@ use smol_str::SmolStr;
 
 use super::json_text;
 use super::shape::{get, id, is_object, object, string};
+use super::spans::rfc3339;
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
 use super::{Input, Place};
-use crate::value::{Number, Value};
+use crate::value::{Instant, Number, Value};
 
 /// Columns that name the trace of a row.
 const TRACE: [&str; 5] = ["trace", "trace_id", "case", "case_id", "case:concept:name"];
@@ -107,7 +108,13 @@ fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
     object(members)
 }
 
+/// Members of the canonical event that are texts, whatever their cells look like.
+const TEXTS: [&str; 6] = ["kind", "role", "text", "tool", "call", "agent"];
+
 fn cell(column: &str, text: &str) -> Value {
+    if TEXTS.contains(&column) || TRACE.contains(&column) || ACTIVITY.contains(&column) {
+        return Value::string(text);
+    }
     match text {
         "true" => return Value::Bool(true),
         "false" => return Value::Bool(false),
@@ -171,6 +178,7 @@ fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
 /// The members that we know by another name, then the columns, nested at their dots.
 fn event(row: &Value) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::new();
+    let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
     let tool = get(row, "tool").or_else(|| column(row, &ACTIVITY));
     let kind = get(row, "kind").cloned().unwrap_or(match tool {
         Some(_) => string("call"),
@@ -179,7 +187,7 @@ fn event(row: &Value) -> Value {
     members.push(("kind".into(), kind));
     let known = [
         ("tool", tool),
-        ("at", get(row, "at").or_else(|| column(row, &TIME))),
+        ("at", when.as_ref()),
         ("agent", get(row, "agent").or_else(|| column(row, &AGENT))),
     ];
     for (name, value) in known {
@@ -194,6 +202,16 @@ fn event(row: &Value) -> Value {
     }
     members.push(("raw".into(), row.clone()));
     object(members)
+}
+
+/// A time as recorded; seconds with more digits than a float holds become a date, which is exact.
+fn moment(cell: &Value) -> Value {
+    let Value::String(text) = cell else {
+        return cell.clone();
+    };
+    Instant::from_decimal(text, Instant::SECOND)
+        .and_then(rfc3339)
+        .unwrap_or_else(|| cell.clone())
 }
 
 /// Puts a cell below its dotted name; a name that is taken stays as it is (the cell is in `raw` all the same).

@@ -1,5 +1,6 @@
 //! Collecting a trace item by item, so that no item is lost in silence.
 
+use indexmap::IndexMap;
 use smol_str::SmolStr;
 
 use super::event::Draft;
@@ -14,6 +15,8 @@ use crate::value::Value;
 #[derive(Debug, Default)]
 pub(super) struct Out {
     converted: Converted,
+    /// By what was lost, and whether whole items were.
+    losses: IndexMap<(String, bool), Loss>,
 }
 
 impl Out {
@@ -31,19 +34,13 @@ impl Out {
     }
 
     fn lose(&mut self, what: String, whole: bool, count: u64, example: Place) {
-        let losses = &mut self.converted.losses;
-        match losses
-            .iter_mut()
-            .find(|loss| loss.what == what && loss.whole == whole)
-        {
-            Some(loss) => loss.count += count,
-            None => losses.push(Loss {
-                what,
-                count,
-                whole,
-                example,
-            }),
-        }
+        let fresh = Loss {
+            what: what.clone(),
+            count: 0,
+            whole,
+            example,
+        };
+        self.losses.entry((what, whole)).or_insert(fresh).count += count;
     }
 
     /// A file that is not JSON was given to a reader of JSON.
@@ -56,7 +53,10 @@ impl Out {
     }
 
     pub(super) fn finish(self) -> Converted {
-        self.converted
+        Converted {
+            losses: self.losses.into_values().collect(),
+            ..self.converted
+        }
     }
 }
 
@@ -214,6 +214,11 @@ impl Trace {
             draft.call = id.map(Value::string);
         }
         self.push(draft);
+    }
+
+    /// Whether a call of this id was made.
+    pub(super) fn knows_call(&self, id: &str) -> bool {
+        self.calls.knows(id)
     }
 
     /// Position of the current item.

@@ -203,6 +203,10 @@ pub struct TraceClause {
 
 /// The clauses of `trace`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum TraceClauseKind {
     /// `events from "/steps"`.
     EventsFrom(StringLit),

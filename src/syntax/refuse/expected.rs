@@ -3,6 +3,7 @@
 //! The generated parser lists up to ninety tokens, since every contextual word is also a name.
 //! They are collapsed into "a name", "a value" and "an operator"; what is left are keywords.
 
+use crate::diagnostic::did_you_mean;
 use crate::syntax::token::CONTEXTUAL_WORDS;
 use std::fmt;
 
@@ -142,15 +143,48 @@ impl Expected {
         self.has("#name")
     }
 
+    /// Whether any name could, contextual words among them.
+    fn any_name(&self) -> bool {
+        self.is_name() && self.has("use") && self.has("message")
+    }
+
     /// Whether an operator could have stood here.
     pub(super) fn is_operator(&self) -> bool {
         !self.is_value() && (self.has("and") || self.has("+"))
     }
 
+    /// Whether there is too much of it to say twice.
+    pub(super) fn is_long(&self) -> bool {
+        self.words().len() > 3
+    }
+
+    /// The keyword that `word` may have been meant as.
+    pub(super) fn near(&self, word: &str) -> Option<&str> {
+        let keywords = self.tokens.iter().map(String::as_str);
+        let any_name = self.any_name();
+        let keywords = keywords.filter(|token| {
+            token.len() > 1
+                && !token.starts_with('#')
+                && !(any_name && CONTEXTUAL_WORDS.contains(token))
+        });
+        let verb = match word {
+            "deny" | "refuse" => "block",
+            "abort" | "halt" | "kill" => "stop",
+            "var" | "variable" => "state",
+            "assert" => "expect",
+            "->" => "=>",
+            _ => "",
+        };
+        match self.tokens.iter().find(|token| *token == verb) {
+            Some(verb) => Some(verb),
+            None => did_you_mean(word, keywords),
+        }
+    }
+
     /// What could have stood here: few words, the most helpful first.
     fn words(&self) -> Vec<String> {
         let (value, name, operator) = (self.is_value(), self.is_name(), self.is_operator());
-        let any_name = name && self.has("use") && self.has("message");
+        let any_name = self.any_name();
         let mut words = Vec::new();
         if value {
             words.push("a value".to_owned());
@@ -164,7 +198,10 @@ impl Expected {
             let covered = (value && VALUE.contains(&token))
                 || (operator && OPERATOR.contains(&token))
                 || (any_name && CONTEXTUAL_WORDS.contains(&token))
-                || matches!(token, "#name" | "#range_name" | "start_item" | "start_expr" | "bound[");
+                || matches!(
+                    token,
+                    "#name" | "#range_name" | "start_item" | "start_expr" | "bound["
+                );
             if covered {
                 continue;
             }

@@ -38,17 +38,14 @@ pub(in crate::syntax) fn grammar(
         };
         return Diagnostic::new(Code::G0101, at, what).label(format!("expected {expected}"));
     };
-    let text = if token == Token::Comma && span.is_empty() {
+    let text = if span.is_empty() {
         "the end of the line".to_owned()
     } else {
         shown(b, span, token)
     };
-    if let Some(diagnostic) = operator(&expected, span, token) {
+    if let Some(diagnostic) = known(b, &expected, span, token) {
         return diagnostic;
     }
-    let plain = |message: String| {
-        Diagnostic::new(Code::G0101, span, message).label(format!("expected {expected}"))
-    };
     if token.begins_item() && expected.is_operator() && first_on_line(tokens, span) {
         return Diagnostic::new(
             Code::G0104,
@@ -58,27 +55,66 @@ pub(in crate::syntax) fn grammar(
         .label("an item begins in column 0 of its own line")
         .note("so that a mistake in one item does not reach into the next");
     }
-    let diagnostic = plain(format!("expected {expected}, found {text}"));
+    let label = if expected.is_long() {
+        "this may not stand here".to_owned()
+    } else {
+        format!("expected {expected}")
+    };
+    let diagnostic = Diagnostic::new(
+        Code::G0101,
+        span,
+        format!("expected {expected}, found {text}"),
+    )
+    .label(label);
     with_notes(b, diagnostic, &expected, span, token, tokens)
 }
 
-/// Operators that mean something else here.
-fn operator(expected: &Expected, span: Span, token: Token) -> Option<Diagnostic> {
-    match token {
-        Token::Assign if expected.has("==") => Some(
-            Diagnostic::new(Code::G0110, span, "`=` does not compare")
+/// Mistakes that have a name.
+fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Option<Diagnostic> {
+    let text = b.slice(span.start, span.end);
+    let named = |code: Code, message: String| Diagnostic::new(code, span, message);
+    let tail = matches!(
+        token,
+        Token::If | Token::AnyOf | Token::AllOf | Token::CountOf | Token::Forall | Token::Exists
+    );
+    Some(match token {
+        Token::Assign if expected.has("==") => {
+            named(Code::G0110, "`=` does not compare".to_owned())
                 .label("it gives a name its meaning")
                 .note("two values are compared by `==`")
-                .fix("compare with `==`", span, "=="),
-        ),
-        Token::FatArrow if expected.has("->") => Some(
-            Diagnostic::new(Code::G0110, span, "`=>` is no implication")
+                .fix("compare with `==`", span, "==")
+        }
+        Token::FatArrow if expected.has("->") => {
+            named(Code::G0110, "`=>` is no implication".to_owned())
                 .label("it leads from a condition to an arm, action or update")
                 .note("implication is `->`")
-                .fix("imply with `->`", span, "->"),
-        ),
-        _ => None,
-    }
+                .fix("imply with `->`", span, "->")
+        }
+        _ if is_relation(token) && expected.has("and") && !expected.has("==") => {
+            named(Code::G0101, "comparisons do not chain".to_owned())
+                .label("this compares the result of a comparison")
+                .note("join two comparisons with `and`")
+        }
+        Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
+            Code::G0101,
+            format!("`{text}` does not chain and stands outermost"),
+        )
+        .label("the formula before it needs parentheses, or the one around it"),
+        _ if tail && expected.is_value() => {
+            named(Code::G0101, format!("`{text}` needs parentheses here"))
+                .label("as the operand of an operator")
+                .note(format!(
+                    "without them `{text}` reaches as far right as it can"
+                ))
+        }
+        _ if expected.is_name() && !expected.is_value() && token.is_reserved() => named(
+            Code::G0101,
+            format!("expected a name, found the reserved word `{text}`"),
+        )
+        .label("expected a name")
+        .note(format!("choose another name, such as `{text}_`")),
+        _ => return None,
+    })
 }
 
 fn with_notes(
@@ -91,37 +127,14 @@ fn with_notes(
 ) -> Diagnostic {
     let text = b.slice(span.start, span.end);
     let before = tokens.iter().rev().find(|lexeme| lexeme.end <= span.start);
-    if expected.is_name() && !expected.is_value() && token.is_reserved() {
-        return diagnostic.note(format!(
-            "`{text}` is a reserved word: choose another name, such as `{text}_`"
-        ));
-    }
-    if is_relation(token) && expected.has("and") && !expected.has("==") {
-        return diagnostic.note("comparisons do not chain: join two of them with `and`");
-    }
-    if matches!(token, Token::LeadsTo | Token::Precedes) && expected.is_operator() {
-        return diagnostic
-            .note("`leads to` and `precedes` stand outermost and do not chain: use parentheses");
-    }
-    let tail = matches!(
-        token,
-        Token::If | Token::AnyOf | Token::AllOf | Token::CountOf | Token::Forall | Token::Exists
-    );
-    if tail && expected.is_value() {
-        return diagnostic.note(format!(
-            "`{text}` reaches as far right as it can: put it in parentheses here"
-        ));
-    }
-    if matches!(token, Token::LetterE | Token::LetterA)
-        || before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA))
-    {
+    if before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA)) {
         return diagnostic.note("`A[ ]` and `E[ ]` hold a path formula");
     }
-    if token == Token::String && before.is_some_and(|t| t.token == Token::Else) {
-        return diagnostic;
-    }
     if !expected.is_operator() {
-        return diagnostic;
+        return match expected.near(text) {
+            Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
+            None => diagnostic,
+        };
     }
     match text {
         "implies" => diagnostic.fix("imply with `->`", span, "->"),
