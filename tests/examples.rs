@@ -1,0 +1,402 @@
+//! The specs in `examples/` answer the published questions about recorded traces, exactly.
+//!
+//! The corpora are not part of the package. Where they are not beside it, the questions are skipped, and said to be.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A corpus, and how its questions are asked.
+struct Corpus {
+    /// The file below `examples/corpora`.
+    spec: &'static str,
+    /// The folder of the data.
+    folder: &'static str,
+    /// Which files hold traces; folders also hold labels and the answers.
+    glob: &'static str,
+    /// What the answers call a trace.
+    name: fn(&str) -> String,
+    /// The index of the last step, where an answer is "end"; given the file and the number of steps.
+    end: fn(&Path, u64) -> Option<u64>,
+    /// Questions where the answer tells another step than the one at which the verdict becomes final.
+    other_step: &'static [(&'static str, Step)],
+}
+
+/// Which step an answer tells.
+#[derive(Clone, Copy)]
+enum Step {
+    /// The one where the verdict is final.
+    Final,
+    /// The one that set it off: what is missing is certain only later.
+    Trigger,
+    /// The final one, in a list that begins after a header.
+    AfterHeader,
+}
+
+const PLAIN: Corpus = Corpus {
+    spec: "",
+    folder: "",
+    glob: "",
+    name: str::to_owned,
+    end: |_, steps| steps.checked_sub(1),
+    other_step: &[],
+};
+
+const CORPORA: &[Corpus] = &[
+    Corpus { spec: "agentdojo_drift", folder: "agentdojo-drift", glob: "gpt-4o-mini-2024-07-18/**/*.json", ..PLAIN },
+    Corpus { spec: "agentdojo_jsonl", folder: "agentdojo-jsonl", glob: "*.jsonl", ..PLAIN },
+    Corpus { spec: "agentdojo_luna", folder: "agentdojo-luna", glob: "codex2/**/*.json", ..PLAIN },
+    Corpus { spec: "agentdyn", folder: "agentdyn", glob: "*/github/**/*.json", ..PLAIN },
+    Corpus { spec: "anthropic_managed", folder: "anthropic-managed", glob: "*.jsonl", ..PLAIN },
+    Corpus { spec: "apollo_av", folder: "apollo-av", glob: "{result,result1,test}.json", ..PLAIN },
+    Corpus {
+        spec: "claude_code",
+        folder: "claude-code",
+        glob: "*/*",
+        // Every record is a step, and some are several.
+        end: |file, _| {
+            let text = std::fs::read_to_string(file).unwrap();
+            (text.lines().count() as u64).checked_sub(1)
+        },
+        ..PLAIN
+    },
+    Corpus { spec: "codex_rollout", folder: "codex-rollout", glob: "*.jsonl", ..PLAIN },
+    Corpus { spec: "embodied", folder: "embodied", glob: "*_records.jsonl", ..PLAIN },
+    Corpus { spec: "gemini_cli", folder: "gemini-cli", glob: "session-*.json", ..PLAIN },
+    Corpus { spec: "mcp_sessions", folder: "mcp-sessions", glob: "*.{jsonl,log}", ..PLAIN },
+    Corpus { spec: "openagentsafety", folder: "openagentsafety", glob: "traj_*.json", ..PLAIN },
+    Corpus {
+        spec: "otel_genai",
+        folder: "otel-genai",
+        glob: "{any-agent,smoltrace}/**/*trace*.json",
+        name: |id| match id.strip_suffix("#0").filter(|_| id.starts_with("any-agent")) {
+            Some(file) => file.to_owned(),
+            None => id.replace("/traces#", "#"),
+        },
+        // That a parent is missing is certain at the end; the answer tells the child.
+        other_step: &[("otel-3", Step::Trigger)],
+        ..PLAIN
+    },
+    Corpus { spec: "r_judge", folder: "r-judge", glob: "{benign,harmful}.json", ..PLAIN },
+    Corpus { spec: "redcode_python", folder: "redcode-python", glob: "*.jsonl", ..PLAIN },
+    Corpus {
+        spec: "swe_agent",
+        folder: "swe-agent",
+        glob: "*.traj",
+        // That a step is not the last is certain at the next one.
+        other_step: &[("swe-2", Step::Trigger)],
+        ..PLAIN
+    },
+    Corpus { spec: "tau_bench", folder: "tau-bench", glob: "gpt-4o-airline.json", ..PLAIN },
+    Corpus {
+        spec: "tau2_voice",
+        folder: "tau2-voice",
+        glob: "simulations/*.json",
+        other_step: &[("voice-1", Step::Trigger)],
+        ..PLAIN
+    },
+    Corpus {
+        spec: "terminal_bench_cast",
+        folder: "terminal-bench-cast",
+        glob: "agent.cast",
+        other_step: &[("cast-1", Step::AfterHeader)],
+        ..PLAIN
+    },
+    Corpus { spec: "toolemu", folder: "toolemu", glob: "gpt4o-no_controll.jsonl", ..PLAIN },
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn guard(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_guard")).current_dir(root()).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All `.guard` files below a folder of the package.
+fn specs(folder: &str) -> Vec<String> {
+    let mut folders = vec![root().join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "guard") {
+                found.push(path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The data, where it is there.
+fn data() -> Option<PathBuf> {
+    let folder = root().join("../shared/data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is missing", folder.display());
+    println!("skipped: {} is not there", folder.display());
+    None
+}
+
+/// What was found or published about one question: by trace, the step or "end".
+type Violating = BTreeMap<String, String>;
+
+/// What an audit says about a property.
+#[derive(Default)]
+struct Found {
+    violating: Violating,
+    vacuous: u64,
+    undecided: u64,
+}
+
+/// What an audit says: by `@id` of the property.
+struct Audit {
+    traces: u64,
+    errors: u64,
+    code: Option<i32>,
+    found: BTreeMap<String, Found>,
+    words: String,
+}
+
+fn audit(corpus: &Corpus, data: &Path) -> Audit {
+    let spec = format!("examples/corpora/{}.guard", corpus.spec);
+    let folder = data.join(corpus.folder);
+    let output = guard(&[
+        "audit",
+        &spec,
+        folder.to_str().unwrap(),
+        "--glob",
+        corpus.glob,
+        "--format",
+        "json",
+    ]);
+    let lines: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut steps: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let mut audit = Audit {
+        traces: 0,
+        errors: 0,
+        code: output.status.code(),
+        found: BTreeMap::new(),
+        words: text(&output.stderr),
+    };
+    for line in lines.iter().filter(|line| line["type"] == "trace") {
+        let key = (line["trace"].to_string(), line["file"].to_string());
+        steps.insert(key, line["events"].as_u64().unwrap());
+        audit.errors += line["errors"].as_array().map_or(0, |errors| errors.len() as u64);
+    }
+    for line in &lines {
+        match line["type"].as_str() {
+            Some("verdict") => {
+                let question = question(line["property"].as_str().unwrap());
+                let found = audit.found.entry(question.clone()).or_default();
+                match line["verdict"].as_str().unwrap() {
+                    "violated" => {}
+                    "satisfied" => continue,
+                    _ => {
+                        found.undecided += 1;
+                        continue;
+                    }
+                }
+                let id = line["trace"].as_str().unwrap();
+                let key = (line["trace"].to_string(), line["file"].to_string());
+                let steps = steps.get(&key).or_else(|| {
+                    let mut same = steps.iter().filter(|((trace, _), _)| *trace == key.0);
+                    same.next().map(|(_, steps)| steps)
+                });
+                let step = corpus.other_step.iter().find(|(other, _)| *other == question);
+                let at = match step.map_or(Step::Final, |(_, step)| *step) {
+                    Step::Final => line["at"].as_u64(),
+                    Step::Trigger => line["from"].as_u64(),
+                    Step::AfterHeader => line["at"].as_u64().and_then(|at| at.checked_sub(1)),
+                };
+                let file = line["file"].as_str().unwrap_or_default();
+                let mut at = Some(at);
+                if step.is_none()
+                    && published(data, corpus, &question).is_some_and(|all| all.values().any(|at| at == "end"))
+                    && at == Some((corpus.end)(&root().join(file), *steps.unwrap_or(&0)))
+                {
+                    at = None;
+                }
+                let at = match at {
+                    None => "end".to_owned(),
+                    Some(None) => "-".to_owned(),
+                    Some(Some(at)) => at.to_string(),
+                };
+                // Several instances may be violated; the answers tell the first step.
+                let earlier = found.violating.get(&(corpus.name)(id)).and_then(|at| at.parse::<u64>().ok());
+                let first = match (earlier, at.parse::<u64>()) {
+                    (Some(earlier), Ok(at)) => earlier.min(at).to_string(),
+                    (Some(earlier), Err(_)) => earlier.to_string(),
+                    (None, _) => at,
+                };
+                found.violating.insert((corpus.name)(id), first);
+            }
+            Some("summary") => {
+                audit.traces = line["traces"].as_u64().unwrap();
+                for (property, counts) in line["properties"].as_object().unwrap() {
+                    let found = audit.found.entry(question(property)).or_default();
+                    found.vacuous = counts["vacuous"].as_u64().unwrap_or(0);
+                }
+            }
+            _ => {}
+        }
+    }
+    audit
+}
+
+/// The question that a property answers: `taubench_1` is `taubench-1`.
+fn question(property: &str) -> String {
+    property.replace('_', "-")
+}
+
+fn answers(data: &Path, corpus: &Corpus) -> Value {
+    let path = data.join(corpus.folder).join("answers.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn published(data: &Path, corpus: &Corpus, id: &str) -> Option<Violating> {
+    let answers = answers(data, corpus);
+    let question = answers["questions"].as_array()?.iter().find(|question| question["id"] == id)?;
+    Some(violating(question))
+}
+
+fn violating(question: &Value) -> Violating {
+    let all = question["violating"].as_array().unwrap().iter();
+    all.map(|entry| (entry["trace"].as_str().unwrap().to_owned(), entry["at"].to_string().replace('"', ""))).collect()
+}
+
+#[test]
+fn published_questions_are_answered_exactly() {
+    let Some(data) = data() else { return };
+    let only = std::env::var("CORPUS").unwrap_or_default();
+    let mut failures = String::new();
+    let mut asked = 0;
+    println!("| question | violating, expected | got | traces, expected | got | applies, expected | got |");
+    println!("|---|---|---|---|---|---|---|");
+    for corpus in CORPORA.iter().filter(|corpus| corpus.spec.contains(&only)) {
+        let audit = audit(corpus, &data);
+        let answers = answers(&data, corpus);
+        for question in answers["questions"].as_array().unwrap() {
+            let id = question["id"].as_str().unwrap();
+            asked += 1;
+            let expected = violating(question);
+            let none = Found::default();
+            let got = audit.found.get(id);
+            let checked = question["traces_checked"].as_u64().unwrap();
+            let found = got.unwrap_or(&none);
+            println!(
+                "| {id} | {} | {} | {checked} | {} | {} | {} |",
+                expected.len(),
+                found.violating.len(),
+                audit.traces,
+                question["traces_where_it_applies"],
+                audit.traces.saturating_sub(found.vacuous),
+            );
+            if got.is_none() {
+                let _ = writeln!(failures, "{id}: not asked; {}", audit.words);
+            }
+            if found.violating != expected {
+                let _ = writeln!(failures, "{id}: {}", difference(&expected, &found.violating));
+            }
+            if found.undecided > 0 {
+                let _ = writeln!(failures, "{id}: {} traces are undecided", found.undecided);
+            }
+            // Some questions are asked of a part of the traces: there the property is vacuous for the rest.
+            if answers["traces_in_corpus"].as_u64() == Some(checked) && audit.traces != checked {
+                let _ = writeln!(failures, "{id}: {} traces were read, not {checked}", audit.traces);
+            }
+        }
+        println!("{}: exit {:?}, {} errors in data", corpus.spec, audit.code, audit.errors);
+        if !audit.words.is_empty() {
+            println!("{}", audit.words);
+        }
+        if !matches!(audit.code, Some(0 | 1)) {
+            let _ = writeln!(failures, "{}: exit {:?}: {}", corpus.spec, audit.code, audit.words);
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+    assert!(!only.is_empty() || asked == 46, "{asked} questions");
+}
+
+fn difference(expected: &Violating, got: &Violating) -> String {
+    let mut out = format!("{} expected, {} found", expected.len(), got.len());
+    for (trace, at) in expected {
+        match got.get(trace) {
+            None => _ = write!(out, "\n    missing {trace} at {at}"),
+            Some(other) if other != at => _ = write!(out, "\n    {trace} at {other}, not {at}"),
+            Some(_) => {}
+        }
+    }
+    for (trace, at) in got.iter().filter(|(trace, _)| !expected.contains_key(*trace)) {
+        _ = write!(out, "\n    too many: {trace} at {at}");
+    }
+    out.lines().take(12).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs a verb over all specs of the package.
+fn over_all_specs(before: &[&str], after: &[&str]) {
+    let mut args: Vec<String> = before.iter().map(ToString::to_string).collect();
+    args.extend(specs("examples"));
+    args.extend(specs("stdlib"));
+    args.extend(after.iter().map(ToString::to_string));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let output = guard(&args);
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+}
+
+#[test]
+fn every_spec_checks_without_a_warning() {
+    over_all_specs(&["check"], &["--deny", "warnings"]);
+}
+
+#[test]
+fn every_spec_is_in_canonical_layout() {
+    over_all_specs(&["fmt"], &["--check"]);
+}
+
+#[test]
+fn every_spec_passes_its_own_tests() {
+    over_all_specs(&["test"], &[]);
+}
+
+/// The first command that a reader of the documentation runs.
+#[test]
+fn the_mail_assistant_is_found_out() {
+    let folder = "examples/mail_assistant";
+    let output = guard(&[
+        "audit",
+        &format!("{folder}/mail_assistant.guard"),
+        &format!("{folder}/traces.jsonl"),
+        "--format",
+        "json",
+    ]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let lines: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut found: Vec<(&str, &str, Option<u64>)> = lines
+        .iter()
+        .filter(|line| line["verdict"] == "violated")
+        .map(|line| (line["trace"].as_str().unwrap(), line["property"].as_str().unwrap(), line["at"].as_u64()))
+        .collect();
+    found.sort_unstable();
+    let expected = [
+        ("clean-up-swapped", "approved", Some(5)),
+        ("payroll-outside", "no_leak", Some(6)),
+        ("slow", "answered", Some(6)),
+    ];
+    assert_eq!(found, expected);
+    let summary = lines.iter().find(|line| line["type"] == "summary").unwrap();
+    assert_eq!(summary["traces"], 12);
+}
