@@ -11,17 +11,35 @@
 //!                                    reference input ◀─ recorded data
 //! ```
 //!
-//! [`front`] runs the passes up to the core language; the command line stands on top of all.
+//! [`front`] runs the passes up to the core language, [`audit::judge_text`] judges traces that are at hand, and the
+//! command line stands on top of all.
+//!
+//! ```
+//! use guard_lang::{audit, check, front, project::NoFiles, verdict::Verdict};
+//!
+//! let spec = "event { tool: string }\nproperty no_mail = never (tool == \"send_email\")\n";
+//! let checked = front("mail.guard", spec, &NoFiles, check::Limits::default());
+//! let spec = checked.spec.ok_or("the spec is wrong")?;
+//! let runs = br#"{"id":"t1","events":[{"tool":"search"},{"tool":"send_email"}]}"#;
+//! let judged = audit::judge_text(&spec, "runs.jsonl", runs)?;
+//! assert_eq!(judged.reports[0].verdicts[0].verdict, Verdict::Violated);
+//! assert_eq!(judged.reports[0].verdicts[0].at, Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+pub mod audit;
 pub mod automata;
-pub mod reference;
 pub mod check;
+pub mod cli;
 pub mod diagnostic;
+pub mod eval;
 pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod problem;
 pub mod project;
+pub mod reference;
+pub mod report;
 pub mod signature;
 pub mod source;
 pub mod stdlib;

@@ -186,3 +186,79 @@ fn ten_thousand_lines_parse_fast() {
     assert!(diagnostics.is_empty());
     assert!(took.as_secs() < 5, "{took:?}");
 }
+
+/// A tree as deep as the limit allows is walked by every pass on a small stack.
+#[test]
+fn at_the_limit_every_pass_can_walk() {
+    let depth = syntax::NESTING_LIMIT - 10;
+    let texts = [
+        format!("{}a{}", "(".repeat(depth), ")".repeat(depth)),
+        format!("{}a", "not ".repeat(depth)),
+        format!("{}a", "a -> ".repeat(depth)),
+        format!("{}a", "a + ".repeat(depth)),
+        format!("{}a{}", "[".repeat(depth), "]".repeat(depth)),
+        format!("{}a", "if a then a else ".repeat(depth)),
+        format!("{}a{}", "f(".repeat(depth), ")".repeat(depth)),
+        format!(
+            "{}a{}",
+            "cases { else => ".repeat(depth / 2),
+            " }".repeat(depth / 2)
+        ),
+        format!(
+            "a as {}int{}",
+            "list<".repeat(depth / 4),
+            ">".repeat(depth / 4)
+        ),
+    ];
+    let walk = move || {
+        for text in texts {
+            let tree = syntax::parse_formula(&text).unwrap_or_else(|e| panic!("{text:.40} {e:?}"));
+            let mut nodes = 0;
+            syntax::visit::walk(&tree, &mut |_| nodes += 1);
+            assert!(nodes > 0);
+            assert_eq!(tree.clone(), tree);
+            assert!(!format!("{tree:?}").is_empty());
+            let printed = syntax::print_expr(&tree);
+            assert_eq!(syntax::parse_formula(&printed).unwrap(), tree);
+            assert!(syntax::format(&format!("let x = {text}\n")).is_ok());
+        }
+    };
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(walk)
+        .unwrap()
+        .join()
+        .unwrap();
+}
+
+#[test]
+fn contextual_words_are_names() {
+    use guard_lang::syntax::token::{
+        CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, TEMPORAL_WORDS,
+    };
+    for word in CONTEXTUAL_WORDS.iter().chain(LOOK_AHEAD_WORDS) {
+        let text = format!(
+            "predicate {word} = {word} == 1 and x.{word}\nevent {{ {word}: int {word}: {word} }}\n\
+             track {word}: {word} = {word} then {word} + {word}({word}: {word}, [{word}])\n\
+             property {word} = forall {word} in {word}: F {word} on {word}\n\
+             enforce {word} {{ violated => invoke {word}({word}) }}\nlet {word} = {{{word}: {word}}}\n"
+        );
+        let file = SourceFile::new(*word, text);
+        assert_eq!(describe(&file, &syntax::parse(&file).1), "");
+    }
+    for word in RESERVED_WORDS {
+        let text = format!("event {{ {word}: int }}\npredicate p = x.{word} == {{{word}: 1}}\n");
+        let file = SourceFile::new(*word, text);
+        assert_eq!(describe(&file, &syntax::parse(&file).1), "");
+        let file = SourceFile::new(*word, format!("predicate {word} = true\n"));
+        assert_eq!(syntax::parse(&file).1.len(), 1, "{word}");
+    }
+    assert!(
+        ITEM_WORDS
+            .iter()
+            .all(|word| CONTEXTUAL_WORDS.contains(word))
+    );
+    for (word, letter) in TEMPORAL_WORDS {
+        assert!(RESERVED_WORDS.contains(word) && RESERVED_WORDS.contains(letter));
+    }
+}

@@ -325,9 +325,35 @@ fn ends_operand(out: &Lexed, text: &str, base: u32) -> bool {
                 .is_some_and(|before| slice(before) == Some("leads"));
         return !leads_to;
     }
+    if lexeme.token == Token::Greater && closes_type(&out.tokens) {
+        return true;
+    }
     let after_dot = last.next().is_some_and(|before| before.token == Token::Dot);
     let first = text.as_bytes().get((lexeme.start - base) as usize);
     after_dot && first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+}
+
+/// Whether the last `>` closes the `<` of `list<…>`.
+fn closes_type(tokens: &[Lexeme]) -> bool {
+    let mut depth = 0usize;
+    for (index, lexeme) in tokens.iter().enumerate().rev() {
+        match lexeme.token {
+            Token::Greater => depth += 1,
+            Token::Less => {
+                depth -= 1;
+                if depth == 0 {
+                    let before = index.checked_sub(1).and_then(|at| tokens.get(at));
+                    return before.is_some_and(|before| {
+                        matches!(before.token, Token::List | Token::Set | Token::Map)
+                    });
+                }
+            }
+            Token::List | Token::Set | Token::Map | Token::Question => {}
+            token if token.is_name() => {}
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Length of the rest of a regular expression, flags included, after its first slash.

@@ -222,7 +222,7 @@ impl Preparer<'_> {
             }
             _ => {}
         }
-        if raw.token == Token::Name {
+        if raw.token == Token::Name && !self.after_threshold() {
             let binds = next_token.is_some_and(Token::is_name)
                 && after.is_some_and(|a| a.token == Token::In);
             match self.slice(&raw) {
@@ -336,6 +336,19 @@ impl Preparer<'_> {
             },
             _ => {}
         }
+    }
+
+    /// Whether `F<=` or `P<=` stands before, after which a name is a number.
+    fn after_threshold(&self) -> bool {
+        let mut back = self.out.iter().rev().map(|l| l.token);
+        let compares = matches!(
+            back.next(),
+            Some(Token::Less | Token::LessEq | Token::Greater | Token::GreaterEq)
+        );
+        compares
+            && back
+                .next()
+                .is_some_and(|t| t.is_temporal() || t == Token::LetterP)
     }
 
     /// Whether `within 5`, `within 1..5` or `for 3` stands before: then `steps` is their unit, and

@@ -1,0 +1,173 @@
+//! Where a violation begins, and which steps suffice to show it.
+//!
+//! For `G φ` the step that cannot be repaired is found by an automaton of `G (s -> φ)`, where `s` marks the step at which
+//! φ is asked for: it is run for all starts at once, as a map from states to the earliest start.
+//!
+//! The steps that suffice are the fewest that, read alone and in order, drive the automaton to a state from which
+//! nothing satisfies it. They explain; they are no trace that could be replayed.
+
+use rustc_hash::FxHashMap;
+
+use super::{Read, Request};
+use crate::eval::monitor::{Automaton, Config, Configs};
+use crate::eval::program::Program;
+use crate::value::Truth;
+
+/// States times steps beyond which no shortest counterexample is looked for.
+const MOST_WORK: usize = 20_000_000;
+
+#[derive(Debug, Default)]
+pub(super) struct Cause {
+    pub(super) from: Option<u32>,
+    pub(super) steps: Vec<u32>,
+}
+
+/// The cause of a violation; `by_end`: it is one only because the trace ended.
+pub(super) fn cause(program: &Program, request: &Request, steps: &[Read], by_end: bool) -> Cause {
+    let property = &program.properties[request.property];
+    let n_steps = steps
+        .iter()
+        .take_while(|step| request.at.is_some_and(|at| step.index <= at))
+        .count();
+    let steps = &steps[..n_steps];
+    let Some(last) = steps.last() else {
+        return Cause::default();
+    };
+    let spec = program.spec();
+    let started = property.started(spec, &spec.properties[request.property], &program.limits);
+    let start = started.and_then(|automaton| earliest(program, automaton, request, steps, by_end));
+    let from = start.map(|start| steps[start].index);
+    let ends = |from: Option<u32>| match from {
+        Some(from) if from != last.index => vec![from, last.index],
+        _ => vec![last.index],
+    };
+    if by_end {
+        return Cause {
+            from,
+            steps: ends(from),
+        };
+    }
+    let automaton = if start.is_some() {
+        started.unwrap_or(&property.automaton)
+    } else {
+        &property.automaton
+    };
+    let shortest = shortest(program, automaton, request, n_steps, start);
+    let found = match shortest {
+        Some(found) if found.len() <= program.limits.counterexample => {
+            found.into_iter().map(|step| steps[step].index).collect()
+        }
+        _ => ends(from),
+    };
+    Cause { from, steps: found }
+}
+
+/// The first step whose own obligation is lost.
+fn earliest(
+    program: &Program,
+    automaton: &Automaton,
+    request: &Request,
+    steps: &[Read],
+    by_end: bool,
+) -> Option<usize> {
+    let mut configs = Configs::new(automaton);
+    let mut none_yet = Configs::INITIAL;
+    // In order of their starts.
+    let mut pending: Vec<(Config, usize)> = Vec::new();
+    let mut seen: FxHashMap<Config, ()> = FxHashMap::default();
+    for (number, step) in steps.iter().enumerate() {
+        let row = request.row(program, number);
+        let letter = |atom: u32, starts: bool| {
+            row.get(atom as usize)
+                .copied()
+                .unwrap_or(Truth::from(starts))
+        };
+        pending.push((none_yet, number));
+        seen.clear();
+        pending.retain_mut(|(config, start)| {
+            *config = configs.step(automaton, *config, step.time, |atom| {
+                letter(atom, *start == number)
+            });
+            let standing = configs.standing(automaton, *config);
+            let kept = standing.now == Truth::True && standing.fixed;
+            !kept && seen.insert(*config, ()).is_none()
+        });
+        none_yet = configs.step(automaton, none_yet, step.time, |atom| letter(atom, false));
+        let idle = configs.standing(automaton, none_yet);
+        // What owes nothing is no different from a start that was not made.
+        pending.retain(|(config, _)| *config != none_yet || idle.now == Truth::False);
+    }
+    let lost = |config: Config| {
+        let standing = configs.standing(automaton, config);
+        standing.now == Truth::False && (standing.fixed || by_end)
+    };
+    pending
+        .iter()
+        .filter(|(config, _)| lost(*config))
+        .map(|(_, start)| *start)
+        .min()
+}
+
+/// The fewest steps that lead to a state from which nothing satisfies the formula.
+fn shortest(
+    program: &Program,
+    automaton: &Automaton,
+    request: &Request,
+    n_steps: usize,
+    start: Option<usize>,
+) -> Option<Vec<usize>> {
+    let Automaton::Dfa { states, .. } = automaton else {
+        return None;
+    };
+    if states.len().min(64).saturating_mul(n_steps) > MOST_WORK {
+        return None;
+    }
+    let mut configs = Configs::new(automaton);
+    // How each state was reached: number of steps, and the last of them with the one before.
+    let mut reached: FxHashMap<Config, (usize, Option<usize>)> = FxHashMap::default();
+    reached.insert(Configs::INITIAL, (0, None));
+    let mut taken: Vec<(usize, Option<usize>)> = Vec::new();
+    let mut best: Option<(usize, Option<usize>)> = None;
+    for number in 0..n_steps {
+        let row = request.row(program, number);
+        let mut next: Vec<(Config, usize, Option<usize>)> = Vec::new();
+        for (config, (count, path)) in &reached {
+            let after = configs.step(automaton, *config, None, |atom| {
+                row.get(atom as usize)
+                    .copied()
+                    .unwrap_or(Truth::from(Some(number) == start))
+            });
+            // A step that leads to several states shows nothing.
+            if after != *config && (after as usize) < states.len() {
+                next.push((after, count + 1, *path));
+            }
+        }
+        next.sort_unstable();
+        for (config, count, path) in next {
+            if reached
+                .get(&config)
+                .is_some_and(|(known, _)| *known <= count)
+            {
+                continue;
+            }
+            taken.push((number, path));
+            let path = Some(taken.len() - 1);
+            let standing = configs.standing(automaton, config);
+            if standing.fixed && standing.now == Truth::False {
+                if best.is_none_or(|(known, _)| count < known) {
+                    best = Some((count, path));
+                }
+            } else if !standing.fixed {
+                reached.insert(config, (count, path));
+            }
+        }
+    }
+    let (_, mut path) = best?;
+    let mut found = Vec::new();
+    while let Some((number, before)) = path.map(|path| taken[path]) {
+        found.push(number);
+        path = before;
+    }
+    found.reverse();
+    Some(found)
+}

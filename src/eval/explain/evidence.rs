@@ -1,0 +1,73 @@
+//! What was recorded at the steps that show a violation.
+
+use std::collections::BTreeSet;
+
+use smol_str::SmolStr;
+
+use super::{Read, Request};
+use crate::eval::text;
+use crate::eval::trace::TraceState;
+use crate::hir::{Expr, Spec};
+use crate::ids::ExprId;
+use crate::value::{Cell, Truth};
+use crate::verdict::Evidence;
+
+pub(super) fn evidence(
+    state: &TraceState<'_>,
+    request: &Request,
+    steps: &[Read],
+    shown: &[u32],
+) -> Vec<Evidence> {
+    let program = state.program;
+    let spec = program.spec();
+    let letters = &program.properties[request.property].letters;
+    let fields = fields(
+        spec,
+        letters.iter().map(|letter| spec.letter(letter.id).expr),
+    );
+    let mut found = Vec::with_capacity(shown.len());
+    for index in shown {
+        let Ok(number) = steps.binary_search_by_key(index, |step| step.index) else {
+            continue;
+        };
+        let cells = &state.history.steps[steps[number].place].cells;
+        let value = |field: &usize| -> (SmolStr, String) {
+            let text = match cells.get(*field) {
+                Some(Cell::Known(value)) => {
+                    text::cut(text::quoted(&program.code, value), text::EVIDENCE)
+                }
+                _ => "unknown".to_owned(),
+            };
+            (spec.signature.fields[*field].name.clone(), text)
+        };
+        let row = request.row(program, number);
+        let holding = letters
+            .iter()
+            .zip(row)
+            .filter(|(_, truth)| **truth == Truth::True);
+        found.push(Evidence {
+            step: *index,
+            fields: fields.iter().map(value).collect(),
+            letters: holding
+                .map(|(letter, _)| spec.letter(letter.id).text.clone())
+                .collect(),
+        });
+    }
+    found
+}
+
+/// The fields that expressions read at a step itself, not through tracks.
+pub(super) fn fields(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> BTreeSet<usize> {
+    let mut fields = BTreeSet::new();
+    let mut seen = vec![false; spec.exprs.len()];
+    let mut todo: Vec<ExprId> = roots.into_iter().collect();
+    while let Some(id) = todo.pop() {
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            if let Expr::Field(field) = spec.exprs.get(id) {
+                fields.insert(*field);
+            }
+            todo.extend(spec.exprs.operands(id));
+        }
+    }
+    fields
+}

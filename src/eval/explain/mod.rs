@@ -1,0 +1,111 @@
+//! Why a verdict is what it is: only for what is reported, by reading the trace again.
+//!
+//! A first reading gives the letters of each violated instance; from those come `from` and the counterexample
+//! ([`cause`]), and what would decide an unknown verdict ([`undecided`]). A second reading evaluates messages at the steps
+//! that the first one found.
+
+mod cause;
+mod evidence;
+mod replay;
+mod undecided;
+
+use super::program::Program;
+use super::trace::TraceState;
+use crate::value::{Truth, Value};
+use crate::verdict::{PropertyVerdict, Verdict};
+
+/// Letters that are kept at once; verdicts beyond are explained by `at` alone.
+const MOST_LETTERS: usize = 50_000_000;
+
+/// A verdict that is to be explained.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Place among the verdicts.
+    place: usize,
+    property: usize,
+    vars: Vec<Option<Value>>,
+    at: Option<u32>,
+    /// The values of all letters, step after step, up to `at`.
+    letters: Vec<Truth>,
+}
+
+/// A step as all requests see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    /// Its index in the record.
+    index: u32,
+    /// Its place in the history.
+    place: usize,
+    time: Option<i128>,
+}
+
+impl Request {
+    /// The values of all letters at a step.
+    fn row(&self, program: &Program, step: usize) -> &[Truth] {
+        let n = program.properties[self.property].letters.len();
+        self.letters.get(step * n..(step + 1) * n).unwrap_or(&[])
+    }
+}
+
+/// Explains all verdicts that need it.
+pub(super) fn explain(
+    state: &mut TraceState<'_>,
+    verdicts: &mut [PropertyVerdict],
+    complete: bool,
+) {
+    let program = state.program;
+    let n_steps = usize::try_from(state.n_steps).unwrap_or(usize::MAX);
+    let mut budget = MOST_LETTERS;
+    let mut requests = Vec::new();
+    for (place, verdict) in verdicts.iter_mut().enumerate() {
+        if !matches!(verdict.verdict, Verdict::Violated | Verdict::Unknown) {
+            continue;
+        }
+        if verdict.verdict == Verdict::Violated {
+            verdict.counterexample.extend(verdict.at);
+        }
+        let property = verdict.property.index();
+        let cost = (n_steps + 1) * (program.properties[property].letters.len() + 1);
+        if cost > budget || state.history.cut {
+            continue;
+        }
+        budget -= cost;
+        requests.push(Request {
+            place,
+            property,
+            vars: verdict
+                .instance
+                .iter()
+                .map(|(_, value)| Some(value.clone()))
+                .collect(),
+            at: verdict.at,
+            letters: Vec::new(),
+        });
+    }
+    if requests.is_empty() {
+        return;
+    }
+    let steps = replay::letters(state, &mut requests);
+    for request in &requests {
+        let verdict = &mut verdicts[request.place];
+        if verdict.verdict == Verdict::Unknown {
+            verdict.undecided_by = undecided::undecided(state, request, &steps);
+            continue;
+        }
+        let by_end = complete && !is_final_without_end(state, verdict);
+        let found = cause::cause(program, request, &steps, by_end);
+        verdict.from = found.from;
+        if !found.steps.is_empty() {
+            verdict.counterexample = found.steps;
+        }
+        verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
+    }
+    replay::messages(state, &requests, verdicts);
+}
+
+/// Whether a violation was final before the trace ended.
+fn is_final_without_end(state: &TraceState<'_>, verdict: &PropertyVerdict) -> bool {
+    let before_last = verdict.at < state.last;
+    before_last
+        || (verdict.instance.is_empty() && state.decided[verdict.property.index()].is_some())
+}

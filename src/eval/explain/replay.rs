@@ -1,0 +1,131 @@
+//! Reading a trace again, for its letters and for messages.
+
+use super::{Read, Request};
+use crate::eval::eval::{Eval, Frame};
+use crate::eval::program::Program;
+use crate::eval::register::{Operands, Register};
+use crate::eval::text;
+use crate::eval::trace::TraceState;
+use crate::eval::world::{Workshop, World};
+use crate::value::Truth;
+use crate::verdict::{PropertyVerdict, Verdict};
+
+/// Reads the history from the start and shows each step, its place, and its events already part of the tracks.
+fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
+    let TraceState {
+        program,
+        shop,
+        history,
+        source,
+        ..
+    } = state;
+    let program: &Program = program;
+    shop.scratch.reporting = false;
+    let mut world = World::without_watches(program);
+    for (place, step) in history.steps.iter().enumerate() {
+        let (cells, meta) = (&*step.cells, &*source.meta);
+        shop.scratch.begin_step(Some(step.index));
+        if let Some(filter) = program.filter.step
+            && world
+                .eval(&program.code, cells, meta, &mut shop.scratch)
+                .letter(filter)
+                == Truth::False
+        {
+            continue;
+        }
+        world.enter(program, cells, meta, shop);
+        let time = world.clock.now;
+        let Workshop { scratch, .. } = shop;
+        look(
+            &mut world.eval(&program.code, cells, meta, scratch),
+            Read {
+                index: step.index,
+                place,
+                time,
+            },
+        );
+        world.leave(program, cells, meta, shop);
+    }
+    shop.scratch.reporting = true;
+}
+
+/// Finds the letters of all requests; returns the steps.
+pub(super) fn letters(state: &mut TraceState<'_>, requests: &mut [Request]) -> Vec<Read> {
+    let program = state.program;
+    let mut frames: Vec<Vec<Register>> = requests
+        .iter()
+        .map(|request| initial_frame(program, request))
+        .collect();
+    let mut steps = Vec::new();
+    read(state, |eval, step| {
+        steps.push(step);
+        for (request, registers) in requests.iter_mut().zip(&mut frames) {
+            if request.at.is_some_and(|at| step.index > at) {
+                continue;
+            }
+            let property = &program.properties[request.property];
+            let mut eval = eval.instance(
+                &request.vars,
+                Frame {
+                    ids: &property.frame,
+                    registers,
+                },
+            );
+            for letter in &property.letters {
+                request.letters.push(eval.letter(letter.node));
+            }
+            let clock = eval.clock;
+            let operands = property.frame.iter().map(|id| eval.operands(*id, true));
+            let operands: Vec<Operands> = operands.collect();
+            for ((register, id), operands) in
+                registers.iter_mut().zip(&property.frame).zip(operands)
+            {
+                let kind = &program.code.registers[*id as usize].kind;
+                register.advance(kind, operands, &clock);
+            }
+        }
+    });
+    steps
+}
+
+fn initial_frame(program: &Program, request: &Request) -> Vec<Register> {
+    let code = &program.code;
+    let frame = &program.properties[request.property].frame;
+    frame
+        .iter()
+        .map(|id| Register::initial(&code.registers[*id as usize].kind))
+        .collect()
+}
+
+/// Evaluates the messages of violations where they begin.
+pub(super) fn messages(
+    state: &mut TraceState<'_>,
+    requests: &[Request],
+    verdicts: &mut [PropertyVerdict],
+) {
+    let program = state.program;
+    let wanted = |request: &&Request| {
+        let violated = verdicts[request.place].verdict == Verdict::Violated;
+        violated && program.properties[request.property].message.is_some()
+    };
+    let wanted: Vec<&Request> = requests.iter().filter(wanted).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let mut texts: Vec<(usize, String)> = Vec::new();
+    read(state, |eval, step| {
+        for request in &wanted {
+            let verdict = &verdicts[request.place];
+            let property = &program.properties[request.property];
+            if verdict.from.or(verdict.at) == Some(step.index)
+                && let Some(message) = &property.message
+            {
+                let text = text::fill(message, &mut eval.instance(&request.vars, Frame::NONE));
+                texts.push((request.place, text));
+            }
+        }
+    });
+    for (place, text) in texts {
+        verdicts[place].message = Some(text);
+    }
+}

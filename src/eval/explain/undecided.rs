@@ -1,0 +1,112 @@
+//! Which steps and fields would decide a verdict that is unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::evidence::fields;
+use super::{Read, Request};
+use crate::eval::monitor::Configs;
+use crate::eval::trace::TraceState;
+use crate::hir::reads::reads;
+use crate::ids::ExprId;
+use crate::value::{Cell, Truth};
+use crate::verdict::Undecided;
+
+/// Steps that are told of one verdict.
+const MOST_STEPS: usize = 100;
+
+pub(super) fn undecided(
+    state: &TraceState<'_>,
+    request: &Request,
+    steps: &[Read],
+) -> Vec<Undecided> {
+    let program = state.program;
+    let spec = program.spec();
+    let property = &spec.properties[request.property];
+    let code = &program.properties[request.property];
+    let mut found: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    let cells = |step: &Read| &state.history.steps[step.place].cells;
+    let is_unknown =
+        |step: &Read, field: usize| matches!(cells(step).get(field), Some(Cell::Unknown));
+    // All that is unknown among these fields at a step.
+    let blame =
+        |found: &mut BTreeMap<u32, BTreeSet<usize>>, step: &Read, among: &BTreeSet<usize>| {
+            let unknown: Vec<usize> = among
+                .iter()
+                .copied()
+                .filter(|field| is_unknown(step, *field))
+                .collect();
+            if !unknown.is_empty() {
+                found.entry(step.index).or_default().extend(unknown);
+            }
+        };
+    let timed = spec.formulas.is_timed(property.formula);
+    let clock: BTreeSet<usize> = program.clock.filter(|_| timed).into_iter().collect();
+    let filter = fields(spec, program.spec().filter.step);
+    if let Some(quantified) = &property.quantified {
+        // Which value it would be is not known either: all that instances read.
+        let terms = quantified
+            .vars
+            .iter()
+            .flat_map(|var| var.terms.iter().chain(&var.element_terms).chain(&var.range));
+        let roots: Vec<ExprId> = code
+            .letters
+            .iter()
+            .map(|letter| spec.letter(letter.id).expr)
+            .chain(terms.copied())
+            .collect();
+        let among = reads(spec, roots).fields;
+        for step in steps {
+            blame(&mut found, step, &among);
+            blame(&mut found, step, &clock);
+            blame(&mut found, step, &filter);
+        }
+        return told(state, found);
+    }
+    let mut configs = Configs::new(&code.automaton);
+    let mut config = Configs::INITIAL;
+    for (number, step) in steps.iter().enumerate() {
+        let row = request.row(program, number);
+        let mut asked: BTreeSet<u32> = BTreeSet::new();
+        config = configs.step(&code.automaton, config, step.time, |letter| {
+            let truth = row.get(letter as usize).copied().unwrap_or(Truth::Unknown);
+            if truth == Truth::Unknown {
+                asked.insert(letter);
+            }
+            truth
+        });
+        blame(&mut found, step, &clock);
+        blame(&mut found, step, &filter);
+        for letter in asked {
+            let expr = spec.letter(code.letters[letter as usize].id).expr;
+            let own = fields(spec, [expr]);
+            let all = reads(spec, [expr]);
+            blame(&mut found, step, &own);
+            if all.history || !all.tracks.is_empty() {
+                steps[..=number]
+                    .iter()
+                    .for_each(|earlier| blame(&mut found, earlier, &all.fields));
+            }
+            // Known cells of which nothing could be made: an error in the data.
+            if !found.contains_key(&step.index) && all.tracks.is_empty() && !all.history {
+                found.entry(step.index).or_default().extend(own);
+            }
+        }
+        if found.len() > MOST_STEPS {
+            break;
+        }
+    }
+    told(state, found)
+}
+
+fn told(state: &TraceState<'_>, found: BTreeMap<u32, BTreeSet<usize>>) -> Vec<Undecided> {
+    let names = &state.program.spec().signature.fields;
+    let one = |(step, fields): (u32, BTreeSet<usize>)| {
+        let fields = fields
+            .into_iter()
+            .filter_map(|field| names.get(field))
+            .map(|field| field.name.clone())
+            .collect();
+        Undecided { step, fields }
+    };
+    found.into_iter().take(MOST_STEPS).map(one).collect()
+}

@@ -1,0 +1,87 @@
+//! Whole records.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::program::{FilterCode, Message, Program};
+use super::scratch::Scratch;
+use super::text;
+use super::trace::TraceSource;
+use super::world::World;
+use crate::input::record::Record;
+use crate::value::{Cell, Truth};
+use crate::verdict::TraceReport;
+
+impl Program {
+    /// Judges a whole record; none where `records where` says that it is no trace.
+    pub fn judge(&self, record: Record) -> Option<TraceReport> {
+        let Record {
+            origin,
+            id,
+            complete,
+            meta,
+            steps,
+            problems,
+        } = record;
+        if self.is_trace(&meta) == Truth::False {
+            return None;
+        }
+        let complete = match self.complete(&meta) {
+            Some(truth) => truth == Truth::True,
+            None => complete.unwrap_or(true),
+        };
+        let mut state = self.open(TraceSource { origin, id, meta });
+        state.note(problems);
+        for step in &steps {
+            state.advance(step);
+        }
+        state.history.steps = steps;
+        Some(state.finish(complete))
+    }
+
+    /// What `records where` says of a record; true without it.
+    pub fn is_trace(&self, meta: &[Cell]) -> Truth {
+        self.of_record(meta, |filter| filter.record)
+            .unwrap_or(Truth::True)
+    }
+
+    /// What `complete = e` says of a record; none without it.
+    pub fn complete(&self, meta: &[Cell]) -> Option<Truth> {
+        self.of_record(meta, |filter| filter.complete)
+    }
+
+    fn of_record(
+        &self,
+        meta: &[Cell],
+        which: impl Fn(&FilterCode) -> Option<super::code::NodeId>,
+    ) -> Option<Truth> {
+        let node = which(&self.filter)?;
+        Some(self.outside(meta, |eval| eval.letter(node)))
+    }
+
+    /// Evaluates something over a record alone.
+    fn outside<T>(&self, meta: &[Cell], look: impl FnOnce(&mut super::eval::Eval<'_>) -> T) -> T {
+        let mut scratch = Scratch::new(&self.code, &self.limits);
+        scratch.begin_step(None);
+        let world = World::new(self);
+        let nothing = vec![Cell::Unknown; self.spec.signature.fields.len()];
+        look(&mut world.eval(&self.code, &nothing, meta, &mut scratch))
+    }
+
+    /// What a trace is called.
+    pub(super) fn name(&self, source: &TraceSource) -> SmolStr {
+        if let Some(message) = &self.filter.id {
+            return SmolStr::from(self.fill(message, &source.meta));
+        }
+        match &source.id {
+            Some(id) => id.clone(),
+            None if source.origin.line > 0 => {
+                format_smolstr!("{}:{}", source.origin.below, source.origin.line)
+            }
+            None => format_smolstr!("{}#{}", source.origin.below, source.origin.ordinal),
+        }
+    }
+
+    fn fill(&self, message: &Message, meta: &[Cell]) -> String {
+        self.outside(meta, |eval| text::fill(message, eval))
+    }
+}

@@ -1,0 +1,60 @@
+//! What judging may cost, and the error that says which part of a spec is beyond it.
+
+use smol_str::SmolStr;
+use thiserror::Error;
+
+use crate::automata;
+
+/// The caps on judging. All are inclusive and may be changed freely.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// What the automaton of one formula may cost; beyond it the formula is followed step by step.
+    pub automata: automata::Limits,
+    /// Ways to read a trace at once, where `where` is unknown. Beyond it every verdict is unknown.
+    pub worlds: usize,
+    /// Combinations of values of tracks for which one expression is evaluated. Beyond it its value is unknown.
+    pub combinations: usize,
+    /// Instances of one quantified property, or keys of one track, that are kept at once.
+    pub instances: usize,
+    /// Bytes of steps that are kept to explain violations; beyond it only `at` is told.
+    pub history_bytes: usize,
+    /// Problems that are told per trace; the rest is counted.
+    pub problems: usize,
+    /// Violated instances of one property that are told per trace.
+    pub instances_told: usize,
+    /// Steps of a counterexample; where more are needed, only the first and the last are told.
+    pub counterexample: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            automata: automata::Limits::default(),
+            worlds: 16,
+            combinations: 256,
+            instances: 4_000_000,
+            history_bytes: 256 << 20,
+            problems: 100,
+            instances_told: 10_000,
+            counterexample: 8,
+        }
+    }
+}
+
+/// A spec that cannot be compiled for judging.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LimitError {
+    /// A formula is too large even to be followed step by step.
+    #[error("the formula of `{property}` {error}")]
+    Formula {
+        /// The property.
+        property: SmolStr,
+        /// What it needs.
+        error: automata::LimitError,
+    },
+    /// A `count` or past operator reads the variable of `any`, `all` or `count … in`.
+    #[error(
+        "a past operator over the variable of `any`, `all` or `count` has no value from step to step"
+    )]
+    HistoryOfLocal,
+}

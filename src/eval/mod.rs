@@ -1,0 +1,40 @@
+//! Judging recorded traces: the fast path.
+//!
+//! ```text
+//! hir::Spec ──Program::compile──▶ Program ──judge(Record)──────────────▶ TraceReport
+//!                                    └──open──▶ TraceState ──push──▶ … ──finish──▶ TraceReport
+//! ```
+//!
+//! An expression is evaluated when an automaton asks for it, at most once a step; an automaton asks only for the letters
+//! on the path that it takes. What is not known is followed: unknown letters lead to sets of states, tracks of finite
+//! type hold sets of values, and an event that may be no step splits the trace into *worlds*.
+//!
+//! What it does not do: it reads no files, decides nothing about exit codes, and knows no probabilities. The meaning of
+//! every construct is defined, slowly, in `reference`.
+
+mod binding;
+mod builtin;
+mod cast;
+mod clock;
+mod code;
+mod eval;
+mod explain;
+mod json;
+mod judge;
+mod limits;
+mod lower;
+mod monitor;
+mod ops;
+mod program;
+mod register;
+mod report;
+mod scratch;
+mod slices;
+mod text;
+mod trace;
+mod track;
+mod world;
+
+pub use limits::{LimitError, Limits};
+pub use program::Program;
+pub use trace::{Current, TraceSource, TraceState};

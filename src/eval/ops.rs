@@ -1,0 +1,290 @@
+//! What operators do with known values. Null and wrong types are decided here, unknown operands before.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::hir::{Arith, Compare};
+use crate::value::{Instant, Number, Truth, Value};
+
+/// Why an expression has no value: a data error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// An operator met a value of a type that it does not take.
+    WrongType(&'static str, &'static str),
+    /// Two values have no order.
+    NoOrder(&'static str, &'static str),
+    DivisionByZero,
+    Overflow,
+    /// The type asked for, the kind of the value.
+    Cast(String, &'static str),
+    DuplicateKey(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::WrongType(operator, kind) => write!(f, "`{operator}` does not take {kind}"),
+            Fault::NoOrder(lhs, rhs) => write!(f, "{lhs} and {rhs} have no order"),
+            Fault::DivisionByZero => f.write_str("division by zero"),
+            Fault::Overflow => f.write_str("the result is too large a number"),
+            Fault::Cast(ty, kind) => write!(f, "{kind} is no `{ty}`"),
+            Fault::DuplicateKey(key) => write!(f, "JSON text with the key `{key}` twice"),
+        }
+    }
+}
+
+/// The kind of a value, as messages name it.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a Boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Time(_) => "a time",
+        Value::Duration(_) => "a duration",
+        Value::Enum(_) => "an enum value",
+        Value::List(_) => "a list",
+        Value::Object(_) => "an object",
+        Value::Set(_) => "a set",
+    }
+}
+
+/// How two values are ordered; none where one is null.
+pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Option<Ordering>, Fault> {
+    Ok(match (lhs, rhs) {
+        (Value::Null, _) | (_, Value::Null) => None,
+        (Value::Number(lhs), Value::Number(rhs)) => Some(lhs.cmp(rhs)),
+        (Value::String(lhs), Value::String(rhs)) => Some(lhs.cmp(rhs)),
+        (Value::Time(lhs), Value::Time(rhs)) | (Value::Duration(lhs), Value::Duration(rhs)) => {
+            Some(lhs.cmp(rhs))
+        }
+        (Value::Enum(lhs), Value::Enum(rhs)) if lhs.of == rhs.of => Some(lhs.index.cmp(&rhs.index)),
+        _ => return Err(Fault::NoOrder(kind_of(lhs), kind_of(rhs))),
+    })
+}
+
+pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Result<bool, Fault> {
+    if op == Compare::Eq {
+        return Ok(lhs == rhs);
+    }
+    let Some(order) = order(lhs, rhs)? else {
+        return Ok(false);
+    };
+    Ok(match op {
+        Compare::Eq => order.is_eq(),
+        Compare::Lt => order.is_lt(),
+        Compare::Le => order.is_le(),
+        Compare::Gt => order.is_gt(),
+        Compare::Ge => order.is_ge(),
+    })
+}
+
+/// The elements of a list or set; null has none. None for anything else.
+pub(super) fn elements(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
+    match value {
+        Value::Null => Some(Box::new(std::iter::empty())),
+        Value::List(items) => Some(Box::new(items.iter())),
+        Value::Set(items) => Some(Box::new(items.iter())),
+        _ => None,
+    }
+}
+
+pub(super) fn has_element(
+    list: &Value,
+    item: &Value,
+    operator: &'static str,
+) -> Result<bool, Fault> {
+    match list {
+        Value::Null => Ok(false),
+        Value::List(items) => Ok(items.contains(item)),
+        Value::Set(items) => Ok(items.contains(item)),
+        other => Err(Fault::WrongType(operator, kind_of(other))),
+    }
+}
+
+pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Fault> {
+    match whole {
+        Value::String(_) => text_test("contains", whole, part, |whole, part| {
+            memchr::memmem::find(whole.as_bytes(), part.as_bytes()).is_some()
+        }),
+        _ => has_element(whole, part, "contains"),
+    }
+}
+
+/// A test of two strings; false where one is null.
+pub(super) fn text_test(
+    operator: &'static str,
+    lhs: &Value,
+    rhs: &Value,
+    test: impl Fn(&str, &str) -> bool,
+) -> Result<bool, Fault> {
+    match (lhs, rhs) {
+        (Value::String(lhs), Value::String(rhs)) => Ok(test(lhs, rhs)),
+        (Value::Null | Value::String(_), Value::Null | Value::String(_)) => Ok(false),
+        (Value::Null | Value::String(_), other) | (other, _) => {
+            Err(Fault::WrongType(operator, kind_of(other)))
+        }
+    }
+}
+
+pub(super) fn member<'a>(of: &'a Value, name: &str) -> Result<&'a Value, Fault> {
+    match of {
+        Value::Null => Ok(&Value::Null),
+        Value::Object(object) => Ok(object.get(name).unwrap_or(&Value::Null)),
+        other => Err(Fault::WrongType(".", kind_of(other))),
+    }
+}
+
+pub(super) fn index<'a>(of: &'a Value, at: &Value) -> Result<&'a Value, Fault> {
+    match (of, at) {
+        (Value::Null, _) | (Value::List(_) | Value::Object(_), Value::Null) => Ok(&Value::Null),
+        (Value::Object(object), Value::String(name)) => {
+            Ok(object.get(name).unwrap_or(&Value::Null))
+        }
+        (Value::List(items), Value::Number(number)) => match number.to_int() {
+            Some(position) => Ok(usize::try_from(position)
+                .ok()
+                .and_then(|at| items.get(at))
+                .unwrap_or(&Value::Null)),
+            None => Err(Fault::WrongType("[ ]", "a number that is no position")),
+        },
+        (Value::List(_) | Value::Object(_), other) | (other, _) => {
+            Err(Fault::WrongType("[ ]", kind_of(other)))
+        }
+    }
+}
+
+fn float(value: f64) -> Result<Value, Fault> {
+    Number::float(value)
+        .map(Value::Number)
+        .ok_or(Fault::Overflow)
+}
+
+fn int(value: Option<i128>) -> Result<Value, Fault> {
+    value.map(Value::int).ok_or(Fault::Overflow)
+}
+
+/// Arithmetic on two numbers, times, durations; `+` also on strings and lists.
+pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault> {
+    match (lhs, rhs) {
+        (Value::Number(lhs), Value::Number(rhs)) => numbers(op, lhs, rhs),
+        (Value::String(lhs), Value::String(rhs)) if op == Arith::Add => {
+            Ok(Value::String(smol_str::format_smolstr!("{lhs}{rhs}")))
+        }
+        (Value::List(lhs), Value::List(rhs)) if op == Arith::Add => {
+            let joined: Arc<[Value]> = lhs.iter().chain(rhs.iter()).cloned().collect();
+            Ok(Value::List(joined))
+        }
+        (Value::Time(lhs), Value::Time(rhs)) if op == Arith::Sub => Ok(Value::Duration(Instant(
+            lhs.0.checked_sub(rhs.0).ok_or(Fault::Overflow)?,
+        ))),
+        (Value::Time(at), Value::Duration(by)) if matches!(op, Arith::Add | Arith::Sub) => {
+            Ok(Value::Time(shift(op, *at, *by)?))
+        }
+        (Value::Duration(by), Value::Time(at)) if op == Arith::Add => {
+            Ok(Value::Time(shift(op, *at, *by)?))
+        }
+        (Value::Duration(lhs), Value::Duration(rhs)) => match op {
+            Arith::Add | Arith::Sub => Ok(Value::Duration(shift(op, *lhs, *rhs)?)),
+            Arith::Div if rhs.0 == 0 => Err(Fault::DivisionByZero),
+            Arith::Div => float(lhs.0 as f64 / rhs.0 as f64),
+            Arith::Mul => Err(Fault::WrongType("*", "two durations")),
+        },
+        (Value::Duration(length), Value::Number(factor))
+        | (Value::Number(factor), Value::Duration(length))
+            if op == Arith::Mul =>
+        {
+            scale(*length, factor)
+        }
+        (Value::Duration(length), Value::Number(by)) if op == Arith::Div => match by.to_int() {
+            Some(0) => Err(Fault::DivisionByZero),
+            Some(by) => Ok(Value::Duration(Instant(length.0 / by))),
+            None => instant(length.0 as f64 / by.to_f64()),
+        },
+        _ => {
+            let sign = match op {
+                Arith::Add => "+",
+                Arith::Sub => "-",
+                Arith::Mul => "*",
+                Arith::Div => "/",
+            };
+            let fits = |value: &Value| matches!(value, Value::Number(_));
+            Err(Fault::WrongType(
+                sign,
+                kind_of(if fits(lhs) { rhs } else { lhs }),
+            ))
+        }
+    }
+}
+
+fn shift(op: Arith, at: Instant, by: Instant) -> Result<Instant, Fault> {
+    let sum = if op == Arith::Sub {
+        at.0.checked_sub(by.0)
+    } else {
+        at.0.checked_add(by.0)
+    };
+    sum.map(Instant).ok_or(Fault::Overflow)
+}
+
+fn scale(length: Instant, factor: &Number) -> Result<Value, Fault> {
+    match factor.to_int() {
+        Some(factor) => Ok(Value::Duration(Instant(
+            length.0.checked_mul(factor).ok_or(Fault::Overflow)?,
+        ))),
+        None => instant(length.0 as f64 * factor.to_f64()),
+    }
+}
+
+fn instant(attoseconds: f64) -> Result<Value, Fault> {
+    let whole = Number::float(attoseconds.round()).and_then(|number| number.to_int());
+    whole
+        .map(|whole| Value::Duration(Instant(whole)))
+        .ok_or(Fault::Overflow)
+}
+
+fn numbers(op: Arith, lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
+    if let (Number::Int(lhs), Number::Int(rhs)) = (lhs, rhs) {
+        return match op {
+            Arith::Add => int(lhs.checked_add(*rhs)),
+            Arith::Sub => int(lhs.checked_sub(*rhs)),
+            Arith::Mul => int(lhs.checked_mul(*rhs)),
+            Arith::Div if *rhs == 0 => Err(Fault::DivisionByZero),
+            // An exact quotient keeps all its digits until it becomes a float.
+            Arith::Div => match (lhs.checked_rem(*rhs), lhs.checked_div(*rhs)) {
+                (Some(0), Some(quotient)) => float(quotient as f64),
+                _ => float(*lhs as f64 / *rhs as f64),
+            },
+        };
+    }
+    if matches!(lhs, Number::Big(_)) || matches!(rhs, Number::Big(_)) {
+        return Err(Fault::Overflow);
+    }
+    let (lhs, rhs) = (lhs.to_f64(), rhs.to_f64());
+    match op {
+        Arith::Add => float(lhs + rhs),
+        Arith::Sub => float(lhs - rhs),
+        Arith::Mul => float(lhs * rhs),
+        Arith::Div if rhs == 0.0 => Err(Fault::DivisionByZero),
+        Arith::Div => float(lhs / rhs),
+    }
+}
+
+pub(super) fn negate(value: &Value) -> Result<Value, Fault> {
+    match value {
+        Value::Number(Number::Int(number)) => int(number.checked_neg()),
+        Value::Number(Number::Float(number)) => float(-number.get()),
+        Value::Number(Number::Big(_)) => Err(Fault::Overflow),
+        Value::Duration(length) => Ok(Value::Duration(Instant(
+            length.0.checked_neg().ok_or(Fault::Overflow)?,
+        ))),
+        other => Err(Fault::WrongType("-", kind_of(other))),
+    }
+}
+
+/// A Boolean where one is needed.
+pub(super) fn truth_of(value: &Value) -> Result<Truth, Fault> {
+    match value {
+        Value::Bool(value) => Ok(Truth::from(*value)),
+        other => Err(Fault::WrongType("a condition", kind_of(other))),
+    }
+}

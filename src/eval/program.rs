@@ -1,0 +1,416 @@
+//! A spec made ready to judge traces.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::clock::Clock;
+use super::code::{Code, NodeId, Reads, TrackCode};
+use super::eval::{Eval, Frame};
+use super::limits::{LimitError, Limits};
+use super::lower::{Lower, values_of};
+use super::monitor::{Automaton, translate};
+use super::register::Held;
+use super::scratch::Scratch;
+use super::track::Tracks;
+use crate::automata::{Atom, Formulas as AFormulas, Interval};
+use crate::hir::{Formula, Property, Spec, Text, TextPart, Unary};
+use crate::ids::{LetterId, PropertyId};
+use crate::value::{Cell, Truth, Value};
+
+/// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
+///
+/// Made once; judging shares it between threads.
+#[derive(Debug)]
+pub struct Program {
+    pub(super) spec: Arc<Spec>,
+    pub(super) limits: Limits,
+    pub(super) code: Code,
+    pub(super) properties: Vec<PropertyCode>,
+    pub(super) filter: FilterCode,
+    /// What tracks hold before the first event.
+    pub(super) initial: Vec<Held>,
+    pub(super) clock: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FilterCode {
+    pub(super) step: Option<NodeId>,
+    pub(super) record: Option<NodeId>,
+    pub(super) complete: Option<NodeId>,
+    pub(super) id: Option<Message>,
+}
+
+/// A text with values in it.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) parts: Vec<MessagePart>,
+}
+
+#[derive(Debug)]
+pub(super) enum MessagePart {
+    Literal(SmolStr),
+    Value(NodeId, Option<SmolStr>),
+}
+
+#[derive(Debug)]
+pub(super) struct LetterCode {
+    pub(super) id: LetterId,
+    pub(super) node: NodeId,
+    pub(super) reads: Reads,
+}
+
+#[derive(Debug)]
+pub(super) struct PropertyCode {
+    pub(super) letters: Vec<LetterCode>,
+    pub(super) automaton: Automaton,
+    pub(super) quantified: Option<QuantifiedCode>,
+    pub(super) trigger: Option<NodeId>,
+    pub(super) message: Option<Message>,
+    /// The registers that each instance has.
+    pub(super) frame: Box<[u32]>,
+    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is asked for.
+    pub(super) started: OnceLock<Option<Automaton>>,
+}
+
+#[derive(Debug)]
+pub(super) struct QuantifiedCode {
+    pub(super) universal: bool,
+    pub(super) vars: Vec<VarCode>,
+    /// Bits of the variables that have a range.
+    pub(super) ranged: u32,
+    pub(super) release: Release,
+}
+
+#[derive(Debug)]
+pub(super) struct VarCode {
+    pub(super) terms: Vec<NodeId>,
+    pub(super) elements: Vec<NodeId>,
+    pub(super) constants: Vec<Value>,
+    pub(super) range: Option<NodeId>,
+}
+
+/// Whether an instance in the situation of the root may be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// Yes: while only unseen values are read, the root never has a value that decides the property.
+    Neutral,
+    /// Yes, but where the root ends with a value that decides, the verdict is unknown.
+    Doubtful,
+    /// No: at the end each value that was seen may have to be told.
+    Never,
+    /// No, and each has to be looked at at every event: tracks tell them apart.
+    ReadsTracks,
+}
+
+impl Program {
+    /// Compiles a spec.
+    ///
+    /// # Errors
+    /// [`LimitError`], where a formula is beyond all limits.
+    pub fn compile(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
+        let initial = initial_values(spec, limits)?;
+        let known = |cell: &Cell| match cell {
+            Cell::Known(value) => Some(value.clone()),
+            Cell::Unknown => None,
+        };
+        let mut lower = Lower::new(spec, initial.iter().map(known).collect());
+        for track in &spec.tracks {
+            let roots =
+                |terms: &Vec<_>, lower: &mut Lower<'_>| -> Result<Vec<NodeId>, LimitError> {
+                    terms.iter().map(|term| lower.root(*term, true)).collect()
+                };
+            let compared: Result<Vec<_>, LimitError> = track
+                .compared
+                .iter()
+                .map(|terms| roots(terms, &mut lower))
+                .collect();
+            let update = lower.root(track.update, true)?;
+            lower.code.tracks.push(TrackCode {
+                name: track.name.clone(),
+                n_params: track.params.len(),
+                compared: compared?,
+                update,
+                finite: values_of(&track.ty),
+                frame: Box::default(),
+            });
+        }
+        let filter = FilterCode {
+            step: spec
+                .filter
+                .step
+                .map(|node| lower.root(node, false))
+                .transpose()?,
+            record: spec
+                .filter
+                .record
+                .map(|node| lower.root(node, false))
+                .transpose()?,
+            complete: spec
+                .filter
+                .complete
+                .map(|node| lower.root(node, false))
+                .transpose()?,
+            id: spec
+                .filter
+                .id
+                .as_ref()
+                .map(|text| message(text, &mut lower))
+                .transpose()?,
+        };
+        let mut properties = Vec::with_capacity(spec.properties.len());
+        for property in &spec.properties {
+            properties.push(property_code(spec, property, limits, &mut lower)?);
+        }
+        let mut code = lower.finish();
+        for property in &mut properties {
+            let letters = property.letters.iter().map(|letter| letter.node);
+            property.frame = code.frame_of(letters.chain(property.trigger));
+        }
+        for index in 0..code.tracks.len() {
+            code.tracks[index].frame = code.frame_of([code.tracks[index].update]);
+        }
+        let held = |(cell, track): (Cell, &TrackCode)| match cell {
+            Cell::Known(value) => Held::One(value),
+            Cell::Unknown => Held::anything(track),
+        };
+        let initial = initial.into_iter().zip(&code.tracks).map(held).collect();
+        Ok(Program {
+            spec: Arc::new(spec.clone()),
+            limits: limits.clone(),
+            code,
+            properties,
+            filter,
+            initial,
+            clock: spec.signature.clock,
+        })
+    }
+
+    /// The spec that it was made from.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    pub(super) fn property(&self, index: usize) -> (&Property, &PropertyCode) {
+        (&self.spec.properties[index], &self.properties[index])
+    }
+
+    pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
+        (0..self.properties.len()).map(PropertyId::new)
+    }
+}
+
+/// The initial values of all tracks; they read no event.
+fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError> {
+    let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
+    let roots: Result<Vec<NodeId>, LimitError> = spec
+        .tracks
+        .iter()
+        .map(|track| lower.root(track.init, false))
+        .collect();
+    let (roots, code) = (roots?, lower.finish());
+    let mut scratch = Scratch::new(&code, limits);
+    scratch.begin_step(None);
+    let tracks = Tracks::new(&code, &[]);
+    let mut eval = Eval {
+        code: &code,
+        cells: &[],
+        meta: &[],
+        tracks: &tracks,
+        registers: &[],
+        clock: Clock::default(),
+        vars: &[],
+        params: &[],
+        frame: Frame::NONE,
+        scratch: &mut scratch,
+    };
+    Ok(roots.into_iter().map(|root| eval.cell(root)).collect())
+}
+
+fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, LimitError> {
+    let part = |part: &TextPart| match part {
+        TextPart::Literal(text) => Ok(MessagePart::Literal(text.clone())),
+        TextPart::Value(expr, format) => Ok(MessagePart::Value(
+            lower.root(*expr, false)?,
+            format.clone(),
+        )),
+    };
+    let parts: Result<Vec<MessagePart>, LimitError> = text.parts.iter().map(part).collect();
+    Ok(Message { parts: parts? })
+}
+
+fn property_code(
+    spec: &Spec,
+    property: &Property,
+    limits: &Limits,
+    lower: &mut Lower<'_>,
+) -> Result<PropertyCode, LimitError> {
+    let ids = spec.formulas.letters_of(property.formula);
+    let mut letters = Vec::with_capacity(ids.len());
+    for id in &ids {
+        let node = lower.root(spec.letter(*id).expr, false)?;
+        letters.push(LetterCode {
+            id: *id,
+            node,
+            reads: lower.code.info(node).reads,
+        });
+    }
+    let mut formulas = AFormulas::new();
+    let formula = translate(&spec.formulas, property.formula, &ids, &mut formulas);
+    let automaton = Automaton::new(&formulas, formula, &limits.automata).map_err(|error| {
+        LimitError::Formula {
+            property: property.name.clone(),
+            error,
+        }
+    })?;
+    let trigger = property
+        .trigger
+        .as_ref()
+        .map(|trigger| lower.root(trigger.expr, false))
+        .transpose()?;
+    let message = property
+        .message
+        .as_ref()
+        .map(|text| message(text, lower))
+        .transpose()?;
+    let quantified = match &property.quantified {
+        None => None,
+        Some(quantified) => {
+            let mut vars = Vec::with_capacity(quantified.vars.len());
+            let mut ranged = 0;
+            for (index, var) in quantified.vars.iter().enumerate() {
+                if var.range.is_some() {
+                    ranged |= 1u32.checked_shl(index as u32).unwrap_or(0);
+                }
+                let roots =
+                    |exprs: &[_], lower: &mut Lower<'_>| -> Result<Vec<NodeId>, LimitError> {
+                        exprs.iter().map(|expr| lower.root(*expr, false)).collect()
+                    };
+                vars.push(VarCode {
+                    terms: roots(&var.terms, lower)?,
+                    elements: roots(&var.element_terms, lower)?,
+                    constants: var.constants.clone(),
+                    range: var
+                        .range
+                        .map(|range| lower.root(range, false))
+                        .transpose()?,
+                });
+            }
+            let release = if quantified.reads_tracks {
+                Release::ReadsTracks
+            } else {
+                release(
+                    &automaton,
+                    &letters,
+                    lower,
+                    quantified.vars.len(),
+                    quantified.universal,
+                )
+            };
+            Some(QuantifiedCode {
+                universal: quantified.universal,
+                vars,
+                ranged,
+                release,
+            })
+        }
+    };
+    Ok(PropertyCode {
+        letters,
+        automaton,
+        quantified,
+        trigger,
+        message,
+        frame: Box::default(),
+        started: OnceLock::new(),
+    })
+}
+
+/// Whether bindings that lack a value can ever have a value that decides the property.
+fn release(
+    automaton: &Automaton,
+    letters: &[LetterCode],
+    lower: &Lower<'_>,
+    n_vars: usize,
+    universal: bool,
+) -> Release {
+    let reads: Vec<Vec<u32>> = letters
+        .iter()
+        .map(|letter| vars_below(&lower.code, letter.node))
+        .collect();
+    // A letter may hold anyhow if it can hold for a value that nothing is equal to, such as `x != y`.
+    let free = |missing: u32, letter: u32| {
+        let letter = letter as usize;
+        !reads[letter].contains(&missing)
+            || !false_if_unseen(&lower.code, letters[letter].node, missing)
+    };
+    let mut all = Release::Neutral;
+    for missing in 0..n_vars as u32 {
+        match automaton.always_stands(|letter| free(missing, letter), Truth::from(universal)) {
+            Some(true) => {}
+            Some(false) => return Release::Never,
+            None => all = Release::Doubtful,
+        }
+    }
+    all
+}
+
+fn vars_below(code: &Code, root: NodeId) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut seen: FxHashMap<NodeId, ()> = FxHashMap::default();
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        if seen.insert(node, ()).is_some()
+            || !code.info(node).reads.has(Reads::VAR.with(Reads::FRAME))
+        {
+            continue;
+        }
+        if let super::code::Node::Var(var) = code.node(node) {
+            found.push(*var);
+        }
+        todo.extend(code.operands(node));
+    }
+    found
+}
+
+/// Whether a Boolean expression is false for certain where the variable has a value that nothing has.
+fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
+    use super::code::Node;
+    let is_var = |node: &NodeId| matches!(code.node(*node), Node::Var(other) if *other == var);
+    match code.node(node) {
+        Node::Const(Value::Bool(false)) => true,
+        Node::Eq(a, b) => is_var(a) != is_var(b),
+        Node::In(item, _) | Node::InConst(item, _) => is_var(item),
+        Node::Contains(_, item) => is_var(item),
+        Node::And(a, b) => false_if_unseen(code, *a, var) || false_if_unseen(code, *b, var),
+        Node::Or(a, b) => false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var),
+        Node::If(_, a, b) => false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var),
+        _ => false,
+    }
+}
+
+impl PropertyCode {
+    /// The automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
+    pub(super) fn started(
+        &self,
+        spec: &Spec,
+        property: &Property,
+        limits: &Limits,
+    ) -> Option<&Automaton> {
+        let make = || {
+            let Formula::Unary(Unary::Always, None, inner) = spec.formulas.get(property.formula)
+            else {
+                return None;
+            };
+            let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
+            let mut formulas = AFormulas::new();
+            let inner = translate(&spec.formulas, *inner, &ids, &mut formulas);
+            let start = formulas.atom(Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX)));
+            let asked = formulas.implies(start, inner);
+            let formula = formulas.always(Interval::ALL, asked);
+            Automaton::new(&formulas, formula, &limits.automata).ok()
+        };
+        self.started.get_or_init(make).as_ref()
+    }
+}

@@ -1,0 +1,206 @@
+//! The history that `before`, `count` and past operators in expressions carry from step to step.
+
+use super::clock::{Clock, Sightings};
+use super::code::{RegisterKind, TrackCode};
+use crate::hir::PastOp;
+use crate::value::{Cell, Truth, Value};
+
+/// What one register holds between steps.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Register {
+    /// The value at the step before; none where it is not known.
+    Before(Option<Value>),
+    /// Of `previously`: the value at the step before; of `once`, `since` and their duals: the value so far.
+    Truth(Truth),
+    /// Least and greatest count so far.
+    Count(u64, u64),
+    /// Within a window.
+    Window(Sightings),
+}
+
+/// What a register's operands are at a step.
+#[derive(Clone, Debug)]
+pub(super) enum Operands {
+    Value(Option<Value>),
+    Truths(Truth, Truth),
+}
+
+impl Register {
+    /// Before the first step.
+    pub(super) fn initial(kind: &RegisterKind) -> Register {
+        match kind {
+            RegisterKind::Before(_, initial) => Register::Before(initial.clone()),
+            RegisterKind::Count {
+                window: Some(_), ..
+            }
+            | RegisterKind::Past(_, Some(_), ..) => Register::Window(Sightings::default()),
+            RegisterKind::Count { window: None, .. } => Register::Count(0, 0),
+            RegisterKind::Past(op, None, ..) => Register::Truth(match op {
+                PastOp::Previously | PastOp::Once | PastOp::Since => Truth::False,
+                PastOp::WeakPreviously | PastOp::Historically | PastOp::BackTo => Truth::True,
+            }),
+        }
+    }
+
+    /// The value of the node at this step.
+    pub(super) fn value(&self, kind: &RegisterKind, operands: Operands, clock: &Clock) -> Cell {
+        let known = |truth: Truth| {
+            truth
+                .known()
+                .map_or(Cell::Unknown, |value| Cell::Known(Value::Bool(value)))
+        };
+        let counted = |(least, most): (u64, u64)| {
+            if least == most {
+                Cell::Known(Value::int(i128::from(least)))
+            } else {
+                Cell::Unknown
+            }
+        };
+        match (self, kind, operands) {
+            (Register::Before(value), ..) => value.clone().map_or(Cell::Unknown, Cell::Known),
+            (Register::Truth(held), RegisterKind::Past(op, ..), Operands::Truths(a, b)) => {
+                known(past_value(*op, *held, a, b))
+            }
+            (Register::Count(..), RegisterKind::Count { .. }, Operands::Truths(of, since)) => {
+                counted(self.counted(of, since))
+            }
+            (
+                Register::Window(seen),
+                RegisterKind::Count {
+                    window: Some(window),
+                    ..
+                },
+                Operands::Truths(of, since),
+            ) => match since {
+                Truth::True => counted((0, 0)),
+                Truth::False => counted(seen.count(of, *window, clock)),
+                Truth::Unknown => counted((0, seen.count(of, *window, clock).1)),
+            },
+            (
+                Register::Window(seen),
+                RegisterKind::Past(op, Some(window), ..),
+                Operands::Truths(a, _),
+            ) => {
+                let dual = *op == PastOp::Historically;
+                let (certain, possible) = seen.count(if dual { !a } else { a }, *window, clock);
+                let found = match (certain, possible) {
+                    (1.., _) => Truth::True,
+                    (0, 1..) => Truth::Unknown,
+                    (0, 0) => Truth::False,
+                };
+                known(if dual { !found } else { found })
+            }
+            _ => Cell::Unknown,
+        }
+    }
+
+    /// Takes notice of this step.
+    pub(super) fn advance(&mut self, kind: &RegisterKind, operands: Operands, clock: &Clock) {
+        let counted = match &operands {
+            Operands::Truths(of, since) => self.counted(*of, *since),
+            Operands::Value(_) => (0, 0),
+        };
+        match (self, kind, operands) {
+            (Register::Before(before), _, Operands::Value(value)) => *before = value,
+            (Register::Truth(held), RegisterKind::Past(op, ..), Operands::Truths(a, b)) => {
+                *held = match op {
+                    PastOp::Previously | PastOp::WeakPreviously => a,
+                    _ => past_value(*op, *held, a, b),
+                };
+            }
+            (Register::Count(least, most), ..) => (*least, *most) = counted,
+            (
+                Register::Window(seen),
+                RegisterKind::Count {
+                    window: Some(window),
+                    ..
+                },
+                Operands::Truths(of, since),
+            ) => {
+                seen.advance(of, *window, clock);
+                match since {
+                    Truth::True => seen.forget(),
+                    Truth::Unknown => seen.doubt(),
+                    Truth::False => {}
+                }
+            }
+            (
+                Register::Window(seen),
+                RegisterKind::Past(op, Some(window), ..),
+                Operands::Truths(a, _),
+            ) => {
+                seen.advance(
+                    if *op == PastOp::Historically { !a } else { a },
+                    *window,
+                    clock,
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Least and greatest count at a step with these operands.
+    fn counted(&self, of: Truth, since: Truth) -> (u64, u64) {
+        let Register::Count(least, most) = self else {
+            return (0, 0);
+        };
+        match since {
+            Truth::True => (0, 0),
+            Truth::False => (
+                least + u64::from(of == Truth::True),
+                most + u64::from(of != Truth::False),
+            ),
+            Truth::Unknown => (0, most + u64::from(of != Truth::False)),
+        }
+    }
+
+    /// The same with positions counted back from `position`.
+    pub(super) fn relative_to(&self, position: u64) -> Register {
+        match self {
+            Register::Window(seen) => Register::Window(seen.relative_to(position)),
+            other => other.clone(),
+        }
+    }
+}
+
+fn past_value(op: PastOp, held: Truth, a: Truth, b: Truth) -> Truth {
+    match op {
+        PastOp::Previously | PastOp::WeakPreviously => held,
+        PastOp::Once => held.or(a),
+        PastOp::Historically => held.and(a),
+        PastOp::Since | PastOp::BackTo => b.or(a.and(held)),
+    }
+}
+
+/// What is known of the value of a track.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Held {
+    One(Value),
+    /// One of these: at least two, in order; only where the type is finite.
+    Many(std::sync::Arc<[Value]>),
+    Unknown,
+}
+
+impl Held {
+    /// Of these values, in any order.
+    pub(super) fn of(mut values: Vec<Value>) -> Held {
+        values.sort_unstable();
+        values.dedup();
+        match (values.pop(), values.is_empty()) {
+            (None, _) => Held::Unknown,
+            (Some(only), true) => Held::One(only),
+            (Some(last), false) => {
+                values.push(last);
+                Held::Many(values.into())
+            }
+        }
+    }
+
+    /// What an unknown value of the track is.
+    pub(super) fn anything(track: &TrackCode) -> Held {
+        match &track.finite {
+            Some(values) => Held::of(values.to_vec()),
+            None => Held::Unknown,
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! From the end of a trace to its report.
+
+use smol_str::SmolStr;
+
+use super::binding::Key;
+use super::ops::Fault;
+use super::program::Program;
+use super::scratch::RawFault;
+use super::slices::Instance;
+use super::trace::{TraceState, standing};
+use super::world::Watch;
+use crate::hir;
+use crate::hir::reads::reads;
+use crate::ids::PropertyId;
+use crate::problem::{Problem, ProblemKind};
+use crate::value::Value;
+use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+
+pub(super) fn report(mut state: TraceState<'_>, complete: bool) -> TraceReport {
+    let mut verdicts = Vec::new();
+    for property in state.program.property_ids() {
+        verdicts.extend(property_verdicts(&mut state, property, complete));
+    }
+    super::explain::explain(&mut state, &mut verdicts, complete);
+    let problems = problems(&mut state);
+    TraceReport {
+        trace: state.name,
+        file: state.source.origin.file,
+        line: state.source.origin.line,
+        index: state.source.origin.ordinal,
+        events: state.n_steps,
+        verdicts,
+        problems,
+    }
+}
+
+fn property_verdicts(
+    state: &mut TraceState<'_>,
+    property: PropertyId,
+    complete: bool,
+) -> Vec<PropertyVerdict> {
+    let program = state.program;
+    let id = property.index();
+    let decided = state.decided[id];
+    let (verdict, at) = match decided {
+        Some((verdict, at)) => (verdict, Some(at)),
+        None => {
+            let verdict = if state.overflow {
+                Verdict::Unknown
+            } else {
+                standing(program, &state.worlds, &state.shop, id, complete).verdict(complete)
+            };
+            (verdict, if complete { state.last } else { None })
+        }
+    };
+    let holds = matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
+    let base = PropertyVerdict {
+        property,
+        verdict,
+        is_final: complete || decided.is_some(),
+        at,
+        from: None,
+        vacuous: holds
+            && program.properties[id].trigger.is_some()
+            && !state.worlds.iter().any(|world| world.triggered(id)),
+        instance: Vec::new(),
+        counterexample: Vec::new(),
+        message: None,
+        undecided_by: Vec::new(),
+        evidence: Vec::new(),
+    };
+    if verdict != Verdict::Violated {
+        return vec![base];
+    }
+    let instances = violated(state, id, complete);
+    if instances.is_empty() {
+        return vec![base];
+    }
+    let names = program.spec.property(property).quantified.as_ref();
+    let name = |key: &Key| -> Vec<(SmolStr, Value)> {
+        let vars = names.iter().flat_map(|quantified| &quantified.vars);
+        vars.zip(key)
+            .filter_map(|(var, value)| Some((var.name.clone(), value.clone()?)))
+            .collect()
+    };
+    let one = |instance: &Instance| PropertyVerdict {
+        at: instance.at,
+        instance: name(&instance.key),
+        ..base.clone()
+    };
+    instances.iter().map(one).collect()
+}
+
+/// The violated instances of a `forall`, in every way to read the trace.
+fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instance> {
+    let program = state.program;
+    let property = &program.properties[id];
+    let Some(quantified) = property
+        .quantified
+        .as_ref()
+        .filter(|quantified| quantified.universal)
+    else {
+        return Vec::new();
+    };
+    let end = complete.then_some(state.last);
+    let most = if state.worlds.len() > 1 {
+        usize::MAX
+    } else {
+        program.limits.instances_told
+    };
+    let mut common: Option<Vec<Instance>> = None;
+    for world in &state.worlds {
+        let Watch::Sliced(slices) = &world.watches[id] else {
+            return Vec::new();
+        };
+        let (found, n) = slices.violated(property, quantified, &state.shop.configs[id], end, most);
+        if n > found.len() {
+            let name = &program.spec.properties[id].name;
+            let message = format!(
+                "`{name}` is violated for {n} values; the first {most} are told (`instances_told`)"
+            );
+            state.problems.push(problem(
+                &state.source.origin,
+                &state.name,
+                ProblemKind::LeftOut,
+                message,
+            ));
+        }
+        common = Some(match common {
+            None => found,
+            Some(before) => before
+                .into_iter()
+                .filter_map(|mut instance| {
+                    let same = found.iter().find(|other| other.key == instance.key)?;
+                    instance.at = instance.at.max(same.at);
+                    Some(instance)
+                })
+                .collect(),
+        });
+    }
+    let mut common = common.unwrap_or_default();
+    common.sort_by(|lhs, rhs| lhs.at.cmp(&rhs.at).then_with(|| lhs.key.cmp(&rhs.key)));
+    common
+}
+
+fn problem(
+    origin: &crate::input::record::Origin,
+    trace: &SmolStr,
+    kind: ProblemKind,
+    message: String,
+) -> Problem {
+    let (file, line) = (origin.file.clone(), origin.line);
+    Problem {
+        kind,
+        file,
+        line,
+        trace: Some(trace.clone()),
+        step: None,
+        field: None,
+        message,
+    }
+}
+
+/// Everything that was wrong with the data, in order of steps.
+fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
+    let mut problems = std::mem::take(&mut state.problems);
+    let scratch = &mut state.shop.scratch;
+    let origin = &state.source.origin;
+    for fault in std::mem::take(&mut scratch.faults) {
+        let (field, message) = describe(state.program, &fault);
+        let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
+        problems.push(Problem {
+            step: fault.step,
+            field,
+            ..base
+        });
+    }
+    // Problems without a step are of the whole record.
+    problems.sort_by_key(|problem| problem.step);
+    let mut last = |kind, message| problems.push(problem(origin, &state.name, kind, message));
+    if scratch.faults_more > 0 {
+        last(
+            ProblemKind::Evaluation,
+            format!(
+                "{} more expressions had no value (`problems`)",
+                scratch.faults_more
+            ),
+        );
+    }
+    if state.overflow {
+        let message = "unknown whether events are steps, in too many ways (`worlds`)".to_owned();
+        last(ProblemKind::Limit, message);
+    }
+    for (id, configs) in state.shop.configs.iter().enumerate() {
+        let too_many = |world: &super::world::World| match &world.watches[id] {
+            Watch::Plain { .. } => false,
+            Watch::Sliced(slices) => slices.overflow,
+        };
+        let name = &state.program.spec.properties[id].name;
+        if configs.overflow {
+            last(
+                ProblemKind::Limit,
+                format!("the state of `{name}` grew beyond the limits on automata"),
+            );
+        }
+        if state.worlds.iter().any(too_many) {
+            last(
+                ProblemKind::Limit,
+                format!("`{name}` has more instances than are kept (`instances`)"),
+            );
+        }
+    }
+    problems
+}
+
+/// The field, where there is but one, and what was wrong.
+fn describe(program: &Program, fault: &RawFault) -> (Option<SmolStr>, String) {
+    let fields = &program.spec.signature.fields;
+    match &fault.at {
+        None => {
+            let clock = program
+                .clock
+                .and_then(|clock| fields.get(clock))
+                .map(|field| field.name.clone());
+            (
+                clock,
+                "the clock runs back; the latest time seen counts".to_owned(),
+            )
+        }
+        Some((node, error)) => (
+            field_of(&program.spec, program.code.info(*node).expr),
+            message(error),
+        ),
+    }
+}
+
+fn message(fault: &Fault) -> String {
+    fault.to_string()
+}
+
+fn field_of(spec: &hir::Spec, expr: crate::ids::ExprId) -> Option<SmolStr> {
+    let fields = reads(spec, [expr]).fields;
+    let mut fields = fields.iter();
+    match (fields.next(), fields.next()) {
+        (Some(only), None) => spec
+            .signature
+            .fields
+            .get(*only)
+            .map(|field| field.name.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
+
+use super::binding::Key;
+use super::code::{Code, NodeId};
+use super::ops::Fault;
+use crate::value::{Cell, Truth, Value};
+
+/// An error in the data, at a step, in an expression.
+#[derive(Clone, Debug)]
+pub(super) struct RawFault {
+    pub(super) step: Option<u32>,
+    /// None: the clock ran back.
+    pub(super) at: Option<(NodeId, Fault)>,
+}
+
+/// A track that has several possible values, and the one that is looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) track: u32,
+    pub(super) key: Key,
+    pub(super) values: std::sync::Arc<[Value]>,
+    pub(super) at: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Scratch {
+    epoch: u64,
+    truths: Vec<(u64, Truth)>,
+    values: Vec<(u64, Cell)>,
+    pub(super) locals: Vec<Cell>,
+    /// Whether expressions are evaluated once for every combination of values that tracks may have.
+    pub(super) choosing: bool,
+    pub(super) choices: Vec<Choice>,
+    pub(super) n_choices_most: usize,
+    // Errors.
+    step: Option<u32>,
+    step_number: u64,
+    reported: Vec<u64>,
+    /// Off while a trace is read again to explain it.
+    pub(super) reporting: bool,
+    pub(super) faults: Vec<RawFault>,
+    pub(super) faults_more: u64,
+    faults_most: usize,
+}
+
+impl Scratch {
+    pub(super) fn new(code: &Code, limits: &super::Limits) -> Scratch {
+        let n = code.nodes.len();
+        Scratch {
+            epoch: 0,
+            truths: vec![(0, Truth::Unknown); n],
+            values: vec![(0, Cell::Unknown); n],
+            locals: vec![Cell::Unknown; code.n_locals],
+            choosing: false,
+            choices: Vec::new(),
+            n_choices_most: limits.combinations,
+            step: None,
+            step_number: 0,
+            reported: vec![0; n],
+            reporting: true,
+            faults: Vec::new(),
+            faults_more: 0,
+            faults_most: limits.problems,
+        }
+    }
+
+    /// A new step of the trace: what was met before was met elsewhere.
+    pub(super) fn begin_step(&mut self, step: Option<u32>) {
+        self.step = step;
+        self.step_number += 1;
+        self.forget();
+    }
+
+    /// Another way to read the same step.
+    pub(super) fn forget(&mut self) {
+        self.epoch += 1;
+    }
+
+    pub(super) fn truth(&self, node: NodeId) -> Option<Truth> {
+        let (epoch, truth) = self.truths[node.index()];
+        (epoch == self.epoch).then_some(truth)
+    }
+
+    pub(super) fn keep_truth(&mut self, node: NodeId, truth: Truth) {
+        self.truths[node.index()] = (self.epoch, truth);
+    }
+
+    pub(super) fn value(&self, node: NodeId) -> Option<&Cell> {
+        let (epoch, value) = &self.values[node.index()];
+        (*epoch == self.epoch).then_some(value)
+    }
+
+    pub(super) fn keep_value(&mut self, node: NodeId, value: Cell) {
+        self.values[node.index()] = (self.epoch, value);
+    }
+
+    /// Notes an error, once for each expression of a step.
+    pub(super) fn fault(&mut self, node: NodeId, fault: Fault) {
+        if !self.reporting || self.reported[node.index()] == self.step_number {
+            return;
+        }
+        self.reported[node.index()] = self.step_number;
+        self.note(Some((node, fault)));
+    }
+
+    /// Notes that the clock ran back.
+    pub(super) fn clock_ran_back(&mut self) {
+        if self.reporting {
+            self.note(None);
+        }
+    }
+
+    fn note(&mut self, at: Option<(NodeId, Fault)>) {
+        if self.faults.len() < self.faults_most {
+            self.faults.push(RawFault {
+                step: self.step,
+                at,
+            });
+        } else {
+            self.faults_more += 1;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Texts with values in them, and values as people read them.
+
+use super::code::Code;
+use super::eval::Eval;
+use super::program::{Message, MessagePart};
+use crate::value::{Cell, Number, Value};
+
+/// The longest text of a value in evidence.
+pub(super) const EVIDENCE: usize = 80;
+
+/// The text of a message at a step.
+pub(super) fn fill(message: &Message, eval: &mut Eval<'_>) -> String {
+    let mut text = String::new();
+    for part in &message.parts {
+        match part {
+            MessagePart::Literal(literal) => text.push_str(literal),
+            MessagePart::Value(node, format) => match eval.cell(*node) {
+                Cell::Known(value) => {
+                    text.push_str(&formatted(eval.code, &value, format.as_deref()))
+                }
+                Cell::Unknown => text.push_str("unknown"),
+            },
+        }
+    }
+    text
+}
+
+/// A value in a format such as `.2` or `.0%`; formats are for numbers.
+fn formatted(code: &Code, value: &Value, format: Option<&str>) -> String {
+    if let (Value::Number(number), Some(format)) = (value, format) {
+        let (format, percent) = match format.strip_suffix('%') {
+            Some(format) => (format, true),
+            None => (format, false),
+        };
+        let digits = format
+            .strip_prefix('.')
+            .and_then(|digits| digits.parse::<usize>().ok());
+        let sign = if percent { "%" } else { "" };
+        return match digits {
+            Some(digits) => {
+                let number = number.to_f64() * if percent { 100.0 } else { 1.0 };
+                format!("{number:.digits$}{sign}")
+            }
+            None if percent => {
+                let hundred = Number::float(number.to_f64() * 100.0);
+                format!(
+                    "{}{sign}",
+                    hundred.map_or(String::new(), |number| number.to_string())
+                )
+            }
+            None => number.to_string(),
+        };
+    }
+    plain(code, value)
+}
+
+/// A value as it stands in a sentence: texts without quotes, enum values by name.
+fn plain(code: &Code, value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => quoted(code, other),
+    }
+}
+
+/// A value as it stands in a spec or in JSON.
+pub(super) fn quoted(code: &Code, value: &Value) -> String {
+    let joined = |items: &mut dyn Iterator<Item = &Value>| {
+        items
+            .map(|item| quoted(code, item))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match value {
+        Value::Enum(of) => code
+            .enums
+            .iter()
+            .find(|ty| ty.number == of.of)
+            .and_then(|ty| ty.values.get(usize::from(of.index)))
+            .map_or_else(|| value.to_string(), ToString::to_string),
+        Value::List(items) => format!("[{}]", joined(&mut items.iter())),
+        Value::Set(items) => format!("{{{}}}", joined(&mut items.iter())),
+        other => other.to_string(),
+    }
+}
+
+/// A text cut to so many characters.
+pub(super) fn cut(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

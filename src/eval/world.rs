@@ -1,0 +1,325 @@
+//! One way to read a trace: which of its events are steps, and all that follows from those.
+
+use super::clock::Clock;
+use super::code::Code;
+use super::eval::{Eval, Frame};
+use super::monitor::{Config, Configs, Standing};
+use super::program::{Program, PropertyCode};
+use super::register::{Operands, Register};
+use super::scratch::Scratch;
+use super::slices::Slices;
+use super::track::{Changes, Tracks};
+use crate::value::{Cell, Truth};
+
+/// Where a trace is.
+#[derive(Clone, Debug)]
+pub(super) struct World {
+    pub(super) tracks: Tracks,
+    /// By slot.
+    pub(super) registers: Vec<Register>,
+    pub(super) clock: Clock,
+    pub(super) watches: Vec<Watch>,
+    /// Properties that an event may still change.
+    live: Vec<u32>,
+}
+
+/// Where a trace is with regard to one property.
+#[derive(Clone, Debug)]
+pub(super) enum Watch {
+    Plain {
+        config: Config,
+        /// Whether the trigger held, or may have held.
+        triggered: bool,
+    },
+    Sliced(Box<Slices>),
+}
+
+/// What stepping needs besides, kept so that nothing is allocated anew.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    pub(super) configs: Vec<Configs>,
+    pub(super) scratch: Scratch,
+    changes: Changes,
+    operands: Vec<(u32, Operands)>,
+    /// Properties whose verdict may have become final at this step.
+    pub(super) settled: Vec<u32>,
+}
+
+impl Workshop {
+    pub(super) fn new(program: &Program) -> Workshop {
+        Workshop {
+            configs: program
+                .properties
+                .iter()
+                .map(|property| Configs::new(&property.automaton))
+                .collect(),
+            scratch: Scratch::new(&program.code, &program.limits),
+            changes: Changes::default(),
+            operands: Vec::new(),
+            settled: Vec::new(),
+        }
+    }
+}
+
+impl World {
+    /// Before the first event.
+    pub(super) fn new(program: &Program) -> World {
+        let code = &program.code;
+        let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
+        let watch = |property: &PropertyCode| match &property.quantified {
+            None => Watch::Plain {
+                config: Configs::INITIAL,
+                triggered: false,
+            },
+            Some(quantified) => {
+                let registers: Vec<Register> = property.frame.iter().map(initial).collect();
+                Watch::Sliced(Box::new(Slices::new(property, quantified, &registers)))
+            }
+        };
+        World {
+            watches: program.properties.iter().map(watch).collect(),
+            live: (0..program.properties.len() as u32).collect(),
+            ..World::without_watches(program)
+        }
+    }
+
+    /// Before the first event, for reading a trace without judging it.
+    pub(super) fn without_watches(program: &Program) -> World {
+        let code = &program.code;
+        let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
+        World {
+            tracks: Tracks::new(code, &program.initial),
+            registers: code.slots.iter().map(initial).collect(),
+            clock: Clock::default(),
+            watches: Vec::new(),
+            live: Vec::new(),
+        }
+    }
+
+    /// The step as expressions outside of updates see it, its events already part of the tracks.
+    pub(super) fn eval<'a>(
+        &'a self,
+        code: &'a Code,
+        cells: &'a [Cell],
+        meta: &'a [Cell],
+        scratch: &'a mut Scratch,
+    ) -> Eval<'a> {
+        Eval {
+            code,
+            cells,
+            meta,
+            tracks: &self.tracks,
+            registers: &self.registers,
+            clock: self.clock,
+            vars: &[],
+            params: &[],
+            frame: Frame::NONE,
+            scratch,
+        }
+    }
+
+    /// Brings the clock and the tracks up to the event.
+    pub(super) fn enter(
+        &mut self,
+        program: &Program,
+        cells: &[Cell],
+        meta: &[Cell],
+        shop: &mut Workshop,
+    ) {
+        let code = &program.code;
+        let back = self
+            .clock
+            .read(program.clock.and_then(|field| cells.get(field)));
+        if back {
+            shop.scratch.clock_ran_back();
+        }
+        shop.operands.clear();
+        if !code.tracks.is_empty() || !code.slots.is_empty() {
+            let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
+            eval.update_tracks(&mut shop.changes);
+            for (slot, id) in (0u32..).zip(&code.slots) {
+                if code.registers[*id as usize].early {
+                    let operands = eval.operands(*id, true);
+                    shop.operands.push((slot, operands));
+                }
+            }
+        }
+        self.tracks.apply(code, &mut shop.changes);
+    }
+
+    /// Brings the registers up to the event, after everything has been read.
+    pub(super) fn leave(
+        &mut self,
+        program: &Program,
+        cells: &[Cell],
+        meta: &[Cell],
+        shop: &mut Workshop,
+    ) {
+        let code = &program.code;
+        if !code.slots.is_empty() {
+            let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
+            for (slot, id) in (0u32..).zip(&code.slots) {
+                if !code.registers[*id as usize].early {
+                    let operands = eval.operands(*id, true);
+                    shop.operands.push((slot, operands));
+                }
+            }
+            for (slot, operands) in shop.operands.drain(..) {
+                let kind = &code.registers[code.slots[slot as usize] as usize].kind;
+                self.registers[slot as usize].advance(kind, operands, &self.clock);
+            }
+        }
+        self.clock.position += 1;
+    }
+
+    /// One event.
+    pub(super) fn step(
+        &mut self,
+        program: &Program,
+        cells: &[Cell],
+        meta: &[Cell],
+        index: u32,
+        shop: &mut Workshop,
+    ) {
+        self.enter(program, cells, meta, shop);
+        let World {
+            tracks,
+            registers,
+            clock,
+            watches,
+            live,
+            ..
+        } = self;
+        let Workshop {
+            configs,
+            scratch,
+            settled,
+            ..
+        } = shop;
+        let mut eval = Eval {
+            code: &program.code,
+            cells,
+            meta,
+            tracks,
+            registers,
+            clock: *clock,
+            vars: &[],
+            params: &[],
+            frame: Frame::NONE,
+            scratch,
+        };
+        live.retain(|&id| {
+            let property = &program.properties[id as usize];
+            let configs = &mut configs[id as usize];
+            match &mut watches[id as usize] {
+                Watch::Plain { config, triggered } => {
+                    if !*triggered && let Some(trigger) = property.trigger {
+                        *triggered = eval.letter(trigger) != Truth::False;
+                    }
+                    let next = configs.step(&property.automaton, *config, clock.now, |letter| {
+                        eval.letter(property.letters[letter as usize].node)
+                    });
+                    // A formula that is decided before anything is read is decided at the first step.
+                    if next == *config && clock.position > 0 {
+                        return true;
+                    }
+                    *config = next;
+                    let fixed = configs.standing(&property.automaton, next).fixed;
+                    if fixed {
+                        settled.push(id);
+                    }
+                    !fixed
+                }
+                Watch::Sliced(slices) => {
+                    let Some(quantified) = &property.quantified else {
+                        return false;
+                    };
+                    let fixed = slices.step(
+                        property,
+                        quantified,
+                        configs,
+                        &mut eval,
+                        index,
+                        program.limits.instances,
+                    );
+                    if fixed {
+                        settled.push(id);
+                    }
+                    !(fixed && slices.is_idle(property, quantified, configs))
+                }
+            }
+        });
+        self.leave(program, cells, meta, shop);
+    }
+
+    /// Whether a property needs no further event.
+    pub(super) fn is_idle(&self) -> bool {
+        self.live.is_empty()
+    }
+
+    /// The value of a property on what has been read.
+    pub(super) fn standing(
+        &self,
+        program: &Program,
+        configs: &[Configs],
+        id: usize,
+        complete: bool,
+    ) -> Standing {
+        let property = &program.properties[id];
+        match &self.watches[id] {
+            Watch::Plain { config, .. } => {
+                let standing = configs[id].standing(&property.automaton, *config);
+                Standing {
+                    fixed: standing.fixed || complete,
+                    ..standing
+                }
+            }
+            Watch::Sliced(slices) => match &property.quantified {
+                Some(quantified) => slices.standing(property, quantified, &configs[id], complete),
+                None => Standing::UNKNOWN,
+            },
+        }
+    }
+
+    /// Whether the trigger of a property held, or may have held.
+    pub(super) fn triggered(&self, id: usize) -> bool {
+        match &self.watches[id] {
+            Watch::Plain { triggered, .. } => *triggered,
+            Watch::Sliced(slices) => slices.triggered(),
+        }
+    }
+
+    /// Whether two ways to read a trace have come to the same.
+    pub(super) fn same(&self, other: &World) -> bool {
+        let watches = || {
+            self.watches
+                .iter()
+                .zip(&other.watches)
+                .all(|(lhs, rhs)| match (lhs, rhs) {
+                    (
+                        Watch::Plain {
+                            config: c,
+                            triggered: t,
+                        },
+                        Watch::Plain { config, triggered },
+                    ) => c == config && t == triggered,
+                    (Watch::Sliced(lhs), Watch::Sliced(rhs)) => lhs.same(rhs),
+                    _ => false,
+                })
+        };
+        let registers = |world: &World| -> Vec<Register> {
+            world
+                .registers
+                .iter()
+                .map(|register| register.relative_to(world.clock.position))
+                .collect()
+        };
+        (self.clock.now, self.clock.latest) == (other.clock.now, other.clock.latest)
+            && self.live == other.live
+            && watches()
+            && registers(self) == registers(other)
+            && self.tracks.relative_to(self.clock.position)
+                == other.tracks.relative_to(other.clock.position)
+            && (self.clock.position == 0) == (other.clock.position == 0)
+    }
+}
