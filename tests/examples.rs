@@ -1,6 +1,7 @@
 //! The specs in `examples/` answer the published questions about recorded traces, exactly.
 //!
 //! The corpora are not part of the package. Where they are not beside it, the questions are skipped, and said to be.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -46,12 +47,42 @@ const PLAIN: Corpus = Corpus {
 };
 
 const CORPORA: &[Corpus] = &[
-    Corpus { spec: "agentdojo_drift", folder: "agentdojo-drift", glob: "gpt-4o-mini-2024-07-18/**/*.json", ..PLAIN },
-    Corpus { spec: "agentdojo_jsonl", folder: "agentdojo-jsonl", glob: "*.jsonl", ..PLAIN },
-    Corpus { spec: "agentdojo_luna", folder: "agentdojo-luna", glob: "codex2/**/*.json", ..PLAIN },
-    Corpus { spec: "agentdyn", folder: "agentdyn", glob: "*/github/**/*.json", ..PLAIN },
-    Corpus { spec: "anthropic_managed", folder: "anthropic-managed", glob: "*.jsonl", ..PLAIN },
-    Corpus { spec: "apollo_av", folder: "apollo-av", glob: "{result,result1,test}.json", ..PLAIN },
+    Corpus {
+        spec: "agentdojo_drift",
+        folder: "agentdojo-drift",
+        glob: "gpt-4o-mini-2024-07-18/**/*.json",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "agentdojo_jsonl",
+        folder: "agentdojo-jsonl",
+        glob: "*.jsonl",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "agentdojo_luna",
+        folder: "agentdojo-luna",
+        glob: "codex2/**/*.json",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "agentdyn",
+        folder: "agentdyn",
+        glob: "*/github/**/*.json",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "anthropic_managed",
+        folder: "anthropic-managed",
+        glob: "*.jsonl",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "apollo_av",
+        folder: "apollo-av",
+        glob: "{result,result1,test}.json",
+        ..PLAIN
+    },
     Corpus {
         spec: "claude_code",
         folder: "claude-code",
@@ -63,16 +94,44 @@ const CORPORA: &[Corpus] = &[
         },
         ..PLAIN
     },
-    Corpus { spec: "codex_rollout", folder: "codex-rollout", glob: "*.jsonl", ..PLAIN },
-    Corpus { spec: "embodied", folder: "embodied", glob: "*_records.jsonl", ..PLAIN },
-    Corpus { spec: "gemini_cli", folder: "gemini-cli", glob: "session-*.json", ..PLAIN },
-    Corpus { spec: "mcp_sessions", folder: "mcp-sessions", glob: "*.{jsonl,log}", ..PLAIN },
-    Corpus { spec: "openagentsafety", folder: "openagentsafety", glob: "traj_*.json", ..PLAIN },
+    Corpus {
+        spec: "codex_rollout",
+        folder: "codex-rollout",
+        glob: "*.jsonl",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "embodied",
+        folder: "embodied",
+        glob: "*_records.jsonl",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "gemini_cli",
+        folder: "gemini-cli",
+        glob: "session-*.json",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "mcp_sessions",
+        folder: "mcp-sessions",
+        glob: "*.{jsonl,log}",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "openagentsafety",
+        folder: "openagentsafety",
+        glob: "traj_*.json",
+        ..PLAIN
+    },
     Corpus {
         spec: "otel_genai",
         folder: "otel-genai",
         glob: "{any-agent,smoltrace}/**/*trace*.json",
-        name: |id| match id.strip_suffix("#0").filter(|_| id.starts_with("any-agent")) {
+        name: |id| match id
+            .strip_suffix("#0")
+            .filter(|_| id.starts_with("any-agent"))
+        {
             Some(file) => file.to_owned(),
             None => id.replace("/traces#", "#"),
         },
@@ -80,8 +139,18 @@ const CORPORA: &[Corpus] = &[
         other_step: &[("otel-3", Step::Trigger)],
         ..PLAIN
     },
-    Corpus { spec: "r_judge", folder: "r-judge", glob: "{benign,harmful}.json", ..PLAIN },
-    Corpus { spec: "redcode_python", folder: "redcode-python", glob: "*.jsonl", ..PLAIN },
+    Corpus {
+        spec: "r_judge",
+        folder: "r-judge",
+        glob: "{benign,harmful}.json",
+        ..PLAIN
+    },
+    Corpus {
+        spec: "redcode_python",
+        folder: "redcode-python",
+        glob: "*.jsonl",
+        ..PLAIN
+    },
     Corpus {
         spec: "swe_agent",
         folder: "swe-agent",
@@ -90,7 +159,12 @@ const CORPORA: &[Corpus] = &[
         other_step: &[("swe-2", Step::Trigger)],
         ..PLAIN
     },
-    Corpus { spec: "tau_bench", folder: "tau-bench", glob: "gpt-4o-airline.json", ..PLAIN },
+    Corpus {
+        spec: "tau_bench",
+        folder: "tau-bench",
+        glob: "gpt-4o-airline.json",
+        ..PLAIN
+    },
     Corpus {
         spec: "tau2_voice",
         folder: "tau2-voice",
@@ -105,7 +179,12 @@ const CORPORA: &[Corpus] = &[
         other_step: &[("cast-1", Step::AfterHeader)],
         ..PLAIN
     },
-    Corpus { spec: "toolemu", folder: "toolemu", glob: "gpt4o-no_controll.jsonl", ..PLAIN },
+    Corpus {
+        spec: "toolemu",
+        folder: "toolemu",
+        glob: "gpt4o-no_controll.jsonl",
+        ..PLAIN
+    },
 ];
 
 fn root() -> &'static Path {
@@ -113,7 +192,11 @@ fn root() -> &'static Path {
 }
 
 fn guard(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_guard")).current_dir(root()).args(args).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_guard"))
+        .current_dir(root())
+        .args(args)
+        .output()
+        .unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -129,8 +212,17 @@ fn specs(folder: &str) -> Vec<String> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "guard") {
-                found.push(path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned());
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "guard")
+            {
+                found.push(
+                    path.strip_prefix(root())
+                        .unwrap()
+                        .to_str()
+                        .unwrap()
+                        .to_owned(),
+                );
             }
         }
     }
@@ -144,7 +236,11 @@ fn data() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is missing", folder.display());
+    assert!(
+        std::env::var("CI").as_deref() != Ok("true"),
+        "{} is missing",
+        folder.display()
+    );
     println!("skipped: {} is not there", folder.display());
     None
 }
@@ -160,100 +256,121 @@ struct Found {
     undecided: u64,
 }
 
-/// What an audit says: by `@id` of the property.
+/// What an audit says: by question.
+#[derive(Default)]
 struct Audit {
     traces: u64,
-    errors: u64,
+    errors: usize,
     code: Option<i32>,
     found: BTreeMap<String, Found>,
     words: String,
 }
 
-fn audit(corpus: &Corpus, data: &Path) -> Audit {
+fn audit(corpus: &Corpus, data: &Path, answers: &Value) -> Audit {
     let spec = format!("examples/corpora/{}.guard", corpus.spec);
     let folder = data.join(corpus.folder);
+    let folder = folder.to_str().unwrap();
     let output = guard(&[
         "audit",
         &spec,
-        folder.to_str().unwrap(),
+        folder,
         "--glob",
         corpus.glob,
         "--format",
         "json",
     ]);
-    let lines: Vec<Value> =
-        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut steps: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let lines: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let steps: BTreeMap<&str, u64> = lines
+        .iter()
+        .filter(|line| line["type"] == "trace")
+        .map(|line| {
+            (
+                line["trace"].as_str().unwrap(),
+                line["events"].as_u64().unwrap(),
+            )
+        })
+        .collect();
     let mut audit = Audit {
-        traces: 0,
-        errors: 0,
         code: output.status.code(),
-        found: BTreeMap::new(),
         words: text(&output.stderr),
+        ..Audit::default()
     };
-    for line in lines.iter().filter(|line| line["type"] == "trace") {
-        let key = (line["trace"].to_string(), line["file"].to_string());
-        steps.insert(key, line["events"].as_u64().unwrap());
-        audit.errors += line["errors"].as_array().map_or(0, |errors| errors.len() as u64);
-    }
     for line in &lines {
-        match line["type"].as_str() {
-            Some("verdict") => {
-                let question = question(line["property"].as_str().unwrap());
-                let found = audit.found.entry(question.clone()).or_default();
+        match line["type"].as_str().unwrap() {
+            "verdict" => {
+                let id = question(line["property"].as_str().unwrap());
+                let found = audit.found.entry(id.clone()).or_default();
                 match line["verdict"].as_str().unwrap() {
-                    "violated" => {}
-                    "satisfied" => continue,
-                    _ => {
-                        found.undecided += 1;
-                        continue;
+                    "violated" => {
+                        let trace = line["trace"].as_str().unwrap();
+                        let ends = asks_for_the_end(answers, &id);
+                        let step = told(corpus, &id, line, steps[trace], ends);
+                        note(&mut found.violating, (corpus.name)(trace), step);
                     }
+                    "satisfied" => {}
+                    _ => found.undecided += 1,
                 }
-                let id = line["trace"].as_str().unwrap();
-                let key = (line["trace"].to_string(), line["file"].to_string());
-                let steps = steps.get(&key).or_else(|| {
-                    let mut same = steps.iter().filter(|((trace, _), _)| *trace == key.0);
-                    same.next().map(|(_, steps)| steps)
-                });
-                let step = corpus.other_step.iter().find(|(other, _)| *other == question);
-                let at = match step.map_or(Step::Final, |(_, step)| *step) {
-                    Step::Final => line["at"].as_u64(),
-                    Step::Trigger => line["from"].as_u64(),
-                    Step::AfterHeader => line["at"].as_u64().and_then(|at| at.checked_sub(1)),
-                };
-                let file = line["file"].as_str().unwrap_or_default();
-                let mut at = Some(at);
-                if step.is_none()
-                    && published(data, corpus, &question).is_some_and(|all| all.values().any(|at| at == "end"))
-                    && at == Some((corpus.end)(&root().join(file), *steps.unwrap_or(&0)))
-                {
-                    at = None;
-                }
-                let at = match at {
-                    None => "end".to_owned(),
-                    Some(None) => "-".to_owned(),
-                    Some(Some(at)) => at.to_string(),
-                };
-                // Several instances may be violated; the answers tell the first step.
-                let earlier = found.violating.get(&(corpus.name)(id)).and_then(|at| at.parse::<u64>().ok());
-                let first = match (earlier, at.parse::<u64>()) {
-                    (Some(earlier), Ok(at)) => earlier.min(at).to_string(),
-                    (Some(earlier), Err(_)) => earlier.to_string(),
-                    (None, _) => at,
-                };
-                found.violating.insert((corpus.name)(id), first);
             }
-            Some("summary") => {
+            "trace" => audit.errors += line["errors"].as_array().unwrap().len(),
+            "summary" => {
                 audit.traces = line["traces"].as_u64().unwrap();
                 for (property, counts) in line["properties"].as_object().unwrap() {
                     let found = audit.found.entry(question(property)).or_default();
-                    found.vacuous = counts["vacuous"].as_u64().unwrap_or(0);
+                    found.vacuous = counts["vacuous"].as_u64().unwrap();
                 }
             }
             _ => {}
         }
     }
     audit
+}
+
+/// The step that the answers would tell for a violation; `None` is the end.
+fn told(corpus: &Corpus, id: &str, line: &Value, steps: u64, ends: bool) -> Option<Option<u64>> {
+    let other = corpus.other_step.iter().find(|(other, _)| *other == id);
+    match other.map_or(Step::Final, |(_, step)| *step) {
+        Step::Final => {
+            let at = line["at"].as_u64();
+            let file = root().join(line["file"].as_str().unwrap());
+            if ends && at == (corpus.end)(&file, steps) {
+                None
+            } else {
+                Some(at)
+            }
+        }
+        Step::Trigger => Some(line["from"].as_u64()),
+        Step::AfterHeader => Some(line["at"].as_u64().and_then(|at| at.checked_sub(1))),
+    }
+}
+
+/// Keeps the first step of a trace: several instances of a property may be violated.
+fn note(violating: &mut Violating, trace: String, step: Option<Option<u64>>) {
+    let word = |step: Option<Option<u64>>| match step {
+        None => "end".to_owned(),
+        Some(None) => "no step".to_owned(),
+        Some(Some(step)) => step.to_string(),
+    };
+    let earlier = violating
+        .get(&trace)
+        .and_then(|earlier| earlier.parse::<u64>().ok());
+    let step = match (step, earlier) {
+        (Some(Some(step)), Some(earlier)) => Some(Some(step.min(earlier))),
+        (None, Some(earlier)) => Some(Some(earlier)),
+        (step, _) => step,
+    };
+    violating.insert(trace, word(step));
+}
+
+/// Whether the answer to a question tells "end" anywhere.
+fn asks_for_the_end(answers: &Value, id: &str) -> bool {
+    let questions = answers["questions"].as_array().unwrap();
+    questions
+        .iter()
+        .filter(|question| question["id"] == id)
+        .any(|question| violating(question).values().any(|at| at == "end"))
 }
 
 /// The question that a property answers: `taubench_1` is `taubench-1`.
@@ -266,15 +383,15 @@ fn answers(data: &Path, corpus: &Corpus) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-fn published(data: &Path, corpus: &Corpus, id: &str) -> Option<Violating> {
-    let answers = answers(data, corpus);
-    let question = answers["questions"].as_array()?.iter().find(|question| question["id"] == id)?;
-    Some(violating(question))
-}
-
 fn violating(question: &Value) -> Violating {
     let all = question["violating"].as_array().unwrap().iter();
-    all.map(|entry| (entry["trace"].as_str().unwrap().to_owned(), entry["at"].to_string().replace('"', ""))).collect()
+    all.map(|entry| {
+        (
+            entry["trace"].as_str().unwrap().to_owned(),
+            entry["at"].to_string().replace('"', ""),
+        )
+    })
+    .collect()
 }
 
 #[test]
@@ -283,11 +400,13 @@ fn published_questions_are_answered_exactly() {
     let only = std::env::var("CORPUS").unwrap_or_default();
     let mut failures = String::new();
     let mut asked = 0;
-    println!("| question | violating, expected | got | traces, expected | got | applies, expected | got |");
+    println!(
+        "| question | violating, expected | got | traces, expected | got | applies, expected | got |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for corpus in CORPORA.iter().filter(|corpus| corpus.spec.contains(&only)) {
-        let audit = audit(corpus, &data);
         let answers = answers(&data, corpus);
+        let audit = audit(corpus, &data, &answers);
         for question in answers["questions"].as_array().unwrap() {
             let id = question["id"].as_str().unwrap();
             asked += 1;
@@ -308,22 +427,41 @@ fn published_questions_are_answered_exactly() {
                 let _ = writeln!(failures, "{id}: not asked; {}", audit.words);
             }
             if found.violating != expected {
-                let _ = writeln!(failures, "{id}: {}", difference(&expected, &found.violating));
+                let _ = writeln!(
+                    failures,
+                    "{id}: {}",
+                    difference(&expected, &found.violating)
+                );
             }
             if found.undecided > 0 {
                 let _ = writeln!(failures, "{id}: {} traces are undecided", found.undecided);
             }
             // Some questions are asked of a part of the traces: there the property is vacuous for the rest.
             if answers["traces_in_corpus"].as_u64() == Some(checked) && audit.traces != checked {
-                let _ = writeln!(failures, "{id}: {} traces were read, not {checked}", audit.traces);
+                let _ = writeln!(
+                    failures,
+                    "{id}: {} traces were read, not {checked}",
+                    audit.traces
+                );
             }
         }
-        println!("{}: exit {:?}, {} errors in data", corpus.spec, audit.code, audit.errors);
+        println!(
+            "{}: exit {:?}, {} errors in data",
+            corpus.spec, audit.code, audit.errors
+        );
         if !audit.words.is_empty() {
             println!("{}", audit.words);
         }
-        if !matches!(audit.code, Some(0 | 1)) {
-            let _ = writeln!(failures, "{}: exit {:?}: {}", corpus.spec, audit.code, audit.words);
+        let violated = audit
+            .found
+            .values()
+            .any(|found| !found.violating.is_empty());
+        if audit.code != Some(i32::from(violated)) {
+            let _ = writeln!(
+                failures,
+                "{}: exit {:?}: {}",
+                corpus.spec, audit.code, audit.words
+            );
         }
     }
     assert!(failures.is_empty(), "\n{failures}");
@@ -339,7 +477,10 @@ fn difference(expected: &Violating, got: &Violating) -> String {
             Some(_) => {}
         }
     }
-    for (trace, at) in got.iter().filter(|(trace, _)| !expected.contains_key(*trace)) {
+    for (trace, at) in got
+        .iter()
+        .filter(|(trace, _)| !expected.contains_key(*trace))
+    {
         _ = write!(out, "\n    too many: {trace} at {at}");
     }
     out.lines().take(12).collect::<Vec<_>>().join("\n")
@@ -353,7 +494,12 @@ fn over_all_specs(before: &[&str], after: &[&str]) {
     args.extend(after.iter().map(ToString::to_string));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let output = guard(&args);
-    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
 }
 
 #[test]
@@ -383,12 +529,20 @@ fn the_mail_assistant_is_found_out() {
         "json",
     ]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    let lines: Vec<Value> =
-        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     let mut found: Vec<(&str, &str, Option<u64>)> = lines
         .iter()
         .filter(|line| line["verdict"] == "violated")
-        .map(|line| (line["trace"].as_str().unwrap(), line["property"].as_str().unwrap(), line["at"].as_u64()))
+        .map(|line| {
+            (
+                line["trace"].as_str().unwrap(),
+                line["property"].as_str().unwrap(),
+                line["at"].as_u64(),
+            )
+        })
         .collect();
     found.sort_unstable();
     let expected = [
