@@ -187,6 +187,18 @@ const CORPORA: &[Corpus] = &[
     },
 ];
 
+/// Questions that tell how often they apply at all: the property is not vacuous in as many traces.
+const APPLY: &[&str] = &[
+    "apollo-2",
+    "claude-1",
+    "codex-2",
+    "embodied-1",
+    "luna-2",
+    "managed-2",
+    "mcp-2",
+    "taubench-1",
+];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -432,6 +444,10 @@ fn published_questions_are_answered_exactly() {
                     "{id}: {}",
                     difference(&expected, &found.violating)
                 );
+            }
+            let applies = audit.traces.saturating_sub(found.vacuous);
+            if APPLY.contains(&id) && question["traces_where_it_applies"] != applies {
+                let _ = writeln!(failures, "{id}: applies to {applies} traces");
             }
             if found.undecided > 0 {
                 let _ = writeln!(failures, "{id}: {} traces are undecided", found.undecided);
