@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::clock::Clock;
 use super::code::{Code, NodeId, Reads, TrackCode};
-use super::eval::{Eval, Frame};
+use super::expr::{Eval, Frame};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::{Automaton, translate};
@@ -190,10 +190,6 @@ impl Program {
     /// The spec that it was made from.
     pub fn spec(&self) -> &Spec {
         &self.spec
-    }
-
-    pub(super) fn property(&self, index: usize) -> (&Property, &PropertyCode) {
-        (&self.spec.properties[index], &self.properties[index])
     }
 
     pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {

@@ -191,6 +191,18 @@ fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         let message = "unknown whether events are steps, in too many ways (`worlds`)".to_owned();
         last(ProblemKind::Limit, message);
     }
+    let lost: std::collections::BTreeSet<usize> = state
+        .worlds
+        .iter()
+        .flat_map(|world| world.tracks.lost())
+        .collect();
+    for track in lost {
+        let name = &state.program.code.tracks[track].name;
+        last(
+            ProblemKind::Limit,
+            format!("track `{name}` has more keys than are kept (`instances`)"),
+        );
+    }
     for (id, configs) in state.shop.configs.iter().enumerate() {
         let too_many = |world: &super::world::World| match &world.watches[id] {
             Watch::Plain { .. } => false,

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use super::binding::{self, Key};
 use super::code::{NodeId, Reads};
-use super::eval::{Eval, Frame, Val};
+use super::expr::{Eval, Frame, Val};
 use super::monitor::{Config, Configs, Standing};
 use super::program::{PropertyCode, QuantifiedCode, Release};
 use super::register::{Operands, Register};
@@ -691,11 +691,6 @@ impl Slices {
         self.n_moved = 0;
     }
 
-    /// Whether some instance alone decides the property for good.
-    pub(super) fn is_decided(&self) -> bool {
-        self.decisive
-    }
-
     /// Whether no event can change anything any more.
     pub(super) fn is_idle(
         &self,
@@ -757,14 +752,22 @@ impl Slices {
         let mut all_fixed = root.fixed && root.now == Truth::True;
         for id in [ROOT].iter().chain(&self.live).chain(&self.fixed) {
             let class = self.class(*id);
+            let standing = of(&class.situation);
+            let in_range = class.situation.range.all(quantified.ranged);
+            // The root and partial bindings speak for values that are not known, or not kept.
+            if (*id == ROOT || class.members > class.whole)
+                && (self.wild || self.ghosts)
+                && standing.now != Truth::True
+                && in_range != Truth::False
+            {
+                now = now.and(Truth::Unknown);
+            }
             if class.whole == 0 {
-                let standing = of(&class.situation);
                 all_fixed &= class.members == 0 || (standing.fixed && standing.now == Truth::True);
                 continue;
             }
-            let standing = of(&class.situation);
             all_fixed &= standing.fixed && standing.now == Truth::True;
-            match class.situation.range.all(quantified.ranged) {
+            match in_range {
                 Truth::True => {
                     now = now.and(standing.now);
                     lost_for_good |= standing.fixed && standing.now == Truth::False;
@@ -772,9 +775,6 @@ impl Slices {
                 Truth::Unknown if standing.now != Truth::True => now = now.and(Truth::Unknown),
                 Truth::Unknown | Truth::False => {}
             }
-        }
-        if (self.wild || self.ghosts) && root.now != Truth::True {
-            now = now.and(Truth::Unknown);
         }
         let fixed = match now {
             Truth::False => lost_for_good,
@@ -837,11 +837,6 @@ impl Slices {
 
     pub(super) fn n_classes(&self) -> usize {
         self.classes.len()
-    }
-
-    /// Number of instances kept.
-    pub(super) fn len(&self) -> usize {
-        self.map.len()
     }
 
     /// Whether two traces are in the same place, whatever their history.
