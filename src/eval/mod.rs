@@ -27,12 +27,14 @@ mod monitor;
 mod ops;
 mod program;
 mod register;
+mod release;
 mod report;
 mod scratch;
 mod slices;
 mod text;
 mod trace;
 mod track;
+mod translate;
 mod world;
 
 pub use limits::{LimitError, Limits};

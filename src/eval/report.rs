@@ -21,7 +21,7 @@ pub(super) fn report(mut state: TraceState<'_>, complete: bool) -> TraceReport {
     for property in state.program.property_ids() {
         verdicts.extend(property_verdicts(&mut state, property, complete));
     }
-    super::explain::explain(&mut state, &mut verdicts, complete);
+    super::explain::explain(&mut state, &mut verdicts);
     let problems = problems(&mut state);
     TraceReport {
         trace: state.name,

@@ -225,11 +225,14 @@ impl World {
                         return true;
                     }
                     *config = next;
-                    let fixed = configs.standing(&property.automaton, next).fixed;
-                    if fixed {
+                    let standing = configs.standing(&property.automaton, next);
+                    if standing.fixed {
                         settled.push(id);
                     }
-                    !fixed
+                    // What is satisfied may still be found not to be vacuous.
+                    let asked =
+                        property.trigger.is_some() && !*triggered && standing.now == Truth::True;
+                    !standing.fixed || asked
                 }
                 Watch::Sliced(slices) => {
                     let Some(quantified) = &property.quantified else {
