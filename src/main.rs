@@ -1,3 +1,5 @@
 //! The `guard` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    guard_lang::cli::main()
+}

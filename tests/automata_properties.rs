@@ -327,7 +327,11 @@ proptest! {
                     unique.push(state);
                 }
             }
-            prop_assert!(unique.iter().all(|s| wanted.contains(s)) && wanted.iter().all(|s| unique.contains(s)));
+            // States that behave alike need not be equal, so values are compared.
+            for value in [true, false] {
+                let some = |states: &[MachineState]| states.iter().any(|s| s.accepting() == value);
+                prop_assert_eq!(some(&unique), some(&wanted));
+            }
             running = unique;
             let accepting = |value| states.iter().any(|s| dfa.accepting(s) == value);
             for value in [true, false] {
@@ -396,5 +400,12 @@ proptest! {
             prop_assert_eq!(f.verdict(end), Verdict::Violated);
         }
         prop_assert_eq!(f.class().safety, not.class().cosafety);
+        // Every formula is its enforceable part and something that can always still be met.
+        let enforceable = f.enforceable_part();
+        prop_assert!(enforceable.is_safety());
+        prop_assert_eq!(f.excess(&enforceable, Traces::All, &small).unwrap(), None);
+        if f.class().safety {
+            prop_assert_eq!(f.difference(&enforceable, Traces::NonEmpty, &small).unwrap(), None);
+        }
     }
 }

@@ -155,3 +155,29 @@ fn many_atoms_are_a_named_limit() {
     let dfa = compile(&formulas, always, &Limits::default()).unwrap();
     assert_eq!(dfa.len(), 2);
 }
+
+#[test]
+fn a_machine_sees_what_time_cannot_change() {
+    let mut formulas = Formulas::new();
+    let (a, b) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
+    let not_a = formulas.not(a);
+    let soon = formulas.eventually(Interval::time(0, 10), a);
+    let never = formulas.always(Interval::ALL, not_a);
+    let clash = formulas.and(soon, never);
+    let machine = Machine::new(&formulas, clash, &Limits::default()).unwrap();
+    assert_eq!(machine.initial().verdict(), Verdict::Violated);
+
+    // Quiet for ten units, or `b` at some time.
+    let quiet = formulas.always(Interval::time(0, 10), not_a);
+    let once = formulas.eventually(Interval::ALL, b);
+    let rule = formulas.or(quiet, once);
+    let mut machine = Machine::new(&formulas, rule, &Limits::default()).unwrap();
+    let mut state = machine.initial();
+    machine.step(&mut state, Some(5), |_| false).unwrap();
+    assert_eq!(state.verdict(), Verdict::PresumablySatisfied);
+    let mut late = state.clone();
+    machine.step(&mut late, Some(16), |_| false).unwrap();
+    assert_eq!(late.verdict(), Verdict::Satisfied);
+    machine.tick(&mut state, 16).unwrap();
+    assert_eq!(state.verdict(), Verdict::Satisfied);
+}

@@ -41,6 +41,13 @@ impl Dfa {
         }
     }
 
+    /// The safety closure: what of the formula can be enforced by refusing steps. It accepts a prefix as long as some
+    /// continuation satisfies the formula; of a safety formula it is the formula itself, on non-empty traces.
+    #[must_use]
+    pub fn enforceable_part(&self) -> Dfa {
+        self.accepting_where(|verdict| verdict != Verdict::Violated)
+    }
+
     /// No non-empty trace is presumably violated.
     pub fn is_safety(&self) -> bool {
         self.class().safety

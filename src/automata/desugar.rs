@@ -37,7 +37,7 @@ pub(super) fn desugar(
         registers: IndexSet::default(),
         vars,
         guesses: Vec::new(),
-        limit: limits.nodes,
+        limit: limits.states,
     };
     let mut pairs = vec![(0, 0); formula.index() + 1];
     for part in formulas.parts(formula) {
@@ -79,6 +79,7 @@ struct Lower {
     vars: FxHashMap<Atom, u32>,
     /// The formula that each guess stands for.
     guesses: Vec<Pair>,
+    /// Greatest number of registers.
     limit: usize,
 }
 
@@ -233,11 +234,9 @@ impl Lower {
                 }),
             }
         };
-        check(
-            Resource::Nodes,
-            self.limit as u64,
-            (self.nodes.len() as u64).saturating_add(window.lo as u64),
-        )?;
+        // A delay of so many steps takes as many bits, and as many states at least.
+        let n_delays = (self.registers.len() as u64).saturating_add(window.lo as u64);
+        check(Resource::States, self.limit as u64, n_delays)?;
         for _ in 0..window.lo {
             value = self.past(Register::Previous { operand: value.0 });
         }

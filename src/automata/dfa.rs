@@ -1,20 +1,12 @@
 //! Deterministic automata over finite traces whose transitions are shared decision diagrams.
-//!
-//! Conventions, once for all of this module:
-//!
-//! * An automaton is complete: every state has a successor for every letter; a rejecting sink is a state like others.
-//! * State 0 is initial and means that nothing has been read. Its acceptance is the value of the empty trace.
-//! * A state accepts when the trace may stop there, that is when what was read satisfies the formula as a whole trace.
-//! * States are numbered in the order in which a breadth-first search meets them, `lo` before `hi`; so automata that are
-//!   minimal and accept the same traces over the same order of atoms are equal, field by field.
-//! * A state is *final* for a value when every continuation has it, the state itself included. This is decided by
-//!   reachability and is exact.
 
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::diagram::{Branch, Diagrams, Ref};
+use super::analysis::Letter;
+use super::backward::Backward;
+use super::diagram::{Branch, Branches, Diagrams, Ref, below, paths};
 use super::formula::Atom;
 use super::states::StateSet;
 use super::verdict::{Finality, Verdict};
@@ -37,7 +29,16 @@ pub(super) struct Row {
     pub(super) finality: Finality,
 }
 
-/// A complete deterministic automaton. See the [module](self) for its conventions.
+/// A complete deterministic automaton.
+///
+/// # Conventions
+/// * An automaton is complete: every state has a successor for every letter; a rejecting sink is a state like others.
+/// * State 0 is initial and means that nothing has been read. Its acceptance is the value of the empty trace.
+/// * A state accepts when the trace may stop there, that is when what was read satisfies the formula as a whole trace.
+/// * States are numbered in the order in which a breadth-first search meets them, `lo` before `hi`; so automata that are
+///   minimal and accept the same traces over the same order of atoms are equal, field by field.
+/// * A state is *final* for a value when every continuation has it, the state itself included. This is decided by
+///   reachability and is exact.
 ///
 /// # Shape
 /// `n` states and one table of branches shared by all of them; a step visits at most one branch per atom.
@@ -118,31 +119,9 @@ impl Dfa {
 
     /// Sets the finality of every state by two backward searches.
     fn decide(&mut self) {
-        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
-        for state in self.states() {
-            for target in self.successors(state) {
-                sources[target.index()].push(state.0);
-            }
-        }
-        let reaching = |wanted: bool| {
-            let mut found: Vec<bool> = self
-                .rows
-                .iter()
-                .map(|row| row.accepting == wanted)
-                .collect();
-            let mut stack: Vec<u32> = (0..self.rows.len() as u32)
-                .filter(|&s| found[s as usize])
-                .collect();
-            while let Some(state) = stack.pop() {
-                for &source in &sources[state as usize] {
-                    if !std::mem::replace(&mut found[source as usize], true) {
-                        stack.push(source);
-                    }
-                }
-            }
-            found
-        };
-        let (truth, falsity) = (reaching(true), reaching(false));
+        let mut backward = Backward::new(self);
+        let truth = backward.reaching(self.rows.iter().map(|row| row.accepting));
+        let falsity = backward.reaching(self.rows.iter().map(|row| !row.accepting));
         for (row, (truth, falsity)) in self.rows.iter_mut().zip(truth.into_iter().zip(falsity)) {
             row.finality = match (truth, falsity) {
                 (true, false) => Finality::FinalTrue,
@@ -256,7 +235,11 @@ impl Dfa {
 
     /// The atoms on which the next state depends, in order.
     pub fn relevant_atoms(&self, state: StateId) -> Vec<Atom> {
-        let mut atoms: Vec<Atom> = self.below(self.rows[state.index()].root).1;
+        let root = self.rows[state.index()].root;
+        let inner = below(&*self.branches, root).filter(|node| node.as_leaf().is_none());
+        let mut atoms: Vec<Atom> = inner
+            .map(|node| Atom(self.branches[node.index()].var))
+            .collect();
         atoms.sort_unstable();
         atoms.dedup();
         atoms
@@ -264,53 +247,20 @@ impl Dfa {
 
     /// The different next states, first met first.
     pub fn successors(&self, state: StateId) -> Vec<StateId> {
-        self.below(self.rows[state.index()].root).0
+        let root = self.rows[state.index()].root;
+        below(&*self.branches, root)
+            .filter_map(Ref::as_leaf)
+            .map(StateId)
+            .collect()
     }
 
-    /// Leaves and variables below a diagram.
-    fn below(&self, root: Ref) -> (Vec<StateId>, Vec<Atom>) {
-        let mut seen: FxHashSet<Ref> = FxHashSet::default();
-        let (mut leaves, mut atoms, mut stack) = (Vec::new(), Vec::new(), vec![root]);
-        while let Some(top) = stack.pop() {
-            if !seen.insert(top) {
-                continue;
-            }
-            match top.as_leaf() {
-                Some(leaf) => leaves.push(StateId(leaf)),
-                None => {
-                    let Branch { var, lo, hi } = self.branches[top.index()];
-                    atoms.push(Atom(var));
-                    stack.extend([hi, lo]);
-                }
-            }
-        }
-        (leaves, atoms)
-    }
-
-    /// One shortest list of literals for each different next state, `lo` before `hi`.
-    pub(super) fn edges(&self, state: StateId) -> Vec<(Vec<(Atom, bool)>, StateId)> {
-        let mut seen: FxHashSet<Ref> = FxHashSet::default();
-        let mut edges = Vec::new();
-        let mut stack = vec![(self.rows[state.index()].root, Vec::new())];
-        while let Some((top, path)) = stack.pop() {
-            if !seen.insert(top) {
-                continue;
-            }
-            match top.as_leaf() {
-                Some(leaf) => edges.push((path, StateId(leaf))),
-                None => {
-                    let Branch { var, lo, hi } = self.branches[top.index()];
-                    let with = |value| {
-                        path.iter()
-                            .copied()
-                            .chain([(Atom(var), value)])
-                            .collect::<Vec<_>>()
-                    };
-                    stack.extend([(hi, with(true)), (lo, with(false))]);
-                }
-            }
-        }
-        edges
+    /// For each different next state one letter that leads there, by the atoms that were asked.
+    pub fn edges(&self, state: StateId) -> Vec<(Letter, StateId)> {
+        let root = self.rows[state.index()].root;
+        paths(&*self.branches, root)
+            .into_iter()
+            .map(|(letter, target)| (letter, StateId(target)))
+            .collect()
     }
 }
 

@@ -9,8 +9,9 @@
 //! "Mona: monadic second-order logic in practice", 1995.
 
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::formula::Atom;
 use super::limits::{LimitError, Meter};
 
 /// A diagram: a leaf or the index of a branch.
@@ -69,6 +70,63 @@ pub(super) type PairCache = FxHashMap<(Ref, Ref), Ref>;
 /// Results of [`Diagrams::map`] for one operation.
 pub(super) type Cache = FxHashMap<Ref, Ref>;
 
+/// Where branches are kept.
+pub(super) trait Branches {
+    /// The branch of a diagram that is not a leaf.
+    fn at(&self, node: Ref) -> Branch;
+}
+
+impl Branches for [Branch] {
+    fn at(&self, node: Ref) -> Branch {
+        self[node.index()]
+    }
+}
+
+impl Branches for Diagrams {
+    fn at(&self, node: Ref) -> Branch {
+        self.branches[node.index()]
+    }
+}
+
+/// A diagram and all below it, each once, `lo` before `hi`.
+pub(super) fn below(table: &(impl Branches + ?Sized), root: Ref) -> impl Iterator<Item = Ref> {
+    let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
+    let mut stack = vec![root];
+    while let Some(top) = stack.pop() {
+        if seen.insert(top) && top.as_leaf().is_none() {
+            let Branch { lo, hi, .. } = table.at(top);
+            stack.extend([hi, lo]);
+        }
+    }
+    seen.into_iter()
+}
+
+/// One path to each different leaf, as the values of the variables on it.
+pub(super) fn paths(table: &(impl Branches + ?Sized), root: Ref) -> Vec<(Vec<(Atom, bool)>, u32)> {
+    let mut seen: FxHashSet<Ref> = FxHashSet::default();
+    let mut paths = Vec::new();
+    let mut stack = vec![(root, Vec::new())];
+    while let Some((top, path)) = stack.pop() {
+        if !seen.insert(top) {
+            continue;
+        }
+        match top.as_leaf() {
+            Some(leaf) => paths.push((path, leaf)),
+            None => {
+                let Branch { var, lo, hi } = table.at(top);
+                let with = |value| {
+                    path.iter()
+                        .copied()
+                        .chain([(Atom(var), value)])
+                        .collect::<Vec<_>>()
+                };
+                stack.extend([(hi, with(true)), (lo, with(false))]);
+            }
+        }
+    }
+    paths
+}
+
 /// The table of all branches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Diagrams {
@@ -76,10 +134,6 @@ pub(super) struct Diagrams {
 }
 
 impl Diagrams {
-    pub(super) fn at(&self, node: Ref) -> Branch {
-        self.branches[node.index()]
-    }
-
     pub(super) fn len(&self) -> usize {
         self.branches.len()
     }
@@ -191,16 +245,7 @@ impl Diagrams {
 
     /// The different leaves below `a`, first met first, `lo` before `hi`.
     pub(super) fn leaves(&self, a: Ref) -> Vec<u32> {
-        let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
-        let mut stack = vec![a];
-        while let Some(top) = stack.pop() {
-            if seen.insert(top) && top.as_leaf().is_none() {
-                let Branch { lo, hi, .. } = self.at(top);
-                stack.push(hi);
-                stack.push(lo);
-            }
-        }
-        seen.into_iter().filter_map(Ref::as_leaf).collect()
+        below(self, a).filter_map(Ref::as_leaf).collect()
     }
 
     /// The variable asked first; greater than all others for a leaf.

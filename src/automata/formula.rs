@@ -350,6 +350,44 @@ impl Formulas {
         self.unless(not_g, f)
     }
 
+    /// The same formula with other windows, such as steps in place of times.
+    ///
+    /// ```
+    /// use guard_lang::automata::{Atom, Formulas, Interval};
+    /// let mut formulas = Formulas::new();
+    /// let atom = formulas.atom(Atom(0));
+    /// let timed = formulas.eventually(Interval::time(0, 2_000), atom);
+    /// let counted = formulas.with_windows(timed, |_| Interval::steps(0, 2));
+    /// assert_eq!(counted, formulas.eventually(Interval::steps(0, 2), atom));
+    /// ```
+    pub fn with_windows(
+        &mut self,
+        formula: FormulaId,
+        mut change: impl FnMut(Interval) -> Interval,
+    ) -> FormulaId {
+        let mut made = vec![formula; formula.index() + 1];
+        for part in self.parts(formula) {
+            let at = |f: FormulaId| made[f.index()];
+            made[part.index()] = match self.node(part) {
+                node @ (Node::True | Node::False | Node::Atom(_)) => self.add(node),
+                Node::Not(f) => self.not(at(f)),
+                Node::And(f, g) => self.and(at(f), at(g)),
+                Node::Or(f, g) => self.or(at(f), at(g)),
+                Node::Next(f) => self.next(at(f)),
+                Node::WeakNext(f) => self.weak_next(at(f)),
+                Node::Eventually(window, f) => self.eventually(change(window), at(f)),
+                Node::Always(window, f) => self.always(change(window), at(f)),
+                Node::Until(f, window, g) => self.until(at(f), change(window), at(g)),
+                Node::Previously(f) => self.previously(at(f)),
+                Node::WeakPreviously(f) => self.weak_previously(at(f)),
+                Node::Once(window, f) => self.once(change(window), at(f)),
+                Node::Historically(window, f) => self.historically(change(window), at(f)),
+                Node::Since(f, g) => self.since(at(f), at(g)),
+            };
+        }
+        made[formula.index()]
+    }
+
     /// The formula and all its parts, parts first, each once.
     pub fn parts(&self, formula: FormulaId) -> Vec<FormulaId> {
         let mut needed = vec![false; formula.index() + 1];

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// The caps of one construction. All are inclusive and may be changed freely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// States of an automaton before it is minimised.
+    /// States of an automaton before it is minimised; also the registers that the past may take.
     pub states: usize,
     /// Entries kept in memory: diagram nodes, obligations of clauses, cached results. About fifty bytes each.
     pub nodes: usize,
@@ -102,6 +102,10 @@ impl Meter {
     /// Starts the count of work again; memory stays counted.
     pub(super) fn restart(&mut self) {
         self.work = 0;
+    }
+
+    pub(super) fn work(&self) -> u64 {
+        self.work
     }
 
     pub(super) fn nodes(&self) -> u64 {

@@ -4,8 +4,8 @@
 //! time, which have no finite automaton. A machine computes only the states that a trace visits, with the same steps as the
 //! construction; its tables are caches and are dropped when they are full.
 //!
-//! What it says of a prefix as a whole trace is exact. What it says about continuations is sound and may come late: it sees
-//! that nothing is owed any more, or that what is owed contradicts itself, but not every reason.
+//! What it says of a prefix as a whole trace is exact. What it says about continuations is sound and may come late: it
+//! looks ahead over a bounded number of states, and over time only as far as `outlook.rs` says.
 //!
 //! A bound in time becomes an absolute deadline at the step that makes the obligation; obligations that only differ in
 //! their deadlines merge, so a state does not grow with the number of pending requests of `G (a -> F[0,b] c)`.
@@ -18,6 +18,7 @@ use super::eval::eval_empty;
 use super::formula::{Atom, FormulaId, Formulas};
 use super::limits::{LimitError, Limits, Resource, check};
 use super::obligation::Obligation;
+use super::outlook::Outlook;
 use super::program::{Core, Program};
 use super::progress::{Engine, Reading};
 use super::registers::Value;
@@ -42,8 +43,9 @@ pub enum StepError {
     },
 }
 
-type Clause = Arc<[Obligation]>;
-type Part = (Arc<[Value]>, Arc<[Clause]>);
+pub(super) type Clause = Arc<[Obligation]>;
+/// Registers, and clauses of obligations.
+pub(super) type Part = (Arc<[Value]>, Arc<[Clause]>);
 
 /// Where a machine is in one trace. Cheap to clone; belongs to the machine that made it and to its clones.
 ///
@@ -59,6 +61,22 @@ pub struct MachineState {
 }
 
 impl MachineState {
+    /// The state from which every trace has this value.
+    fn settled(value: bool) -> MachineState {
+        let empty: Clause = Arc::from([]);
+        let met: Part = (Arc::from([]), Arc::from([empty]));
+        let (parts, finality): (Vec<Part>, _) = match value {
+            true => (vec![met], Finality::FinalTrue),
+            false => (vec![], Finality::FinalFalse),
+        };
+        MachineState {
+            parts: parts.into(),
+            accepting: value,
+            finality,
+            time: None,
+        }
+    }
+
     /// Whether the trace may stop here; exact.
     pub fn accepting(&self) -> bool {
         self.accepting
@@ -106,6 +124,8 @@ pub struct Machine {
     engine: Engine,
     limits: Limits,
     initial: MachineState,
+    /// Searches for acceptance and for rejection.
+    outlooks: [Outlook; 2],
 }
 
 impl Machine {
@@ -119,20 +139,36 @@ impl Machine {
         limits: &Limits,
     ) -> Result<Machine, LimitError> {
         let program = Arc::new(Program::new(formulas, formula, limits)?);
+        let outlooks = [true, false].map(|wanted| Outlook::new(&program, wanted, limits));
         let mut engine = Engine::new(program, limits);
         let start = engine.initial()?;
-        let mut initial = freeze(&engine, start, None);
-        initial.accepting = eval_empty(formulas, formula);
-        if (initial.finality == Finality::FinalTrue) != initial.accepting
-            && initial.finality != Finality::Open
-        {
-            initial.finality = Finality::Open;
-        }
-        Ok(Machine {
+        // The empty trace has a value of its own, so what is owed at first decides nothing yet.
+        let initial = MachineState {
+            accepting: eval_empty(formulas, formula),
+            finality: Finality::Open,
+            ..freeze(&engine, start, None)
+        };
+        let mut machine = Machine {
             engine,
             limits: limits.clone(),
             initial,
-        })
+            outlooks,
+        };
+        machine.initial.finality = machine.first_finality();
+        Ok(machine)
+    }
+
+    /// The finality of the state before anything is read: that of all its successors and of the empty trace.
+    fn first_finality(&mut self) -> Finality {
+        let [accepts, rejects] = &mut self.outlooks;
+        // Before anything is read the prefix itself is owed a position, so it rejects whatever follows.
+        match self.initial.accepting {
+            false if accepts.reaches(&self.initial.parts) == Some(false) => Finality::FinalFalse,
+            true if rejects.reaches_later(&self.initial.parts) == Some(false) => {
+                Finality::FinalTrue
+            }
+            _ => Finality::Open,
+        }
     }
 
     /// The state before anything is read.
@@ -205,7 +241,7 @@ impl Machine {
         )?;
         let mut states: Vec<MachineState> = Vec::with_capacity(leaves.len());
         for configuration in leaves {
-            let next = freeze(&self.engine, configuration, now);
+            let next = self.settle(freeze(&self.engine, configuration, now));
             if !states.contains(&next) {
                 states.push(next);
             }
@@ -266,6 +302,20 @@ impl Machine {
             state.accepting = accepting;
         }
         Ok(())
+    }
+
+    /// Finds out whether the state is final although it still owes something.
+    fn settle(&mut self, state: MachineState) -> MachineState {
+        let [accepts, rejects] = &mut self.outlooks;
+        match (state.finality, state.accepting) {
+            (Finality::Open, false) if accepts.reaches(&state.parts) == Some(false) => {
+                MachineState::settled(false)
+            }
+            (Finality::Open, true) if rejects.reaches(&state.parts) == Some(false) => {
+                MachineState::settled(true)
+            }
+            _ => state,
+        }
     }
 
     fn now(&self, state: &MachineState, time: Option<i128>) -> Result<Option<i128>, StepError> {

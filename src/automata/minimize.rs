@@ -11,7 +11,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::dfa::{Dfa, StateId};
+use super::backward::Backward;
+use super::dfa::Dfa;
 use super::diagram::{Branch, Diagrams, Ref};
 
 impl Dfa {
@@ -118,12 +119,7 @@ struct Partition {
 impl Partition {
     fn refine(dfa: &Dfa, accepting: &[bool]) -> Partition {
         let n = dfa.len();
-        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for state in dfa.states() {
-            for target in dfa.successors(state) {
-                sources[target.index()].push(state.0);
-            }
-        }
+        let mut backward = Backward::new(dfa);
         let mut blocks: Vec<Vec<u32>> = Vec::new();
         for wanted in [true, false] {
             let block: Vec<u32> = (0..n as u32)
@@ -147,20 +143,18 @@ impl Partition {
                 place[state as usize] = index;
             }
         }
-        let mut signatures = Signatures {
-            diagrams: Diagrams::default(),
-            of: vec![None; n],
-        };
+        let mut diagrams = Diagrams::default();
+        let mut signature: Vec<Option<Ref>> = vec![None; n];
         let mut dirty: Vec<u32> = (0..n as u32).collect();
-        let mut is_dirty = vec![true; n];
         while !dirty.is_empty() {
             dirty.sort_unstable_by_key(|&s| (partition.block_of[s as usize], s));
+            // All signatures are taken under the same partition, before anything moves, and share what they have in common.
+            let mut cache = FxHashMap::default();
             for &state in &dirty {
-                is_dirty[state as usize] = false;
-            }
-            // All signatures are taken under the same partition, before anything moves.
-            for &state in &dirty {
-                signatures.update(dfa, StateId(state), &partition.block_of);
+                let root = dfa.rows[state as usize].root;
+                let block_of = &partition.block_of;
+                signature[state as usize] =
+                    Some(dfa.relabelled(root, block_of, &mut diagrams, &mut cache));
             }
             let round = std::mem::take(&mut dirty);
             let mut renamed: Vec<u32> = Vec::new();
@@ -169,15 +163,10 @@ impl Partition {
                 .map(<[u32]>::to_vec)
                 .collect::<Vec<_>>()
             {
-                partition.split(&group, &signatures.of, &mut place, &mut renamed);
+                partition.split(&group, &signature, &mut place, &mut renamed);
             }
-            for &state in &renamed {
-                for &source in &sources[state as usize] {
-                    if !std::mem::replace(&mut is_dirty[source as usize], true) {
-                        dirty.push(source);
-                    }
-                }
-            }
+            backward.new_round();
+            backward.sources(&renamed, &mut dirty);
         }
         partition
     }
@@ -260,22 +249,5 @@ impl Partition {
             renamed.extend_from_slice(&part);
             self.blocks.push(part);
         }
-    }
-}
-
-struct Signatures {
-    diagrams: Diagrams,
-    of: Vec<Option<Ref>>,
-}
-
-impl Signatures {
-    fn update(&mut self, dfa: &Dfa, state: StateId, block_of: &[u32]) {
-        let root = dfa.rows[state.index()].root;
-        self.of[state.index()] = Some(dfa.relabelled(
-            root,
-            block_of,
-            &mut self.diagrams,
-            &mut FxHashMap::default(),
-        ));
     }
 }

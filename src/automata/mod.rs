@@ -24,9 +24,9 @@
 //!
 //! # The hard idea
 //! A state is what the rest of the trace owes: sets of obligations, kept as small as syntax allows
-//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`, whose past
-//! operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then takes all
-//! guesses at once.
+//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`,
+//! whose past operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then
+//! takes all guesses at once.
 //!
 //! # What it does not do
 //! No infinite words. No data: atoms are numbers, and who computes them is not known here.
@@ -34,25 +34,41 @@
 //! # Limits
 //! Every construction counts what it does and fails with a [`LimitError`] instead of running away.
 
-mod analysis;
-mod compile;
-mod configuration;
-mod desugar;
-mod dfa;
-mod diagram;
+// Formulas and what they mean.
 mod eval;
 pub mod formula;
+mod print;
+
+// What a construction may cost.
 mod limits;
-mod machine;
-mod minimize;
-mod obligation;
-mod product;
+
+// From a formula to nodes in normal form.
+mod desugar;
 mod program;
-mod progress;
+
+// What is owed and what is remembered after a prefix.
+mod configuration;
+mod obligation;
 mod registers;
 mod residual;
+
+// Steps, for all letters at once or for one.
+mod diagram;
+mod progress;
+
+// Automata: construction, form, size, questions.
+mod analysis;
+mod backward;
+mod compile;
+mod dfa;
+mod minimize;
+mod product;
 mod states;
 mod verdict;
+
+// Formulas without automata.
+mod machine;
+mod outlook;
 
 pub use analysis::{Class, Letter, Word};
 pub use compile::{compile, compile_raw};
@@ -61,6 +77,7 @@ pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use machine::{Machine, MachineState, StepError};
+pub use print::Display;
 pub use product::Traces;
 pub use states::StateSet;
 pub use verdict::{Finality, Verdict};

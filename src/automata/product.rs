@@ -5,10 +5,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::analysis::Word;
 use super::dfa::{Dfa, StateId};
-use super::diagram::{Branch, Diagrams, Ref};
+use super::diagram::{Branch, Diagrams, Ref, paths};
 use super::formula::Atom;
 use super::limits::{LimitError, Limits, Resource, check};
-use super::verdict::Finality;
+use super::verdict::{Finality, Verdict};
 
 /// Whether the empty trace is among those that are spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,26 +40,46 @@ impl<'a> Pairs<'a> {
         }
     }
 
+    /// Each result that is kept takes about as long as this many elementary steps, and again as long to minimise.
+    fn work(&self) -> u64 {
+        16 * self.cache.len() as u64
+    }
+
+    fn check(&self, limits: &Limits) -> Result<(), LimitError> {
+        let n_nodes = self.diagrams.len() + self.cache.len();
+        check(
+            Resource::States,
+            limits.states as u64,
+            self.order.len() as u64,
+        )?;
+        check(Resource::Nodes, limits.nodes as u64, n_nodes as u64)?;
+        check(Resource::Work, limits.work, self.work())
+    }
+
     fn accepting(&self, index: usize) -> (bool, bool) {
         let (left, right) = self.order[index];
         (self.left.accepting(left), self.right.accepting(right))
     }
 
-    fn step(&mut self, index: usize) -> Ref {
+    fn step(&mut self, index: usize, limits: &Limits) -> Result<Ref, LimitError> {
         let (left, right) = self.order[index];
         self.combine(
             self.left.rows[left.index()].root,
             self.right.rows[right.index()].root,
+            limits,
         )
     }
 
-    fn combine(&mut self, a: Ref, b: Ref) -> Ref {
+    fn combine(&mut self, a: Ref, b: Ref, limits: &Limits) -> Result<Ref, LimitError> {
         if let (Some(x), Some(y)) = (a.as_leaf(), b.as_leaf()) {
-            return Ref::leaf(self.order.insert_full((StateId(x), StateId(y))).0 as u32);
+            return Ok(Ref::leaf(
+                self.order.insert_full((StateId(x), StateId(y))).0 as u32,
+            ));
         }
         if let Some(&known) = self.cache.get(&(a, b)) {
-            return known;
+            return Ok(known);
         }
+        self.check(limits)?;
         let var = |dfa: &Dfa, r: Ref| {
             if r.as_leaf().is_some() {
                 None
@@ -79,11 +99,11 @@ impl<'a> Pairs<'a> {
             }
         };
         let ((a_lo, a_hi), (b_lo, b_hi)) = (split(self.left, x, a), split(self.right, y, b));
-        let lo = self.combine(a_lo, b_lo);
-        let hi = self.combine(a_hi, b_hi);
+        let lo = self.combine(a_lo, b_lo, limits)?;
+        let hi = self.combine(a_hi, b_hi, limits)?;
         let made = self.diagrams.branch(top, lo, hi);
         self.cache.insert((a, b), made);
-        made
+        Ok(made)
     }
 }
 
@@ -101,6 +121,17 @@ impl Dfa {
             };
         }
         dfa
+    }
+
+    /// The automaton of the prefixes whose verdict is `wanted`, minimal.
+    #[must_use]
+    pub fn accepting_where(&self, wanted: impl Fn(Verdict) -> bool) -> Dfa {
+        let mut dfa = self.clone();
+        for (row, state) in dfa.rows.iter_mut().zip(self.states()) {
+            row.accepting = wanted(self.verdict(state));
+        }
+        // Minimising decides the finality of every state anew.
+        dfa.minimized()
     }
 
     /// The traces that both accept, minimal.
@@ -129,20 +160,23 @@ impl Dfa {
         accepts: impl Fn(bool, bool) -> bool,
         limits: &Limits,
     ) -> Result<Dfa, LimitError> {
+        self.product_counted(other, accepts, limits).0
+    }
+
+    /// As [`Dfa::product`], with the work that was done.
+    pub(super) fn product_counted(
+        &self,
+        other: &Dfa,
+        accepts: impl Fn(bool, bool) -> bool,
+        limits: &Limits,
+    ) -> (Result<Dfa, LimitError>, u64) {
         let mut pairs = Pairs::new(self, other);
         let mut roots = Vec::new();
         while roots.len() < pairs.order.len() {
-            roots.push(pairs.step(roots.len()));
-            check(
-                Resource::States,
-                limits.states as u64,
-                pairs.order.len() as u64,
-            )?;
-            check(
-                Resource::Nodes,
-                limits.nodes as u64,
-                (pairs.diagrams.len() + pairs.cache.len()) as u64,
-            )?;
+            match pairs.step(roots.len(), limits) {
+                Ok(root) => roots.push(root),
+                Err(error) => return (Err(error), pairs.work()),
+            }
         }
         let accepting: Vec<bool> = (0..roots.len())
             .map(|index| {
@@ -153,7 +187,8 @@ impl Dfa {
         let mut atoms: Vec<Atom> = self.atoms().iter().chain(other.atoms()).copied().collect();
         atoms.sort_unstable();
         atoms.dedup();
-        Ok(Dfa::assemble(&pairs.diagrams, &roots, &accepting, 0, &atoms, Atom).minimized())
+        let dfa = Dfa::assemble(&pairs.diagrams, &roots, &accepting, 0, &atoms, Atom);
+        (Ok(dfa.minimized()), pairs.work())
     }
 
     /// A shortest trace that one automaton accepts and the other does not; none if they are equivalent.
@@ -207,18 +242,8 @@ impl Dfa {
         let mut next = 0;
         while let Some(&index) = queue.get(next) {
             next += 1;
-            let root = pairs.step(index as usize);
-            check(
-                Resource::States,
-                limits.states as u64,
-                pairs.order.len() as u64,
-            )?;
-            check(
-                Resource::Nodes,
-                limits.nodes as u64,
-                (pairs.diagrams.len() + pairs.cache.len()) as u64,
-            )?;
-            for (letter, target) in edges(&pairs.diagrams, root) {
+            let root = pairs.step(index as usize, limits)?;
+            for (letter, target) in paths(&pairs.diagrams, root) {
                 let first = !from.contains_key(&target);
                 let found = hit(&pairs, target as usize);
                 if found {
@@ -241,30 +266,4 @@ impl Dfa {
         }
         Ok(None)
     }
-}
-
-/// One path to each leaf of a diagram, `lo` before `hi`.
-fn edges(diagrams: &Diagrams, root: Ref) -> Vec<(Vec<(Atom, bool)>, u32)> {
-    let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
-    let mut edges = Vec::new();
-    let mut stack = vec![(root, Vec::new())];
-    while let Some((top, path)) = stack.pop() {
-        if !seen.insert(top) {
-            continue;
-        }
-        match top.as_leaf() {
-            Some(leaf) => edges.push((path, leaf)),
-            None => {
-                let Branch { var, lo, hi } = diagrams.at(top);
-                let with = |value| {
-                    path.iter()
-                        .copied()
-                        .chain([(Atom(var), value)])
-                        .collect::<Vec<_>>()
-                };
-                stack.extend([(hi, with(true)), (lo, with(false))]);
-            }
-        }
-    }
-    edges
 }

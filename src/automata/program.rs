@@ -258,7 +258,7 @@ impl Core {
 }
 
 impl Register {
-    fn operands(self) -> [Option<NodeId>; 2] {
+    pub(super) fn operands(self) -> [Option<NodeId>; 2] {
         match self {
             Register::Since { lhs, rhs } => [Some(lhs), Some(rhs)],
             Register::Previous { operand }

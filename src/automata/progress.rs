@@ -56,6 +56,17 @@ pub(super) struct Reading<'a> {
     pub(super) open: bool,
 }
 
+/// Values at one position, as far as they have been found.
+struct Values {
+    nodes: Vec<Ref>,
+    /// Per register, what its operator is.
+    now: Vec<Option<Ref>>,
+}
+
+fn constant(value: bool) -> Ref {
+    Ref::leaf(if value { TRUE } else { FALSE })
+}
+
 impl Engine {
     pub(super) fn new(program: Arc<Program>, limits: &Limits) -> Self {
         Engine {
@@ -186,69 +197,22 @@ impl Engine {
             None
         };
         let known = base.is_some();
-        let mut nodes = base.unwrap_or_else(|| vec![Ref::leaf(FALSE); program.nodes.len()]);
-        let mut now: Vec<Option<Ref>> = vec![None; program.registers.len()];
-        let constant = |value: bool| Ref::leaf(if value { TRUE } else { FALSE });
-        for (index, &node) in program.nodes.iter().enumerate() {
-            if known && !program.past[index] {
-                continue;
+        let mut values = Values {
+            nodes: base.unwrap_or_else(|| vec![constant(false); program.nodes.len()]),
+            now: vec![None; program.registers.len()],
+        };
+        for (index, &past) in program.past.iter().enumerate() {
+            if past || !known {
+                self.meter.spend(1)?;
+                values.nodes[index] = self.value(index, &mut values, &old, reading)?;
             }
-            self.meter.spend(1)?;
-            nodes[index] = match node {
-                Core::True => constant(true),
-                Core::False => constant(false),
-                Core::Literal { var, positive } => {
-                    match reading.letter.get(var as usize).copied().flatten() {
-                        Some(value) => constant(value == positive),
-                        None => self
-                            .diagrams
-                            .branch(var, constant(!positive), constant(positive)),
-                    }
-                }
-                Core::Past { register, positive } => {
-                    let value = match now[register as usize] {
-                        Some(value) => value,
-                        None => {
-                            let kind = program.registers[register as usize];
-                            match kind.now(old.get(register as usize), reading.time) {
-                                Now::Known(value) => constant(value),
-                                Now::Same(operand) => nodes[operand as usize],
-                                Now::Either(f, g) => {
-                                    self.or(nodes[f as usize], nodes[g as usize])?
-                                }
-                            }
-                        }
-                    };
-                    now[register as usize] = Some(value);
-                    if positive { value } else { self.not(value)? }
-                }
-                Core::And(f, g) => self.and(nodes[f as usize], nodes[g as usize])?,
-                Core::Or(f, g) => self.or(nodes[f as usize], nodes[g as usize])?,
-                Core::Next { strong, operand } => {
-                    let owed = start(&program, operand, strong);
-                    Ref::leaf(self.residuals.single(&program, owed, &mut self.meter)?)
-                }
-                Core::Until { window, .. } | Core::Release { window, .. } => {
-                    let mut begun = start(&program, index as u32, true);
-                    if window.timed {
-                        begun.started = true;
-                        begun.lo = begun.lo.saturating_add(reading.time);
-                        begun.hi = if begun.hi == NEVER {
-                            NEVER
-                        } else {
-                            begun.hi.saturating_add(reading.time)
-                        };
-                    }
-                    self.unfold(begun, &nodes, reading.time)?
-                }
-            };
         }
         let mut updated = Ref::leaf(NO_REGISTERS);
         for (register, &kind) in program.registers.iter().enumerate() {
             // Every register has a node that reads it, so what it is now is known here.
             let input = match kind.input() {
-                Some(operand) => nodes[operand as usize],
-                None => now[register].unwrap_or(Ref::leaf(FALSE)),
+                Some(operand) => values.nodes[operand as usize],
+                None => values.now[register].unwrap_or(constant(false)),
             };
             let choices = kind.next(old.get(register), reading.time);
             updated = self.diagrams.apply(
@@ -259,7 +223,7 @@ impl Engine {
                 &mut self.meter,
             )?;
         }
-        let nodes: Arc<[Ref]> = nodes.into();
+        let nodes: Arc<[Ref]> = values.nodes.into();
         if reading.open {
             self.meter.grow(1 + program.nodes.len() / 8)?;
             self.open.get_or_insert_with(|| nodes.to_vec());
@@ -267,6 +231,59 @@ impl Engine {
                 .insert(registers, (nodes.clone(), updated));
         }
         Ok((nodes, updated))
+    }
+
+    /// The value of one node, from those of its operands.
+    fn value(
+        &mut self,
+        index: usize,
+        values: &mut Values,
+        old: &[Value],
+        reading: Reading<'_>,
+    ) -> Result<Ref, LimitError> {
+        let program = self.program.clone();
+        let Values { nodes, now } = values;
+        Ok(match program.nodes[index] {
+            Core::True => constant(true),
+            Core::False => constant(false),
+            Core::Literal { var, positive } => {
+                match reading.letter.get(var as usize).copied().flatten() {
+                    Some(value) => constant(value == positive),
+                    None => self
+                        .diagrams
+                        .branch(var, constant(!positive), constant(positive)),
+                }
+            }
+            Core::Past { register, positive } => {
+                let kind = program.registers[register as usize];
+                let register = register as usize;
+                let value = match (now[register], kind.now(old.get(register), reading.time)) {
+                    (Some(value), _) => value,
+                    (None, Now::Known(value)) => constant(value),
+                    (None, Now::Same(operand)) => nodes[operand as usize],
+                    (None, Now::Either(f, g)) => self.or(nodes[f as usize], nodes[g as usize])?,
+                };
+                now[register] = Some(value);
+                if positive { value } else { self.not(value)? }
+            }
+            Core::And(f, g) => self.and(nodes[f as usize], nodes[g as usize])?,
+            Core::Or(f, g) => self.or(nodes[f as usize], nodes[g as usize])?,
+            Core::Next { strong, operand } => {
+                let owed = start(&program, operand, strong);
+                Ref::leaf(self.residuals.single(&program, owed, &mut self.meter)?)
+            }
+            Core::Until { window, .. } | Core::Release { window, .. } => {
+                let mut begun = start(&program, index as u32, true);
+                if window.timed {
+                    begun.started = true;
+                    begun.lo = begun.lo.saturating_add(reading.time);
+                    if begun.hi != NEVER {
+                        begun.hi = begun.hi.saturating_add(reading.time);
+                    }
+                }
+                self.unfold(begun, nodes, reading.time)?
+            }
+        })
     }
 
     /// The value of an `Until` or `Release` with this window, from those of its operands.

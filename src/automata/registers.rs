@@ -151,23 +151,35 @@ fn far(time: i128, hi: i128) -> i128 {
     }
 }
 
-/// The times to keep after `now`, without and with `now` itself.
+/// The times to keep after `now`, without and with `now` itself, for a window from `lo` to `hi` back.
+///
+/// Of the times that are in the window already or too old for it, only the latest can matter, because the far end of the
+/// window never moves back. Of the younger ones, one between two that are at most `hi - lo` apart cannot matter: a window
+/// that holds it holds one of them. So at most two times per `hi - lo` are kept.
 fn times(old: Option<&Value>, now: i128, lo: i128, hi: i128) -> [Value; 2] {
-    let far = far(now, hi);
-    let mut kept: Vec<i128> = match old {
-        Some(Value::Times(times)) => times.iter().copied().filter(|&t| t >= far).collect(),
-        _ => Vec::new(),
+    let old: &[i128] = match old {
+        Some(Value::Times(times)) => times,
+        _ => &[],
     };
-    let without = Value::Times(kept.as_slice().into());
+    // Without an upper end the earliest time is in the window whenever another one is.
     if hi == NEVER {
-        // Without an upper end the earliest time is in the window whenever another one is.
-        if kept.is_empty() {
-            kept.push(now);
-        }
-    } else if lo == 0 {
-        // Without a lower end the latest is.
-        kept = vec![now];
-    } else if kept.last() != Some(&now) {
+        let first = old.first().copied();
+        let keep = |time: Option<i128>| Value::Times(time.into_iter().collect());
+        return [keep(first), keep(first.or(Some(now)))];
+    }
+    let n_aged = old.partition_point(|&t| t <= now.saturating_sub(lo));
+    let mut kept: Vec<i128> = old[n_aged.saturating_sub(1)..].to_vec();
+    kept.retain(|&t| t >= far(now, hi));
+    let without = Value::Times(kept.as_slice().into());
+    if lo == 0 {
+        kept.clear();
+    }
+    while let [.., before, last] = kept[..]
+        && (now.saturating_sub(before) <= hi - lo || last == now)
+    {
+        kept.pop();
+    }
+    if kept.last() != Some(&now) {
         kept.push(now);
     }
     [without, Value::Times(kept.into())]

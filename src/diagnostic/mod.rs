@@ -1,9 +1,9 @@
 //! What Guard tells about a spec: messages with a code, labelled spans, notes and fixes.
 //!
-//! A [`Diagnostic`] is data until the last moment. Passes build and collect them; a renderer draws
-//! them for a terminal, a writer writes one JSON line each, and an error type carries them through
-//! the library's error protocol. Every [`Code`] is declared once in [`registry`], with a page that
-//! explains it.
+//! A [`Diagnostic`] is data until the last moment. Passes build and collect them; [`render`] draws
+//! them for a terminal, [`json`](json()) writes a line for a program, and [`SpecError`] carries them
+//! through the library's error protocol. Every [`Code`] is declared once in [`registry`], with a page
+//! that explains it.
 //!
 //! ```
 //! use guard_lang::diagnostic::{Code, Diagnostic};
@@ -16,10 +16,16 @@
 //! assert_eq!(diagnostic.code.as_str(), "G0101");
 //! ```
 
+mod error;
+mod json;
 pub mod registry;
+mod render;
 mod suggest;
 
+pub use error::SpecError;
+pub use json::{json, json_lines};
 pub use registry::Code;
+pub use render::{RenderOptions, render, render_short};
 pub use suggest::did_you_mean;
 
 use crate::source::Span;

@@ -58,6 +58,66 @@ macro_rules! codes {
 codes! {
     // 01 syntax
     G0101 Error "syntax" "something else was expected here";
+    G0102 Error "unbalanced-bracket" "a bracket has no partner";
+    G0103 Error "not-an-item" "an item was expected";
+    G0104 Error "misplaced-item" "an item begins in column 0 of its own line";
+    G0105 Error "bad-character" "a character is no part of the language";
+    G0106 Error "unterminated-literal" "a string, regular expression or comment does not end";
+    G0107 Error "bad-number" "a number touches letters";
+    G0108 Error "bad-escape" "a string has an unknown escape";
+    G0109 Error "bad-interpolation" "the braces of a message are wrong";
+    G0110 Error "wrong-operator" "an operator of another language";
+    G0111 Error "ambiguous-formula" "a formula can be read in two ways";
+    G0112 Error "unknown-logic" "a logic is `ltl`, `ctl` or `pctl`";
+    G0113 Error "no-bound" "this temporal operator takes no bound";
+    G0114 Error "other-language" "the file is written in another language";
+
+    // 02 names
+    G0201 Error "unknown-name" "a name that nothing declares";
+    G0202 Error "duplicate-name" "a name that is declared twice";
+    G0203 Error "predefined-name" "a predefined name is declared again";
+    G0204 Error "unknown-module" "a module that cannot be found or read";
+    G0205 Error "import-cycle" "modules that import one another in a circle";
+    G0206 Error "unknown-import" "a name that the module does not declare";
+    G0208 Error "recursive-definition" "a definition that uses itself";
+    G0209 Error "wrong-kind-of-name" "a name that means another kind of thing";
+
+    // 03 types and units
+    G0301 Error "type-mismatch" "a value of another type is asked for";
+    G0302 Error "not-a-condition" "a condition is asked for";
+    G0303 Error "wrong-operands" "an operator between types it is not defined on";
+    G0304 Error "wrong-arguments" "a wrong number of arguments, or an argument of another name";
+    G0305 Error "unknown-member" "a member that the type does not have";
+    G0306 Error "no-such-cast" "a cast that can never succeed";
+    G0307 Error "indefinite-number" "arithmetic on what may be no number";
+    G0308 Warning "never-equal" "a comparison that has only one outcome";
+    G0309 Warning "null-equals-null" "both sides of `==` may be null, and null equals null";
+    G0310 Error "formula-as-value" "a formula about the future where a value is asked for";
+    G0311 Error "timeless-property" "a property without a temporal operator";
+    G0312 Error "quantified-name-as-value" "a quantified name that is not compared";
+    G0313 Error "inner-quantifier" "a quantifier that is not outermost";
+    G0314 Error "wrong-bound" "a bound that is empty, mixed, too large or no number";
+    G0315 Error "wrong-regex" "a regular expression that cannot be used";
+    G0316 Error "wrong-path" "a path that is neither a JSON pointer nor a JSONPath";
+    G0317 Error "wrong-attribute" "an attribute that is unknown or misplaced";
+    G0318 Error "wrong-layout" "a clause of the `trace` or `event` block that does not fit";
+    G0319 Error "wrong-test" "a test that says something else than events and verdicts";
+    G0320 Error "wrong-track" "a track or constant that reads what it cannot";
+    G0321 Error "before-of-condition" "`before` of a condition";
+    G0322 Error "number-too-large" "a number that does not fit";
+    G0323 Error "wrong-format" "a format that does not exist or does not fit";
+    G0324 Error "second-block" "a block or clause that stands twice";
+    G0325 Error "misplaced-prime" "a prime where there is no next state";
+    G0326 Error "incomplete-cases" "`cases` without `else`, or arms after it";
+
+    // 04 lowering and limits
+    G0401 Error "nesting-limit" "brackets and operators nest too deep";
+    G0402 Error "too-deep" "definitions or expressions nest beyond a limit";
+    G0410 Error "not-built" "part of the language that this version does not compile";
+
+    // 09 style
+    G0901 Warning "stray-doc" "a doc comment documents nothing";
+    G0902 Warning "unused" "a definition that nothing uses";
 }
 
 impl Code {

@@ -55,6 +55,8 @@ pub enum PropertyKind {
     Unsafe,
     /// `requirement`
     Requirement,
+    /// A condition that a test expects; audits leave it out.
+    Condition,
 }
 
 /// `@severity`

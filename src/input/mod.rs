@@ -1,3 +1,31 @@
 //! Recorded data: files to records, records to steps, steps to cells.
+//!
+//! ```text
+//! arguments ─open→ sources ─split→ raw records ─project→ units (records, events, ends)
+//! ```
+//!
+//! [`open::sources`] finds the files; [`read::read`] takes one of them through all the rest. The parts can be used
+//! alone: [`split::Splitter`] for raw records, [`project::Projection`] for one record, [`document::parse`] for a tree
+//! that a format reader looks at.
 
+pub mod formats;
 pub mod record;
+
+pub mod document;
+pub mod limits;
+pub mod open;
+pub mod project;
+pub mod read;
+pub mod split;
+
+mod cell;
+mod gather;
+mod keys;
+mod path;
+mod place;
+mod plan;
+mod scan;
+mod sink;
+mod tree;
+mod trie;
+mod walk;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memchr::memchr_iter;
 use smol_str::SmolStr;
 
 use crate::problem::Problem;
@@ -21,6 +22,72 @@ pub enum Unit {
         /// Where it was said.
         origin: Origin,
     },
+}
+
+/// The name of a file, as people and specs see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileName {
+    /// As given, or joined below the folder that was given.
+    pub path: Arc<str>,
+    /// Below the argument that was given, with `/` between folders.
+    pub below: Arc<str>,
+}
+
+impl FileName {
+    /// A file that was given itself.
+    pub fn given(path: &str) -> FileName {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        FileName {
+            path: path.into(),
+            below: name.into(),
+        }
+    }
+
+    /// The folder, below the argument; empty where there is none.
+    pub fn dir(&self) -> &str {
+        self.below.rsplit_once('/').map_or("", |(dir, _)| dir)
+    }
+
+    /// The name without `.gz` or `.zst` and without the extension before it.
+    pub fn stem(&self) -> &str {
+        let name = self
+            .below
+            .rsplit_once('/')
+            .map_or(&*self.below, |(_, name)| name);
+        let plain = name
+            .strip_suffix(".gz")
+            .or_else(|| name.strip_suffix(".zst"))
+            .unwrap_or(name);
+        match plain.rsplit_once('.') {
+            Some((stem, _)) if !stem.is_empty() => stem,
+            _ => plain,
+        }
+    }
+}
+
+/// The text of a record, before it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawRecord<'b> {
+    /// The bytes: one JSON value, with white space around it. (Several values that stand on one line come as one.)
+    pub bytes: &'b [u8],
+    /// 1-based line where it begins.
+    pub line: u64,
+    /// 0-based number of the record within the file.
+    pub ordinal: u64,
+    /// Lines that are not blank and hold it; a line that holds several records counts for the first.
+    pub lines: u64,
+}
+
+impl<'b> RawRecord<'b> {
+    /// A text by itself.
+    pub fn new(bytes: &'b [u8]) -> RawRecord<'b> {
+        RawRecord {
+            bytes,
+            line: 1,
+            ordinal: 0,
+            lines: 1 + memchr_iter(b'\n', bytes).count() as u64,
+        }
+    }
 }
 
 /// Where a record or an event was found.
@@ -60,10 +127,11 @@ pub struct Event {
     pub trace: Option<SmolStr>,
     /// Where it was found.
     pub origin: Origin,
-    /// One cell per meta field of the signature, read from the event itself.
+    /// One cell per meta field of the signature, read from the event itself. A field that must be there and is not is
+    /// unknown without a problem: another event of the trace may have it.
     pub meta: Box<[Cell]>,
-    /// The step; its index is not known here and is 0.
-    pub step: Step,
+    /// Its steps: one, or one per element of `each`. They share an index, which is not known here and is 0.
+    pub steps: Vec<Step>,
     /// What was wrong with it.
     pub problems: Vec<Problem>,
 }

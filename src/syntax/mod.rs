@@ -1,3 +1,72 @@
 //! Text to syntax tree.
+//!
+//! [`parse`] reads a whole file and always gives a tree: an item that cannot be read is reported
+//! once and left as [`ast::ItemKind::Broken`]. [`parse_formula`] reads a single expression.
+//!
+//! ```text
+//! text ─▶ lexer ─▶ chunk ─▶ prepare ─▶ parser (generated from grammar/guard.lalrpop) ─▶ ast
+//! ```
+//!
+//! ```
+//! use guard_lang::source::SourceFile;
+//! use guard_lang::syntax;
+//!
+//! let file = SourceFile::new("a.guard", "predicate sends = tool == \"mail\"\n");
+//! let (tree, diagnostics) = syntax::parse(&file);
+//! assert!(diagnostics.is_empty());
+//! assert_eq!(tree.items.len(), 1);
+//! assert!(syntax::parse_formula("G (a -> F b)").is_ok());
+//! ```
 
+mod actions;
 pub mod ast;
+mod chunk;
+mod format;
+pub mod lexer;
+mod limits;
+mod literal;
+mod parser;
+mod prepare;
+mod print;
+mod refuse;
+pub mod token;
+pub mod visit;
+
+pub use format::{WIDTH, format, format_file};
+pub use limits::{Limits, NESTING_LIMIT};
+pub use print::{print_expr, print_file, print_item};
+
+use crate::diagnostic::Diagnostic;
+use crate::source::SourceFile;
+
+/// Parses a file with the default limits.
+///
+/// The tree is always given; it lacks what the errors among the diagnostics name.
+#[must_use]
+pub fn parse(file: &SourceFile) -> (ast::File, Vec<Diagnostic>) {
+    parser::file(file, Limits::default())
+}
+
+/// Parses a file with limits chosen by the caller.
+#[must_use]
+pub fn parse_with(file: &SourceFile, limits: Limits) -> (ast::File, Vec<Diagnostic>) {
+    parser::file(file, limits)
+}
+
+/// Parses a text that is one expression or formula.
+///
+/// # Errors
+///
+/// What is wrong with the text; spans are in file 0.
+pub fn parse_formula(text: &str) -> Result<ast::Expr, Vec<Diagnostic>> {
+    parse_expr(&SourceFile::new("formula", text), Limits::default())
+}
+
+/// Parses a file that is one expression or formula.
+///
+/// # Errors
+///
+/// What is wrong with the text.
+pub fn parse_expr(file: &SourceFile, limits: Limits) -> Result<ast::Expr, Vec<Diagnostic>> {
+    parser::whole_expression(file, limits)
+}

@@ -132,6 +132,10 @@ pub struct Enforce {
 
 /// The forms of `enforce`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum EnforceKind {
     /// `enforce approved { … }`.
     Property {
@@ -160,6 +164,10 @@ pub enum EnforceKind {
 
 /// One arm of `enforce`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum Arm {
     /// `TRIGGER => ACTION`.
     Act {
@@ -391,4 +399,34 @@ pub struct Expect {
     pub at: Option<Expr>,
     /// Where it stands.
     pub span: Loc,
+}
+
+impl OutcomeKind {
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Satisfied => "satisfied",
+            Self::Violated => "violated",
+            Self::PresumablySatisfied => "presumably_satisfied",
+            Self::PresumablyViolated => "presumably_violated",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl ActionKind {
+    /// The word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Warn => "warn",
+            Self::Reflect => "reflect",
+            Self::Ask => "ask",
+            Self::Invoke { .. } => "invoke",
+            Self::Block => "block",
+            Self::Stop => "stop",
+        }
+    }
 }

@@ -565,3 +565,46 @@ pub enum RewardKind {
     /// `S`: in the long run, per step.
     Steady,
 }
+
+impl ThresholdOp {
+    /// The sign.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lt => "<",
+            Self::Le => "<=",
+            Self::Gt => ">",
+            Self::Ge => ">=",
+        }
+    }
+}
+
+impl DurationUnit {
+    /// The unit as written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Microseconds => "us",
+            Self::Milliseconds => "ms",
+            Self::Seconds => "s",
+            Self::Minutes => "m",
+            Self::Hours => "h",
+            Self::Days => "d",
+        }
+    }
+
+    /// Its length in nanoseconds.
+    #[must_use]
+    pub fn nanoseconds(self) -> u64 {
+        match self {
+            Self::Nanoseconds => 1,
+            Self::Microseconds => 1_000,
+            Self::Milliseconds => 1_000_000,
+            Self::Seconds => 1_000_000_000,
+            Self::Minutes => 60_000_000_000,
+            Self::Hours => 3_600_000_000_000,
+            Self::Days => 86_400_000_000_000,
+        }
+    }
+}

@@ -203,6 +203,10 @@ pub struct TraceClause {
 
 /// The clauses of `trace`.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few of them, and a box would be in the way of every match"
+)]
 pub enum TraceClauseKind {
     /// `events from "/steps"`.
     EventsFrom(StringLit),
@@ -389,4 +393,63 @@ pub struct Requirement {
     pub formal: Expr,
     /// The model or system.
     pub on: Option<Name>,
+}
+
+impl ItemKind {
+    /// The name that the item declares, if it declares one.
+    #[must_use]
+    pub fn name(&self) -> Option<&Name> {
+        match self {
+            Self::Const(it) => Some(&it.name),
+            Self::Enum(it) => Some(&it.name),
+            Self::Record(it) => Some(&it.name),
+            Self::Let(it) => Some(&it.name),
+            Self::Predicate(it) => Some(&it.name),
+            Self::Track(it) => Some(&it.name),
+            Self::Unsafe(it) => Some(&it.name),
+            Self::Property(it) => Some(&it.name),
+            Self::Rule(it) => Some(&it.name),
+            Self::Template(it) => Some(&it.name),
+            Self::Requirement(it) => Some(&it.name),
+            Self::Abstraction(it) => Some(&it.name),
+            Self::Model(it) => Some(&it.name),
+            Self::Query(it) => Some(&it.name),
+            Self::System(it) | Self::Component(it) => Some(&it.name),
+            Self::Compose(it) => Some(&it.name),
+            Self::Broken(it) => it.name.as_ref(),
+            Self::Use(_) | Self::Trace(_) | Self::Event(_) | Self::Enforce(_) | Self::Test(_) => {
+                None
+            }
+        }
+    }
+
+    /// The word with which the item begins; empty for a broken item without one.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Use(_) => "use",
+            Self::Const(_) => "const",
+            Self::Enum(_) => "enum",
+            Self::Record(_) => "record",
+            Self::Let(_) => "let",
+            Self::Trace(_) => "trace",
+            Self::Event(_) => "event",
+            Self::Predicate(_) => "predicate",
+            Self::Track(_) => "track",
+            Self::Unsafe(_) => "unsafe",
+            Self::Property(_) => "property",
+            Self::Rule(_) => "rule",
+            Self::Template(_) => "template",
+            Self::Requirement(_) => "requirement",
+            Self::Abstraction(_) => "abstraction",
+            Self::Model(_) => "model",
+            Self::Query(_) => "query",
+            Self::Enforce(_) => "enforce",
+            Self::System(_) => "system",
+            Self::Component(_) => "component",
+            Self::Compose(_) => "compose",
+            Self::Test(_) => "test",
+            Self::Broken(it) => &it.word,
+        }
+    }
 }

@@ -1,0 +1,242 @@
+//! Units that are judged together: whole records, and the events of open traces.
+
+use std::hash::BuildHasherDefault;
+
+use indexmap::IndexMap;
+use rayon::prelude::*;
+use rustc_hash::FxHasher;
+use smol_str::SmolStr;
+
+use super::{Judge, Judged};
+use crate::input::record::{Event, Origin, Record, Unit};
+use crate::problem::{Problem, ProblemKind};
+
+/// Units and steps that are gathered before they are judged: enough for all threads, small enough for memory.
+const UNITS: usize = 1024;
+const STEPS: usize = 32_768;
+
+type Map<V> = IndexMap<Option<SmolStr>, V, BuildHasherDefault<FxHasher>>;
+
+/// The units of a file that were not judged yet, and its open traces.
+pub(super) struct Batch<'j, J: Judge> {
+    judge: &'j J,
+    /// The file itself is a trace, so its end is the end of the trace.
+    file_is_trace: bool,
+    /// What is to be judged, with the number of the unit that it is reported at.
+    tasks: Vec<(u64, Task<J::Open>)>,
+    /// Traces that this batch continues: where their events are gathered in `tasks`.
+    gathering: Map<usize>,
+    /// Open traces that this batch did not touch, in order of their first event.
+    open: Map<Running<J::Open>>,
+    /// Traces begun, and units read, in the whole file.
+    begun: u64,
+    count: u64,
+    /// Steps and units in this batch.
+    steps: usize,
+    units: usize,
+    problems: Vec<Problem>,
+}
+
+/// An open trace.
+struct Running<O> {
+    state: O,
+    /// How many traces began before it.
+    order: u64,
+    origin: Origin,
+}
+
+enum Task<O> {
+    Record(Record),
+    /// Events of a trace, in order; `ends` where its end came after them.
+    Events {
+        trace: Option<SmolStr>,
+        running: Running<O>,
+        events: Vec<Event>,
+        ends: bool,
+    },
+}
+
+enum Done<O> {
+    Judged(u64, Judged),
+    Open(Option<SmolStr>, Running<O>),
+}
+
+impl<'j, J: Judge> Batch<'j, J> {
+    pub(super) fn new(judge: &'j J, file_is_trace: bool) -> Batch<'j, J> {
+        Batch {
+            judge,
+            file_is_trace,
+            tasks: Vec::new(),
+            gathering: Map::default(),
+            open: Map::default(),
+            begun: 0,
+            count: 0,
+            steps: 0,
+            units: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, unit: Unit) {
+        self.units += 1;
+        self.count += 1;
+        match unit {
+            Unit::Record(record) => {
+                self.begun += 1;
+                self.steps += record.steps.len();
+                self.tasks.push((self.count, Task::Record(record)));
+            }
+            Unit::Event(event) => self.event(event),
+            Unit::End { trace, origin } => self.end(trace, origin),
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.units >= UNITS || self.steps >= STEPS
+    }
+
+    /// What belongs to no trace.
+    pub(super) fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    fn event(&mut self, event: Event) {
+        self.steps += event.steps.len();
+        let place = match self.gathering.get(&event.trace) {
+            Some(place) => *place,
+            None => {
+                let running = self.open.swap_remove(&event.trace).unwrap_or_else(|| {
+                    self.begun += 1;
+                    Running {
+                        state: self.judge.open(&event),
+                        order: self.begun,
+                        origin: event.origin.clone(),
+                    }
+                });
+                let place = self.tasks.len();
+                let trace = event.trace.clone();
+                self.gathering.insert(trace.clone(), place);
+                self.tasks.push((
+                    self.count,
+                    Task::Events {
+                        trace,
+                        running,
+                        events: Vec::new(),
+                        ends: false,
+                    },
+                ));
+                place
+            }
+        };
+        if let Some((_, Task::Events { events, .. })) = self.tasks.get_mut(place) {
+            events.push(event);
+        }
+    }
+
+    /// The trace ends here, and is reported here; what comes later under its name is another one.
+    fn end(&mut self, trace: Option<SmolStr>, origin: Origin) {
+        let running = match self.gathering.swap_remove(&trace) {
+            Some(place) => {
+                if let Some((at, Task::Events { ends, .. })) = self.tasks.get_mut(place) {
+                    (*at, *ends) = (self.count, true);
+                }
+                return;
+            }
+            None => self.open.swap_remove(&trace),
+        };
+        match running {
+            Some(running) => {
+                self.tasks.push((
+                    self.count,
+                    Task::Events {
+                        trace,
+                        running,
+                        events: Vec::new(),
+                        ends: true,
+                    },
+                ));
+            }
+            None => self.problems.push(Problem {
+                kind: ProblemKind::Odd,
+                file: origin.file,
+                line: origin.line,
+                trace,
+                step: None,
+                field: None,
+                message: "the end of a trace that is not open".to_owned(),
+            }),
+        }
+    }
+
+    /// Judges what was gathered.
+    pub(super) fn run(&mut self) -> Vec<Judged> {
+        let judge = self.judge;
+        self.gathering.clear();
+        (self.steps, self.units) = (0, 0);
+        let done: Vec<Done<J::Open>> = std::mem::take(&mut self.tasks)
+            .into_par_iter()
+            .map(|(at, task)| run(judge, at, task))
+            .collect();
+        let mut judged = Vec::with_capacity(done.len());
+        for done in done {
+            match done {
+                Done::Judged(at, report) => judged.push((at, report)),
+                Done::Open(trace, running) => {
+                    self.open.insert(trace, running);
+                }
+            }
+        }
+        judged.sort_by_key(|(at, _)| *at);
+        judged.into_iter().map(|(_, judged)| judged).collect()
+    }
+
+    /// The file has ended: judges the traces that are open, in order of their first event.
+    pub(super) fn close(&mut self) -> Vec<Judged> {
+        let judge = self.judge;
+        let complete = self.file_is_trace;
+        let mut open: Vec<Running<J::Open>> =
+            std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by_key(|running| running.order);
+        open.into_par_iter()
+            .map(|running| finish(judge, running, complete))
+            .collect()
+    }
+}
+
+fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>) -> Done<J::Open> {
+    match task {
+        Task::Record(record) => {
+            let origin = record.origin.clone();
+            let judged = match judge.judge(record) {
+                Some(report) => Judged::Report(report),
+                None => Judged::LeftOut(origin),
+            };
+            Done::Judged(at, judged)
+        }
+        Task::Events {
+            trace,
+            mut running,
+            events,
+            ends,
+        } => {
+            for event in events {
+                judge.push(&mut running.state, event);
+            }
+            if ends {
+                Done::Judged(at, finish(judge, running, true))
+            } else {
+                Done::Open(trace, running)
+            }
+        }
+    }
+}
+
+fn finish<J: Judge>(judge: &J, running: Running<J::Open>, complete: bool) -> Judged {
+    match judge.finish(running.state, complete) {
+        Some(mut report) => {
+            report.index = running.order.saturating_sub(1);
+            Judged::Report(report)
+        }
+        None => Judged::LeftOut(running.origin),
+    }
+}

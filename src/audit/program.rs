@@ -1,0 +1,76 @@
+//! Compiled specs as judges.
+
+use super::Judge;
+use crate::eval::{Program, TraceSource, TraceState};
+use crate::input::record::{Event, Record};
+use crate::value::{Cell, Truth};
+use crate::verdict::TraceReport;
+
+/// A trace of which more events may come.
+#[derive(Debug)]
+pub struct Opened<'p> {
+    state: TraceState<'p>,
+    /// What the events say of the trace: of each field the first value that is known.
+    meta: Box<[Cell]>,
+    /// The position of the next event.
+    next: u32,
+}
+
+impl<'p> Judge for &'p Program {
+    type Open = Opened<'p>;
+
+    fn judge(&self, record: Record) -> Option<TraceReport> {
+        Program::judge(self, record)
+    }
+
+    fn open(&self, first: &Event) -> Opened<'p> {
+        let program: &'p Program = self;
+        let source = TraceSource {
+            origin: first.origin.clone(),
+            id: first.trace.clone(),
+            meta: first.meta.clone(),
+        };
+        Opened {
+            state: program.open(source),
+            meta: first.meta.clone(),
+            next: 0,
+        }
+    }
+
+    fn push(&self, open: &mut Opened<'p>, event: Event) {
+        for (known, cell) in open.meta.iter_mut().zip(event.meta) {
+            if *known == Cell::Unknown {
+                *known = cell;
+            }
+        }
+        let index = open.next;
+        open.next = index.saturating_add(1);
+        open.state.note(
+            event
+                .problems
+                .into_iter()
+                .map(|mut problem| {
+                    problem.step = Some(index);
+                    problem
+                        .trace
+                        .get_or_insert_with(|| open.state.name().clone());
+                    problem
+                })
+                .collect::<Vec<_>>(),
+        );
+        for mut step in event.steps {
+            step.index = index;
+            open.state.push(&step);
+        }
+    }
+
+    fn finish(&self, open: Opened<'p>, complete: bool) -> Option<TraceReport> {
+        if self.is_trace(&open.meta) == Truth::False {
+            return None;
+        }
+        let complete = self
+            .complete(&open.meta)
+            .map_or(complete, |truth| truth == Truth::True);
+        Some(open.state.finish(complete))
+    }
+}

@@ -1,0 +1,253 @@
+//! Which reader a file gets: by the layout of the spec, or as a recording of a known format.
+//!
+//! | the spec | `--from auto` | `--from native` | `--from F` |
+//! |---|---|---|---|
+//! | `trace { format F }` | F | its paths | F |
+//! | `trace { events from … }` and the like | its paths | its paths | F |
+//! | neither, and all its fields are members of the canonical event | detected per file | its paths | F |
+//! | neither | its paths | its paths | F |
+//!
+//! A detection is told as a note, never made in silence.
+
+use std::io::{self, Cursor, Read};
+
+use super::Progress;
+use super::reader::Watched;
+use super::wild::Wild;
+use crate::input::document;
+use crate::input::formats::{self, Detection, Format, From, Granularity, Sample};
+use crate::input::limits::{FileReport, InputLimits};
+use crate::input::open::Source;
+use crate::input::project::{Projection, ProjectionError};
+use crate::input::read;
+use crate::input::record::{FileName, Unit};
+use crate::input::split::{Splitter, Splitting};
+use crate::problem::ProblemKind;
+use crate::signature::{FieldSource, Path, Signature};
+use crate::value::Value;
+
+/// Members of the canonical event.
+const CANONICAL: [&str; 12] = [
+    "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent", "raw", "item",
+];
+
+/// Bytes looked at before a format is told; more where they hold no whole value.
+const HEAD: usize = 256 << 10;
+
+/// The readers of a spec.
+#[derive(Clone, Debug)]
+pub struct Readers {
+    projection: Projection,
+    choice: Choice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// By the paths of the spec.
+    Paths,
+    /// As this format.
+    Format(Format),
+    /// As the format that the file shows, else by the paths of the spec.
+    Detect,
+}
+
+/// A signature that no reader can be made for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadersError {
+    /// Its paths.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// `format F`.
+    #[error(transparent)]
+    Format(#[from] formats::UnknownFormat),
+}
+
+impl Readers {
+    /// The readers for a signature. `from` is the value of `--from`.
+    ///
+    /// # Errors
+    /// See [`ReadersError`].
+    pub fn new(
+        signature: &Signature,
+        from: From,
+        limits: InputLimits,
+    ) -> Result<Readers, ReadersError> {
+        let layout = &signature.layout;
+        let choice = match (from, layout.format.as_deref()) {
+            (From::Given(Format::Native), _) => Choice::Paths,
+            (From::Given(format), _) => Choice::Format(format),
+            (From::Auto, Some("auto")) => Choice::Detect,
+            (From::Auto, Some(name)) => match name.parse()? {
+                Format::Native => Choice::Paths,
+                format => Choice::Format(format),
+            },
+            (From::Auto, None)
+                if layout.events.is_none() && layout.each.is_none() && is_canonical(signature) =>
+            {
+                Choice::Detect
+            }
+            (From::Auto, None) => Choice::Paths,
+        };
+        let projection = Projection::with_limits(signature, limits)?;
+        Ok(Readers { projection, choice })
+    }
+
+    /// Whether a file is one trace, so that its end is the end of the trace.
+    pub fn file_is_trace(&self) -> bool {
+        self.choice == Choice::Paths && self.projection.by_lines()
+    }
+
+    /// Reads a source; units come in the order of the file.
+    pub(super) fn read(
+        &self,
+        source: &Source,
+        progress: &Progress,
+        emit: &mut dyn FnMut(Unit),
+    ) -> FileReport {
+        match source.open() {
+            Ok(from) => self.read_from(Watched::new(from, progress), &source.name, emit),
+            Err(error) => failed(&source.name, &error),
+        }
+    }
+
+    /// Reads a stream that is open already.
+    pub(super) fn read_from(
+        &self,
+        from: impl Read + Send,
+        file: &FileName,
+        emit: &mut dyn FnMut(Unit),
+    ) -> FileReport {
+        if self.choice == Choice::Paths {
+            return read::read_from(from, file, &self.projection, emit);
+        }
+        let (head, from) = match self.head(from) {
+            Ok(head) => head,
+            Err(error) => return failed(file, &error),
+        };
+        let detected = head.detect();
+        let wild = |format, granularity| Wild {
+            format,
+            granularity,
+            projection: &self.projection,
+            file,
+        };
+        if let Choice::Format(format) = self.choice {
+            let detected = detected.filter(|detected| detected.format == format);
+            let granularity =
+                detected.map_or(format.granularity(), |detected| detected.granularity);
+            return wild(format, granularity).read(from, emit);
+        }
+        match detected.filter(|detected| detected.format != Format::Native) {
+            None => read::read_from(from, file, &self.projection, emit),
+            Some(Detection {
+                format,
+                granularity,
+                why,
+            }) => {
+                let wild = wild(format, granularity);
+                let mut report = wild.read(from, emit);
+                let note = format!("read as `{format}`: {why}; `--from` says otherwise");
+                report
+                    .problems
+                    .insert(0, wild.problem(ProblemKind::Odd, 0, note));
+                report
+            }
+        }
+    }
+
+    /// The beginning of a file, and the whole of it to be read.
+    fn head<R: Read>(&self, mut from: R) -> io::Result<(Head, impl Read + use<R>)> {
+        let limits = *self.projection.limits();
+        let mut bytes = Vec::new();
+        let mut want = HEAD;
+        let head = loop {
+            let missing = want.saturating_sub(bytes.len());
+            let got = (&mut from).take(missing as u64).read_to_end(&mut bytes)?;
+            let whole = got < missing;
+            let values = values(&bytes, whole, &limits);
+            let json = bytes
+                .iter()
+                .find(|byte| !byte.is_ascii_whitespace())
+                .is_some_and(|byte| b"{[\xef".contains(byte));
+            if whole || !json || !values.is_empty() || want >= limits.record_bytes {
+                break Head {
+                    values: if json { values } else { Vec::new() },
+                    text: bytes.clone(),
+                };
+            }
+            want = want.saturating_mul(4);
+        };
+        Ok((head, Cursor::new(bytes).chain(from)))
+    }
+}
+
+/// A file of which nothing could be read.
+fn failed(file: &FileName, error: &io::Error) -> FileReport {
+    let mut report = FileReport::default();
+    report.accounting.problems = 1;
+    let message = format!("cannot be read: {error}");
+    report.problems.push(super::problem(
+        &file.path,
+        0,
+        ProblemKind::Unreadable,
+        message,
+    ));
+    report
+}
+
+/// The first values and bytes of a file.
+struct Head {
+    values: Vec<Value>,
+    text: Vec<u8>,
+}
+
+impl Head {
+    fn detect(&self) -> Option<Detection> {
+        let sample = Sample {
+            values: &self.values,
+            text: &self.text,
+        };
+        let mut detected = formats::detect(&sample)?;
+        if self.values.is_empty() {
+            detected.granularity = Granularity::Text;
+        }
+        Some(detected)
+    }
+}
+
+/// The first values of a text; the last one only where the text is whole.
+fn values(bytes: &[u8], whole: bool, limits: &InputLimits) -> Vec<Value> {
+    const MOST: usize = 32;
+    let mut splitter = Splitter::new(bytes, Splitting::Documents, *limits);
+    let mut values = Vec::new();
+    let mut read = 0;
+    while let Some(batch) = splitter.next_batch() {
+        for raw in batch.records() {
+            read += 1;
+            if values.len() < MOST
+                && let Ok(document) = document::parse(raw.bytes, limits)
+            {
+                values.push(document.value);
+            }
+        }
+        if values.len() >= MOST {
+            break;
+        }
+    }
+    if !whole && read <= MOST {
+        // The last line may be cut off within a text that still parses (a number).
+        values.pop();
+    }
+    values
+}
+
+/// Whether every field is a member of the canonical event, by its first token.
+fn is_canonical(signature: &Signature) -> bool {
+    !signature.fields.is_empty()
+        && signature.fields.iter().all(|field| match &field.source {
+            FieldSource::Event(Path::Pointer(tokens)) => tokens
+                .first()
+                .is_some_and(|token| CANONICAL.contains(&token.as_str())),
+            _ => false,
+        })
+}

@@ -1,0 +1,81 @@
+//! Judging a text that is at hand: no files, no report.
+
+use std::io;
+
+use super::{Audit, Progress, Readers, ReadersError};
+use crate::eval::{self, Program};
+use crate::hir::Spec;
+use crate::input::formats::From;
+use crate::input::limits::InputLimits;
+use crate::input::record::FileName;
+use crate::problem::Problem;
+use crate::report::{Reporter, Summary};
+use crate::verdict::TraceReport;
+
+/// What came of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    /// One per trace, in the order in which traces begin or, spread over lines, end.
+    pub reports: Vec<TraceReport>,
+    /// What was wrong with data that belongs to no judged trace.
+    pub problems: Vec<Problem>,
+    /// The counts.
+    pub summary: Summary,
+}
+
+/// A spec that cannot be judged by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// A formula is beyond all limits.
+    #[error(transparent)]
+    Limit(#[from] eval::LimitError),
+    /// The paths of its fields.
+    #[error(transparent)]
+    Readers(#[from] ReadersError),
+}
+
+/// Judges the traces of a text: JSON Lines, one document, or a recording in a known format. `name` stands for the file in
+/// what is told.
+///
+/// # Errors
+/// The spec cannot be judged by; broken text is no error but a [`Problem`].
+pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, TextError> {
+    let program = Program::compile(spec, &eval::Limits::default())?;
+    let readers = Readers::new(&spec.signature, From::Auto, InputLimits::default())?;
+    let name = FileName::given(name);
+    let mut kept = Kept::default();
+    let mut summary = Summary::new(spec.properties.len());
+    let progress = Progress::default();
+    let mut tell = |_: &Problem| {};
+    let judge = &program;
+    let mut audit = Audit::new(&judge, &progress, &mut summary, &mut kept, &mut tell);
+    audit.file(&name, &readers, |emit| readers.read_from(text, &name, emit));
+    Ok(Judgement {
+        reports: kept.reports,
+        problems: kept.problems,
+        summary,
+    })
+}
+
+/// A report that is kept rather than written.
+#[derive(Default)]
+struct Kept {
+    reports: Vec<TraceReport>,
+    problems: Vec<Problem>,
+}
+
+impl Reporter for Kept {
+    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
+        self.reports.push(report.clone());
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) -> io::Result<()> {
+        self.problems.push(problem.clone());
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &Summary) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,301 @@
+//! Recordings of other programs: files to canonical traces, those to records.
+
+use std::io::Read;
+
+use rayon::prelude::*;
+use smol_str::SmolStr;
+
+use super::errors;
+use crate::input::document::{self, Document};
+use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
+use crate::input::limits::FileReport;
+use crate::input::project::Projection;
+use crate::input::record::{FileName, Origin, RawRecord, Record, Unit};
+use crate::input::split::{Batch, Gap, Splitter, Splitting, Why};
+use crate::problem::{Problem, ProblemKind};
+use crate::value::Value;
+
+/// The reader of one file.
+pub(super) struct Wild<'a> {
+    pub(super) format: Format,
+    pub(super) granularity: Granularity,
+    pub(super) projection: &'a Projection,
+    pub(super) file: &'a FileName,
+}
+
+/// One document, read.
+struct Read1 {
+    lines: u64,
+    records: Vec<Record>,
+    problems: Vec<Problem>,
+}
+
+impl Wild<'_> {
+    /// Reads the whole file. Documents are read batch by batch; lines that belong together, and texts, at once.
+    pub(super) fn read(&self, from: impl Read + Send, emit: &mut dyn FnMut(Unit)) -> FileReport {
+        let mut report = FileReport::default();
+        match self.granularity {
+            Granularity::Text => self.text(from, &mut report, emit),
+            Granularity::Document => self.documents(from, &mut report, emit),
+            Granularity::Lines => self.lines(from, &mut report, emit),
+        }
+        report
+    }
+
+    fn documents(
+        &self,
+        from: impl Read + Send,
+        report: &mut FileReport,
+        emit: &mut dyn FnMut(Unit),
+    ) {
+        let mut splitter = Splitter::new(from, Splitting::Documents, *self.projection.limits());
+        let mut batch = splitter.next_batch();
+        while let Some(current) = batch {
+            let (next, read) = rayon::join(|| splitter.next_batch(), || self.batch(&current));
+            self.between(&current, report);
+            for one in read {
+                self.count(one.lines, !one.records.is_empty(), &one.problems, report);
+                for mut record in one.records {
+                    record.origin.ordinal = report.accounting.records;
+                    report.accounting.records += 1;
+                    report.accounting.problems += errors(&record.problems);
+                    emit(Unit::Record(record));
+                }
+                self.tell(one.problems, report);
+            }
+            batch = next;
+        }
+    }
+
+    fn batch(&self, batch: &Batch) -> Vec<Read1> {
+        (0..batch.len())
+            .into_par_iter()
+            .filter_map(|idx| batch.get(idx))
+            .map(|raw| self.document(&raw))
+            .collect()
+    }
+
+    fn document(&self, raw: &RawRecord<'_>) -> Read1 {
+        let mut problems = Vec::new();
+        let records = match document::parse(raw.bytes, self.projection.limits()) {
+            Ok(document) => {
+                problems.extend(self.duplicate_keys(&document, raw.line));
+                let input = Input::Document {
+                    value: &document.value,
+                    line: Some(raw.line),
+                };
+                self.records(
+                    formats::convert(self.format, &input),
+                    raw.line,
+                    &mut problems,
+                )
+            }
+            Err(error) => {
+                problems.push(self.problem(error.kind, raw.line + error.line, error.message));
+                Vec::new()
+            }
+        };
+        Read1 {
+            lines: raw.lines,
+            records,
+            problems,
+        }
+    }
+
+    fn lines(&self, from: impl Read + Send, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
+        let limits = *self.projection.limits();
+        let mut splitter = Splitter::new(from, Splitting::Documents, limits);
+        let mut values: Vec<(u64, Value)> = Vec::new();
+        while let Some(batch) = splitter.next_batch() {
+            let parsed: Vec<_> = (0..batch.len())
+                .into_par_iter()
+                .filter_map(|idx| batch.get(idx))
+                .map(|raw| (raw.line, raw.lines, document::parse(raw.bytes, &limits)))
+                .collect();
+            self.between(&batch, report);
+            for (line, lines, parsed) in parsed {
+                match parsed {
+                    Ok(document) => {
+                        self.count(lines, true, &[], report);
+                        self.tell(self.duplicate_keys(&document, line), report);
+                        values.push((line, document.value));
+                    }
+                    Err(error) => {
+                        let problem = self.problem(error.kind, line + error.line, error.message);
+                        self.count(lines, false, std::slice::from_ref(&problem), report);
+                        self.tell(vec![problem], report);
+                    }
+                }
+            }
+        }
+        let converted = formats::convert(self.format, &Input::Lines(&values));
+        drop(values);
+        self.whole(converted, report, emit);
+    }
+
+    fn text(&self, from: impl Read, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
+        let limit = self.projection.limits().record_bytes;
+        let mut bytes = Vec::new();
+        let read = from.take(limit as u64 + 1).read_to_end(&mut bytes);
+        report.accounting.bytes += bytes.len() as u64;
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .count() as u64;
+        let refused = match read {
+            Err(error) => Some(self.problem(
+                ProblemKind::Unreadable,
+                0,
+                format!("cannot be read: {error}"),
+            )),
+            Ok(_) if bytes.len() > limit => {
+                let message = format!("longer than {limit} bytes (raise `--max-record-bytes`)");
+                Some(self.problem(ProblemKind::Limit, 0, message))
+            }
+            Ok(_) => None,
+        };
+        if let Some(problem) = refused {
+            self.count(lines, false, std::slice::from_ref(&problem), report);
+            self.tell(vec![problem], report);
+            return;
+        }
+        let converted = formats::convert(self.format, &Input::Text(&bytes));
+        self.count(lines, !converted.traces.is_empty(), &[], report);
+        self.whole(converted, report, emit);
+    }
+
+    /// What was made of a whole file.
+    fn whole(&self, converted: Converted, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
+        let mut problems = Vec::new();
+        for record in self.records(converted, 1, &mut problems) {
+            report.accounting.records += 1;
+            report.accounting.problems += errors(&record.problems);
+            emit(Unit::Record(record));
+        }
+        self.tell(problems, report);
+    }
+
+    fn records(&self, converted: Converted, line: u64, problems: &mut Vec<Problem>) -> Vec<Record> {
+        problems.extend(
+            converted
+                .losses
+                .iter()
+                .map(|loss| loss.problem(&self.file.path)),
+        );
+        converted
+            .traces
+            .into_iter()
+            .zip(0..)
+            .map(|(trace, ordinal)| self.record(trace, line, ordinal))
+            .collect()
+    }
+
+    fn record(&self, trace: CanonicalTrace, line: u64, ordinal: u64) -> Record {
+        let origin = Origin {
+            file: self.file.path.clone(),
+            below: self.file.below.clone(),
+            line: trace.line.unwrap_or(line),
+            ordinal,
+        };
+        let (indices, events): (Vec<u32>, Vec<Value>) = trace
+            .events
+            .into_iter()
+            .map(|event| (event.index, event.value))
+            .unzip();
+        let mut record = self
+            .projection
+            .read_events(&trace.meta, &events, &origin, self.file);
+        // Positions are those of the source's own list: several events may come from one item of it.
+        let index = |position: u32| indices.get(position as usize).copied().unwrap_or(position);
+        for step in &mut record.steps {
+            step.index = index(step.index);
+        }
+        for problem in &mut record.problems {
+            problem.step = problem.step.map(index);
+        }
+        let name: Option<SmolStr> = trace.id;
+        record.problems.extend(
+            trace
+                .faults
+                .iter()
+                .map(|fault| fault.problem(&self.file.path, name.clone())),
+        );
+        record.id = record.id.or(name);
+        record.complete = record.complete.or(trace.complete);
+        record
+    }
+
+    /// Lines of a batch that hold no document.
+    fn between(&self, batch: &Batch, report: &mut FileReport) {
+        report.accounting.bytes += batch.consumed;
+        report.accounting.lines += batch.between;
+        report.accounting.lines_between += batch.between;
+        for Gap {
+            line, lines, why, ..
+        } in &batch.gaps
+        {
+            let limit = self.projection.limits().record_bytes;
+            let (kind, message) = match why {
+                Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
+                Why::TooLong => (
+                    ProblemKind::Limit,
+                    format!("longer than {limit} bytes (raise `--max-record-bytes`)"),
+                ),
+                Why::Unreadable(what) => (
+                    ProblemKind::Unreadable,
+                    format!("{what}; what was read up to here counts"),
+                ),
+            };
+            let problem = self.problem(kind, *line, message);
+            self.count(*lines, false, std::slice::from_ref(&problem), report);
+            self.tell(vec![problem], report);
+        }
+    }
+
+    /// Readers differ on which of two equal keys counts, so that is told wherever it stands; other values that cannot be
+    /// known are told where they are read.
+    fn duplicate_keys(&self, document: &Document, line: u64) -> Vec<Problem> {
+        let losses = document
+            .losses
+            .iter()
+            .filter(|loss| loss.kind == ProblemKind::DuplicateKey);
+        losses
+            .map(|loss| self.problem(loss.kind, line + loss.line, loss.message.clone()))
+            .collect()
+    }
+
+    /// Counts lines as read, refused or left out.
+    fn count(&self, lines: u64, read: bool, problems: &[Problem], report: &mut FileReport) {
+        let counts = &mut report.accounting;
+        counts.lines += lines;
+        if read {
+            counts.lines_read += lines;
+        } else if problems.iter().any(|problem| problem.kind.is_error()) {
+            counts.lines_refused += lines;
+        } else {
+            counts.lines_left_out += lines;
+        }
+    }
+
+    fn tell(&self, problems: Vec<Problem>, report: &mut FileReport) {
+        for problem in problems {
+            report.accounting.problems += u64::from(problem.kind.is_error());
+            report.accounting.left_out += u64::from(problem.kind == ProblemKind::LeftOut);
+            if report.problems.len() < self.projection.limits().problems {
+                report.problems.push(problem);
+            }
+        }
+    }
+
+    pub(super) fn problem(&self, kind: ProblemKind, line: u64, message: String) -> Problem {
+        Problem {
+            kind,
+            file: self.file.path.clone(),
+            line,
+            trace: None,
+            step: None,
+            field: None,
+            message,
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Calls: predefined functions, definitions with parameters, predicates, tracks.
+
+use std::sync::Arc;
+
+use super::names::ItemRef;
+use super::scope::{Binding, Scope};
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{Builtin, Expr, Window};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, TypeKind};
+use crate::types::Type;
+use crate::value::Value;
+
+/// Predefined functions that take values only.
+const FUNCTIONS: &[(&str, Builtin)] = &[
+    ("len", Builtin::Len),
+    ("lower", Builtin::Lower),
+    ("upper", Builtin::Upper),
+    ("trim", Builtin::Trim),
+    ("split", Builtin::Split),
+    ("words", Builtin::Words),
+    ("min", Builtin::Min),
+    ("max", Builtin::Max),
+    ("abs", Builtin::Abs),
+    ("floor", Builtin::Floor),
+    ("mod", Builtin::Mod),
+    ("add", Builtin::Add),
+    ("last", Builtin::Last),
+    ("json", Builtin::Json),
+    ("text", Builtin::Text),
+];
+
+impl<'a> Checker<'a> {
+    pub(super) fn call(
+        &mut self,
+        scope: &Scope<'a>,
+        callee: &'a ast::Expr,
+        args: &'a [ast::Arg],
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        if let ExprKind::Name(name) = &callee.kind {
+            match scope.get(&name.text) {
+                Some(Binding::Predicate(expr, inner, _)) => {
+                    let (expr, inner) = (*expr, inner.clone());
+                    return match self.predicate_of(&inner, expr) {
+                        Some(item) => self.call_item(scope, item, args, span),
+                        None => self.wrong(),
+                    };
+                }
+                Some(Binding::AnyPredicate(arity)) => {
+                    let arity = *arity;
+                    for arg in args {
+                        self.operand(scope, &arg.value, None);
+                    }
+                    self.arity(&name.text, arity, arity, args.len(), span);
+                    let local = self.local();
+                    return self.add(Expr::Local(local), Type::Bool, span);
+                }
+                Some(_) => {
+                    self.error(Code::G0209, *name.span, format!("`{name}` is no function here"));
+                    return self.wrong();
+                }
+                None => {}
+            }
+        }
+        if let Some(item) = self.item_of(scope, callee) {
+            return self.call_item(scope, item, args, span);
+        }
+        match &callee.kind {
+            ExprKind::Name(name) => match name.as_str() {
+                "count" => self.count(scope, None, args, span),
+                "before" => self.before(scope, args, span),
+                "capture" => self.capture(scope, args, span),
+                _ => {
+                    let args: Vec<&'a ast::Expr> = args.iter().map(|arg| &arg.value).collect();
+                    self.function(scope, name, &args, expected, span)
+                }
+            },
+            ExprKind::Member { base, name } => {
+                let args: Vec<&'a ast::Expr> =
+                    std::iter::once(base.as_ref()).chain(args.iter().map(|arg| &arg.value)).collect();
+                self.function(scope, name, &args, expected, span)
+            }
+            _ => {
+                self.error(Code::G0209, *callee.span, "this cannot be called");
+                self.wrong()
+            }
+        }
+    }
+
+    /// The predicate (or definition) that an argument for a `pred(…)` parameter names.
+    pub(super) fn predicate_of(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<ItemRef> {
+        if let ExprKind::Name(name) = &expr.kind
+            && let Some(Binding::Predicate(expr, inner, _)) = scope.get(&name.text)
+        {
+            let (expr, inner) = (*expr, inner.clone());
+            return self.predicate_of(&inner, expr);
+        }
+        self.item_of(scope, expr)
+    }
+
+    /// Reports a wrong number of arguments; true where it is right.
+    pub(super) fn arity(&mut self, name: &str, least: usize, most: usize, given: usize, span: Span) -> bool {
+        if (least..=most).contains(&given) {
+            return true;
+        }
+        let wanted = match (least, most) {
+            (least, most) if least == most => format!("{least}"),
+            (least, usize::MAX) => format!("at least {least}"),
+            (least, most) => format!("{least} to {most}"),
+        };
+        let noun = if wanted == "1" { "argument" } else { "arguments" };
+        self.report(
+            Diagnostic::new(Code::G0304, span, format!("`{name}` takes {wanted} {noun}, and {given} are given"))
+                .label("wrong number of arguments"),
+        );
+        false
+    }
+
+    /// Calls a definition, predicate or track of a spec.
+    fn call_item(&mut self, scope: &Scope<'a>, item_ref: ItemRef, args: &'a [ast::Arg], span: Span) -> Typed {
+        self.used.insert(item_ref);
+        let item = self.names.item(item_ref);
+        let home = Scope::module(item_ref.module);
+        match &item.kind {
+            ast::ItemKind::Let(def) => {
+                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span) else {
+                    return self.wrong();
+                };
+                let declared = def.ty.as_ref().map(|ty| self.ty(&home, ty));
+                let values = inner.values();
+                self.inlined(item_ref, values, span, |checker| match &declared {
+                    Some(ty) => checker.typed_as(&inner, &def.value, ty),
+                    None => checker.value(&inner, &def.value, None),
+                })
+            }
+            ast::ItemKind::Predicate(def) => {
+                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span) else {
+                    return self.wrong();
+                };
+                let values = inner.values();
+                self.inlined(item_ref, values, span, |checker| {
+                    let id = checker.boolean(&inner, &def.value);
+                    Typed { id, ty: Type::Bool }
+                })
+            }
+            ast::ItemKind::Track(def) => {
+                if !self.arity(&def.name.text, def.params.len(), def.params.len(), args.len(), span) {
+                    return self.wrong();
+                }
+                let mut ids = Vec::new();
+                for (param, arg) in def.params.iter().zip(args) {
+                    let ty = param.ty.as_ref().map_or(Type::Json, |ty| self.ty(&home, ty));
+                    let typed = self.operand(scope, &arg.value, Some(&ty));
+                    let identity = matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_));
+                    if !identity && !Self::fits(&typed.ty, &ty.clone().nullable()) {
+                        self.mismatch(*arg.value.span, &typed.ty, &ty);
+                    }
+                    ids.push(typed.id);
+                }
+                self.track_read(item_ref, ids, span)
+            }
+            ast::ItemKind::Template(def) => {
+                self.report(
+                    Diagnostic::new(Code::G0209, span, format!("`{}` is a template, not a value", def.name))
+                        .label("used as a value")
+                        .note("a template makes a property: `property x = T(a, b)`"),
+                );
+                self.wrong()
+            }
+            _ => {
+                let name = self.snippet(span);
+                self.report(
+                    Diagnostic::new(Code::G0209, span, format!("`{name}` calls what takes no arguments"))
+                        .label("no function")
+                        .also(*item.span, "declared here"),
+                );
+                self.wrong()
+            }
+        }
+    }
+
+    /// The scope of a body: parameters bound to arguments. Arguments are checked against the types of parameters.
+    pub(super) fn bind(
+        &mut self,
+        scope: &Scope<'a>,
+        home: &Scope<'a>,
+        name: &ast::Name,
+        params: &'a [ast::Param],
+        args: &'a [ast::Arg],
+        span: Span,
+    ) -> Option<Scope<'a>> {
+        let least = params.iter().take_while(|param| param.default.is_none()).count();
+        if !self.arity(&name.text, least, params.len(), args.len(), span) {
+            return None;
+        }
+        let mut inner = home.clone();
+        let mut sound = true;
+        for (idx, param) in params.iter().enumerate() {
+            let (arg, from) = match (args.get(idx), &param.default) {
+                (Some(arg), _) => {
+                    if let Some(name) = &arg.name {
+                        self.error(Code::G0304, *name.span, format!("there is no argument called `{name}`"));
+                        sound = false;
+                    }
+                    (&arg.value, scope)
+                }
+                (None, Some(default)) => (default, home),
+                (None, None) => return None,
+            };
+            let binding = self.argument(from, home, param, arg);
+            match binding {
+                Some(binding) => inner = inner.with(&param.name.text, binding),
+                None => sound = false,
+            }
+        }
+        sound.then_some(inner)
+    }
+
+    fn argument(
+        &mut self,
+        scope: &Scope<'a>,
+        home: &Scope<'a>,
+        param: &'a ast::Param,
+        arg: &'a ast::Expr,
+    ) -> Option<Binding<'a>> {
+        match param.ty.as_ref().map(|ty| &ty.kind) {
+            Some(TypeKind::Pred(types)) if types.is_empty() => Some(Binding::Condition(arg, scope.clone())),
+            Some(TypeKind::Pred(types)) => {
+                if let ExprKind::Name(name) = &arg.kind
+                    && let Some(Binding::AnyPredicate(arity)) = scope.get(&name.text)
+                {
+                    return (*arity == types.len()).then_some(Binding::AnyPredicate(types.len()));
+                }
+                let Some(item) = self.predicate_of(scope, arg) else {
+                    self.report(
+                        Diagnostic::new(Code::G0301, *arg.span, "the name of a predicate is asked for").label(format!(
+                            "`{}` takes a predicate with {} parameters",
+                            param.name,
+                            types.len()
+                        )),
+                    );
+                    return None;
+                };
+                let params = match &self.names.item(item).kind {
+                    ast::ItemKind::Predicate(def) => def.params.len(),
+                    ast::ItemKind::Let(def) => def.params.len(),
+                    _ => usize::MAX,
+                };
+                if params != types.len() {
+                    self.report(
+                        Diagnostic::new(
+                            Code::G0304,
+                            *arg.span,
+                            format!("a predicate with {} parameters is asked for", types.len()),
+                        )
+                        .label("has another number of parameters")
+                        .also(*self.names.item(item).span, "declared here"),
+                    );
+                    return None;
+                }
+                Some(Binding::Predicate(arg, scope.clone(), types.len()))
+            }
+            _ => {
+                let ty = match &param.ty {
+                    Some(ty) => self.ty(home, ty),
+                    None => Type::Json,
+                };
+                let typed = self.operand(scope, arg, Some(&ty));
+                if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
+                    return Some(Binding::Value(typed));
+                }
+                if !Self::fits(&typed.ty, &ty) {
+                    self.mismatch(*arg.span, &typed.ty, &ty);
+                    return None;
+                }
+                let ty = if typed.ty == Type::Error { Type::Error } else { ty };
+                Some(Binding::Value(Typed { id: typed.id, ty }))
+            }
+        }
+    }
+
+    /// `count(p)`, `count(p, since: q)`, `count[0,60s](p)`.
+    pub(super) fn count(
+        &mut self,
+        scope: &Scope<'a>,
+        bound: Option<&'a ast::Bound>,
+        args: &'a [ast::Arg],
+        span: Span,
+    ) -> Typed {
+        let window: Option<Window> = match bound {
+            None => None,
+            Some(bound) => match self.bound(scope, bound) {
+                Some(window) => Some(window),
+                None => return self.wrong(),
+            },
+        };
+        let mut of = None;
+        let mut since = None;
+        for arg in args {
+            match &arg.name {
+                None if of.is_none() => of = Some(self.boolean(scope, &arg.value)),
+                Some(name) if name.as_str() == "since" && since.is_none() => {
+                    since = Some(self.boolean(scope, &arg.value));
+                }
+                Some(name) => {
+                    self.error(Code::G0304, *name.span, format!("`count` has no argument `{name}`"));
+                    return self.wrong();
+                }
+                None => {
+                    self.report(
+                        Diagnostic::new(Code::G0304, span, "`count` takes one condition").label("more are given").note(
+                            "`count(p, since: q)` counts after the last `q`; over a list write `count y in xs: p`",
+                        ),
+                    );
+                    return self.wrong();
+                }
+            }
+        }
+        let Some(of) = of else {
+            self.arity("count", 1, 1, 0, span);
+            return self.wrong();
+        };
+        self.add(Expr::Count { of, window, since }, Type::Int, span)
+    }
+
+    fn before(&mut self, scope: &Scope<'a>, args: &'a [ast::Arg], span: Span) -> Typed {
+        if !self.arity("before", 1, 1, args.len(), span) {
+            return self.wrong();
+        }
+        let operand = &args[0].value;
+        let typed = self.value(scope, operand, None);
+        let is_track = matches!(self.spec.exprs.get(typed.id), Expr::Track(..));
+        if typed.ty == Type::Bool && !is_track && !matches!(self.spec.exprs.get(typed.id), Expr::Field(_)) {
+            let text = self.snippet(*operand.span);
+            self.report(
+                Diagnostic::new(Code::G0321, span, "`before` of a condition would be null at the first step")
+                    .label("a condition is true or false")
+                    .fix("ask whether it held", span, format!("previously ({text})")),
+            );
+            return self.wrong();
+        }
+        let ty = if is_track { typed.ty.clone() } else { typed.ty.clone().nullable() };
+        self.add(Expr::Before(typed.id), ty, span)
+    }
+
+    /// `capture(s, /re/, n = 1)`
+    fn capture(&mut self, scope: &Scope<'a>, args: &'a [ast::Arg], span: Span) -> Typed {
+        if !self.arity("capture", 2, 3, args.len(), span) {
+            return self.wrong();
+        }
+        let text = self.text_operand(scope, &args[0].value);
+        let Some(regex) = self.regex(scope, &args[1].value) else { return self.wrong() };
+        let group = match args.get(2) {
+            None => 1,
+            Some(arg) => {
+                let typed = self.value(scope, &arg.value, Some(&Type::Int));
+                match self.spec.exprs.get(typed.id) {
+                    Expr::Const(Value::Number(number)) => {
+                        number.to_int().and_then(|int| usize::try_from(int).ok()).unwrap_or(usize::MAX)
+                    }
+                    _ => {
+                        self.error(Code::G0301, *arg.value.span, "the number of a group is asked for, as a literal");
+                        return self.wrong();
+                    }
+                }
+            }
+        };
+        let groups = self.spec.exprs.regex(regex).captures_len() - 1;
+        if group > groups {
+            self.report(
+                Diagnostic::new(Code::G0315, span, format!("the regular expression has {groups} groups"))
+                    .label(format!("group {group} is asked for"))
+                    .also(*args[1].value.span, "the regular expression")
+                    .note("group 0 is the whole match; put what you want in parentheses"),
+            );
+            return self.wrong();
+        }
+        self.add(Expr::Capture(text, regex, group), Type::String.nullable(), span)
+    }
+
+    /// A predefined function.
+    fn function(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &'a ast::Name,
+        args: &[&'a ast::Expr],
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        let Some((_, builtin)) = FUNCTIONS.iter().find(|(known, _)| *known == name.as_str()) else {
+            let mut diagnostic =
+                Diagnostic::new(Code::G0201, name.span, format!("there is no function `{name}`")).label("not declared");
+            let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+            candidates.extend(["count", "before", "capture"]);
+            candidates.extend(self.names.all(scope.module, super::names::Space::Value));
+            if let Some(near) = did_you_mean(&name.text, candidates) {
+                diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+            }
+            self.report(diagnostic);
+            return self.wrong();
+        };
+        let builtin = *builtin;
+        let (least, most) = match builtin {
+            Builtin::Min | Builtin::Max => (1, usize::MAX),
+            Builtin::Split | Builtin::Mod | Builtin::Add | Builtin::Last => (2, 2),
+            _ => (1, 1),
+        };
+        if !self.arity(&name.text, least, most, args.len(), span) {
+            return self.wrong();
+        }
+        let mut given: Vec<Typed> = Vec::with_capacity(args.len());
+        for arg in args {
+            let hint = match (builtin, given.first()) {
+                (Builtin::Min | Builtin::Max, Some(first)) => Some(first.ty.clone()),
+                (Builtin::Min | Builtin::Max, None) => expected.cloned(),
+                (Builtin::Add, Some(first)) => match first.ty.non_null() {
+                    Type::Set(item) => Some(item.as_ref().clone()),
+                    _ => None,
+                },
+                (Builtin::Add, None) => expected.cloned(),
+                _ => None,
+            };
+            given.push(self.value(scope, arg, hint.as_ref()));
+        }
+        if given.iter().any(|typed| typed.ty == Type::Error) {
+            return self.wrong();
+        }
+        let nullable = given[0].ty.may_be_null();
+        let ty = match builtin {
+            Builtin::Len => self
+                .asked(&given[0], args[0], "a text, list, set or object", |ty| {
+                    matches!(ty, Type::String | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Record(_))
+                })
+                .then_some(Type::Int),
+            Builtin::Lower | Builtin::Upper | Builtin::Trim => {
+                self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String).then_some(Type::String)
+            }
+            Builtin::Words => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::List(Arc::new(Type::String))),
+            Builtin::Split => (self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                && self.asked(&given[1], args[1], "a text", |ty| *ty == Type::String))
+            .then_some(Type::List(Arc::new(Type::String))),
+            Builtin::Json => self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String).then_some(Type::Json),
+            Builtin::Text => {
+                let ids = vec![given[0].id];
+                return self.add(Expr::Call(builtin, ids.into()), Type::String, span);
+            }
+            Builtin::Abs | Builtin::Floor => {
+                if !self.definite(&given[0], args[0], &name.text) {
+                    return self.wrong();
+                }
+                Some(if builtin == Builtin::Floor { Type::Int } else { given[0].ty.clone() })
+            }
+            Builtin::Mod => {
+                if !self.definite(&given[0], args[0], "mod") || !self.definite(&given[1], args[1], "mod") {
+                    return self.wrong();
+                }
+                Self::join(&given[0].ty, &given[1].ty)
+            }
+            Builtin::Min | Builtin::Max => {
+                let mut joined = given[0].ty.clone();
+                for (typed, arg) in given.iter().zip(args) {
+                    let ordered = Self::is_ordered(&typed.ty) && typed.ty != Type::Json;
+                    match Self::join(&joined, &typed.ty) {
+                        Some(ty) if ordered => joined = ty,
+                        _ => {
+                            self.report(
+                                Diagnostic::new(
+                                    Code::G0303,
+                                    *arg.span,
+                                    format!("`{name}` needs values of one ordered type, and this is `{}`", typed.ty),
+                                )
+                                .label(format!("`{}`", typed.ty)),
+                            );
+                            return self.wrong();
+                        }
+                    }
+                }
+                Some(joined)
+            }
+            Builtin::Add => match given[0].ty.non_null() {
+                Type::Set(item) if Self::fits(&given[1].ty, item) || **item == Type::Error => {
+                    Some(Type::Set(if **item == Type::Error { Arc::new(given[1].ty.clone()) } else { item.clone() }))
+                }
+                Type::Set(item) => {
+                    let item = item.as_ref().clone();
+                    self.mismatch(*args[1].span, &given[1].ty, &item);
+                    return self.wrong();
+                }
+                ty => {
+                    let message = format!("`add` is a function of sets, and this is `{ty}`");
+                    self.error(Code::G0303, *args[0].span, message);
+                    return self.wrong();
+                }
+            },
+            Builtin::Last => match given[0].ty.non_null() {
+                ty @ (Type::List(_) | Type::Json) if given[1].ty == Type::Int => Some(ty.clone()),
+                ty => {
+                    let message = format!("`last` takes a list and an int, and this is `{ty}` and `{}`", given[1].ty);
+                    self.error(Code::G0303, span, message);
+                    return self.wrong();
+                }
+            },
+        };
+        let Some(ty) = ty else { return self.wrong() };
+        let ty = if nullable && !matches!(builtin, Builtin::Min | Builtin::Max) { ty.nullable() } else { ty };
+        let ids: Vec<_> = given.iter().map(|typed| typed.id).collect();
+        self.add(Expr::Call(builtin, ids.into()), ty, span)
+    }
+
+    /// Reports an argument of the wrong type; JSON is looked at when it is there.
+    fn asked(&mut self, typed: &Typed, expr: &ast::Expr, what: &str, fits: impl Fn(&Type) -> bool) -> bool {
+        let ty = typed.ty.non_null();
+        if matches!(ty, Type::Json | Type::Error | Type::Null) || fits(ty) {
+            return true;
+        }
+        self.report(
+            Diagnostic::new(Code::G0301, *expr.span, format!("{what} is asked for, and this is `{ty}`"))
+                .label(format!("`{ty}`")),
+        );
+        false
+    }
+
+    fn definite(&mut self, typed: &Typed, expr: &ast::Expr, name: &str) -> bool {
+        if matches!(typed.ty, Type::Int | Type::Float | Type::Duration) {
+            return true;
+        }
+        self.report(
+            Diagnostic::new(Code::G0307, *expr.span, format!("`{name}` needs a number, and this is `{}`", typed.ty))
+                .label(format!("`{}`", typed.ty)),
+        );
+        false
+    }
+}

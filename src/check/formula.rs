@@ -1,0 +1,479 @@
+//! Expressions as formulas.
+
+use super::names::ItemRef;
+use super::scope::{Binding, Scope};
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{Binary, Bound, Expr, Formula, Letter, PastOp, Unary};
+use crate::ids::{ExprId, FormulaId};
+use crate::source::Span;
+use crate::syntax::ast::{self, BinaryOp, BoundValue, ChainOp, ExprKind, TemporalInfixOp, TemporalOp};
+use crate::types::Type;
+use crate::value::{Instant, Value};
+
+/// One end of a bound.
+enum End {
+    Steps(u32),
+    Time(i128),
+}
+
+impl<'a> Checker<'a> {
+    /// Elaborates an expression as a formula.
+    pub(super) fn formula(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
+        match &expr.kind {
+            ExprKind::Bool(true) => self.spec.formulas.add(Formula::True),
+            ExprKind::Bool(false) => self.spec.formulas.add(Formula::False),
+            ExprKind::Unary { op: ast::UnaryOp::Not, operand, .. } => {
+                let operand = self.formula(scope, operand);
+                self.spec.formulas.add(Formula::Not(operand))
+            }
+            ExprKind::Chain { op, operands, .. } => {
+                let facts: &[ast::Expr] = if *op == ChainOp::And { operands } else { &[] };
+                let operands: Vec<FormulaId> = self.assuming(scope, facts, |checker| {
+                    operands.iter().map(|operand| checker.formula(scope, operand)).collect()
+                });
+                self.formula_chain(*op, &operands)
+            }
+            ExprKind::Binary { op: op @ (BinaryOp::Implies | BinaryOp::Iff), lhs, rhs, .. } => {
+                let conditions = std::slice::from_ref(lhs.as_ref());
+                let lhs = self.formula(scope, lhs);
+                let rhs = self.assuming(scope, conditions, |checker| checker.formula(scope, rhs));
+                self.spec.formulas.add(match op {
+                    BinaryOp::Implies => Formula::Implies(lhs, rhs),
+                    _ => Formula::Iff(lhs, rhs),
+                })
+            }
+            ExprKind::If { condition, then, otherwise } if self.is_temporal(scope, expr) => {
+                let condition = self.formula(scope, condition);
+                let then = self.formula(scope, then);
+                let otherwise = self.formula(scope, otherwise);
+                self.formula_choice(condition, then, otherwise)
+            }
+            ExprKind::Cases(arms) if self.is_temporal(scope, expr) => {
+                let mut result = None;
+                for arm in arms.iter().rev() {
+                    let value = self.formula(scope, &arm.value);
+                    result = Some(match (&arm.condition, result) {
+                        (Some(condition), Some(rest)) => {
+                            let condition = self.formula(scope, condition);
+                            self.formula_choice(condition, value, rest)
+                        }
+                        (Some(_), None) => {
+                            self.report(
+                                Diagnostic::new(Code::G0326, expr.span, "`cases` without `else`")
+                                    .label("no value where no arm holds")
+                                    .note("add `else => …` as the last arm"),
+                            );
+                            value
+                        }
+                        (None, _) => value,
+                    });
+                }
+                result.unwrap_or_else(|| self.spec.formulas.add(Formula::True))
+            }
+            ExprKind::Temporal { op, bound, operand, .. } => self.prefix(scope, *op, bound.as_ref(), operand),
+            ExprKind::TemporalInfix { op, bound, lhs, rhs, .. } => {
+                let bound = bound.as_ref().map(|bound| (bound, self.bound(scope, bound)));
+                let lhs = self.formula(scope, lhs);
+                let rhs = self.formula(scope, rhs);
+                let op = match op {
+                    TemporalInfixOp::Until => Binary::Until,
+                    TemporalInfixOp::Unless => Binary::Unless,
+                    TemporalInfixOp::Release => Binary::Release,
+                    TemporalInfixOp::StrongRelease => Binary::StrongRelease,
+                    TemporalInfixOp::Since => Binary::Since,
+                    TemporalInfixOp::BackTo => Binary::BackTo,
+                };
+                if let Some((written, _)) = &bound
+                    && op != Binary::Until
+                {
+                    self.no_bound(*written.span);
+                }
+                let bound = bound.and_then(|(_, bound)| bound);
+                self.spec.formulas.add(Formula::Binary(op, bound, lhs, rhs))
+            }
+            ExprKind::LeadsTo { lhs, rhs, within } => {
+                let bound = within.as_ref().map(|within| self.window(scope, within));
+                let lhs = self.formula(scope, lhs);
+                let rhs = self.formula(scope, rhs);
+                self.response(lhs, rhs, bound.flatten())
+            }
+            ExprKind::Precedes { lhs, rhs } => {
+                let first = self.formula(scope, lhs);
+                let then = self.formula(scope, rhs);
+                let not_then = self.spec.formulas.add(Formula::Not(then));
+                self.spec.formulas.add(Formula::Binary(Binary::Unless, None, not_then, first))
+            }
+            ExprKind::Name(name) => match scope.get(&name.text) {
+                Some(Binding::Condition(bound, inner) | Binding::Predicate(bound, inner, 0)) => {
+                    let (bound, inner) = (*bound, inner.clone());
+                    self.formula(&inner, bound)
+                }
+                Some(_) => self.leaf(scope, expr),
+                None => match self.item_of(scope, expr) {
+                    Some(item) if self.is_temporal(scope, expr) => self.temporal_item(scope, item, &[], *expr.span),
+                    Some(_) => self.leaf(scope, expr),
+                    None if name.as_str() == "last" && self.is_temporal(scope, expr) => {
+                        self.spec.formulas.add(Formula::Last)
+                    }
+                    None => self.leaf(scope, expr),
+                },
+            },
+            ExprKind::Member { .. } | ExprKind::Call { .. } if self.is_temporal(scope, expr) => {
+                let (callee, args): (&'a ast::Expr, &'a [ast::Arg]) = match &expr.kind {
+                    ExprKind::Call { callee, args } => (callee, args),
+                    _ => (expr, &[]),
+                };
+                let item = match &callee.kind {
+                    ExprKind::Name(name) if scope.get(&name.text).is_some() => self.predicate_of(scope, callee),
+                    _ => self.item_of(scope, callee),
+                };
+                match item {
+                    Some(item) => self.temporal_item(scope, item, args, *expr.span),
+                    None => self.leaf(scope, expr),
+                }
+            }
+            _ => self.leaf(scope, expr),
+        }
+    }
+
+    fn formula_chain(&mut self, op: ChainOp, operands: &[FormulaId]) -> FormulaId {
+        match operands {
+            [] => self.spec.formulas.add(Formula::True),
+            [one] => *one,
+            _ => {
+                let (left, right) = operands.split_at(operands.len() / 2);
+                let lhs = self.formula_chain(op, left);
+                let rhs = self.formula_chain(op, right);
+                self.spec.formulas.add(match op {
+                    ChainOp::And => Formula::And(lhs, rhs),
+                    ChainOp::Or => Formula::Or(lhs, rhs),
+                })
+            }
+        }
+    }
+
+    /// `(c & a) | (!c & b)`
+    fn formula_choice(&mut self, condition: FormulaId, then: FormulaId, otherwise: FormulaId) -> FormulaId {
+        let formulas = &mut self.spec.formulas;
+        let not = formulas.add(Formula::Not(condition));
+        let lhs = formulas.add(Formula::And(condition, then));
+        let rhs = formulas.add(Formula::And(not, otherwise));
+        formulas.add(Formula::Or(lhs, rhs))
+    }
+
+    /// `G (a -> F[bound] b)`
+    pub(super) fn response(&mut self, trigger: FormulaId, response: FormulaId, bound: Option<Bound>) -> FormulaId {
+        let formulas = &mut self.spec.formulas;
+        let eventually = formulas.add(Formula::Unary(Unary::Eventually, bound, response));
+        let implies = formulas.add(Formula::Implies(trigger, eventually));
+        formulas.add(Formula::Unary(Unary::Always, None, implies))
+    }
+
+    fn prefix(
+        &mut self,
+        scope: &Scope<'a>,
+        op: TemporalOp,
+        bound: Option<&'a ast::Bound>,
+        operand: &'a ast::Expr,
+    ) -> FormulaId {
+        let takes_bound = matches!(
+            op,
+            TemporalOp::Always
+                | TemporalOp::Eventually
+                | TemporalOp::Once
+                | TemporalOp::Historically
+                | TemporalOp::Never
+        );
+        let bound = match bound {
+            Some(written) if !takes_bound => {
+                self.no_bound(*written.span);
+                None
+            }
+            Some(written) => self.bound(scope, written),
+            None => None,
+        };
+        let mut operand = self.formula(scope, operand);
+        let unary = match op {
+            TemporalOp::Always => Unary::Always,
+            TemporalOp::Eventually => Unary::Eventually,
+            TemporalOp::Next => Unary::Next,
+            TemporalOp::WeakNext => Unary::WeakNext,
+            TemporalOp::Previously => Unary::Previously,
+            TemporalOp::WeakPreviously => Unary::WeakPreviously,
+            TemporalOp::Once => Unary::Once,
+            TemporalOp::Historically => Unary::Historically,
+            TemporalOp::Never => {
+                operand = self.spec.formulas.add(Formula::Not(operand));
+                Unary::Always
+            }
+        };
+        self.spec.formulas.add(Formula::Unary(unary, bound, operand))
+    }
+
+    /// A condition on the step: one letter.
+    fn leaf(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
+        let id = self.boolean(scope, expr);
+        match self.spec.exprs.get(id) {
+            Expr::Const(Value::Bool(true)) => return self.spec.formulas.add(Formula::True),
+            Expr::Const(Value::Bool(false)) => return self.spec.formulas.add(Formula::False),
+            _ => {}
+        }
+        let text = self.letter_text(scope, expr);
+        let letter = self.spec.formulas.add_letter(Letter { expr: id, text, span: *expr.span });
+        self.spec.formulas.add(Formula::Letter(letter))
+    }
+
+    /// How a letter is shown: as written, but a parameter that stands for a predicate by that predicate's name.
+    fn letter_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
+        if let ExprKind::Call { callee, args } = &expr.kind
+            && let ExprKind::Name(name) = &callee.kind
+            && let Some(Binding::Predicate(bound, ..)) = scope.get(&name.text)
+        {
+            let args: Vec<_> = args.iter().map(|arg| self.snippet(*arg.value.span)).collect();
+            return smol_str::format_smolstr!("{}({})", self.snippet(*bound.span), args.join(", "));
+        }
+        self.snippet(*expr.span)
+    }
+
+    /// A predicate, definition or unsafe state that is a formula, in place of its name.
+    fn temporal_item(&mut self, scope: &Scope<'a>, item_ref: ItemRef, args: &'a [ast::Arg], span: Span) -> FormulaId {
+        self.used.insert(item_ref);
+        if args.is_empty()
+            && let Some(made) = self.made_formulas.get(&item_ref)
+        {
+            return *made;
+        }
+        let home = Scope::module(item_ref.module);
+        let item = self.names.item(item_ref);
+        let (name, params, body): (&'a ast::Name, &'a [ast::Param], &'a ast::Expr) = match &item.kind {
+            ast::ItemKind::Predicate(def) => (&def.name, &def.params, &def.value),
+            ast::ItemKind::Let(def) => (&def.name, &def.params, &def.value),
+            ast::ItemKind::Unsafe(def) => (&def.name, &[], &def.value),
+            ast::ItemKind::Template(def) => (&def.name, &def.params, &def.formula),
+            _ => return self.spec.formulas.add(Formula::True),
+        };
+        let Some(inner) = self.bind(scope, &home, name, params, args, span) else {
+            return self.spec.formulas.add(Formula::True);
+        };
+        if !self.enter(item_ref, span) {
+            return self.spec.formulas.add(Formula::True);
+        }
+        let formula = self.formula(&inner, body);
+        self.leave();
+        if params.is_empty() {
+            self.made_formulas.insert(item_ref, formula);
+        }
+        formula
+    }
+
+    fn no_bound(&mut self, span: Span) {
+        self.report(
+            Diagnostic::new(Code::G0314, span, "this operator takes no bound")
+                .label("bounds stand after `F`, `G`, `U`, `O` and `H` only"),
+        );
+    }
+
+    /// A bound as written after an operator.
+    pub(super) fn bound(&mut self, scope: &Scope<'a>, bound: &'a ast::Bound) -> Option<Bound> {
+        let lower = match &bound.lower {
+            Some(lower) => Some(self.end(scope, lower)?),
+            None => None,
+        };
+        let upper = self.end(scope, &bound.upper)?;
+        self.both_ends(lower, upper, *bound.span)
+    }
+
+    /// The window of `within …`.
+    pub(super) fn window(&mut self, scope: &Scope<'a>, window: &'a ast::Window) -> Option<Bound> {
+        let lower = match &window.lower {
+            Some(lower) => Some(self.end(scope, lower)?),
+            None => None,
+        };
+        let upper = self.end(scope, &window.upper)?;
+        match (&upper, window.steps) {
+            (End::Steps(_), false) => {
+                self.report(
+                    Diagnostic::new(Code::G0314, window.span, "steps or time?")
+                        .label("a number without a unit")
+                        .note("write `within 5 steps` or `within 2s`"),
+                );
+                return None;
+            }
+            (End::Time(_), true) => {
+                self.report(
+                    Diagnostic::new(Code::G0314, window.span, "a length of time is no number of steps")
+                        .label("`steps` after a length of time"),
+                );
+                return None;
+            }
+            _ => {}
+        }
+        self.both_ends(lower, upper, *window.span)
+    }
+
+    fn both_ends(&mut self, lower: Option<End>, upper: End, span: Span) -> Option<Bound> {
+        let bound = match (lower.unwrap_or(End::Steps(0)), upper) {
+            (End::Steps(lower), End::Steps(upper)) => Bound::Steps(lower, upper),
+            (End::Time(lower), End::Time(upper)) => Bound::Time(lower, upper),
+            (End::Steps(0), End::Time(upper)) => Bound::Time(0, upper),
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::G0314, span, "one end is in steps, the other in time")
+                        .label("both ends have one unit"),
+                );
+                return None;
+            }
+        };
+        let (empty, swapped) = match bound {
+            Bound::Steps(lower, upper) => (lower > upper, format!("[{upper},{lower}]")),
+            Bound::Time(lower, upper) => (lower > upper, String::new()),
+        };
+        if empty {
+            let mut diagnostic =
+                Diagnostic::new(Code::G0314, span, "the lower end of the bound is above the upper one").label("empty");
+            if self.snippet(span).starts_with('[') && !swapped.is_empty() {
+                diagnostic = diagnostic.fix("swap the ends", span, swapped);
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        if matches!(bound, Bound::Time(..)) && self.spec.signature.clock.is_none() {
+            self.report(
+                Diagnostic::new(Code::G0314, span, "there is no clock")
+                    .label("a bound in time")
+                    .note("declare a field of type `time` in the `event` block: `at: time? from \"/t\"`"),
+            );
+            return None;
+        }
+        Some(bound)
+    }
+
+    fn end(&mut self, scope: &Scope<'a>, end: &'a BoundValue) -> Option<End> {
+        match end {
+            BoundValue::Int(digits, span) => match digits.parse::<u32>() {
+                Ok(steps) if steps <= MAX_STEPS => Some(End::Steps(steps)),
+                _ => {
+                    self.report(
+                        Diagnostic::new(Code::G0314, *span, "this bound is too large")
+                            .label(format!("at most {MAX_STEPS} steps")),
+                    );
+                    None
+                }
+            },
+            BoundValue::Duration(duration, span) => {
+                let time = super::literal::duration(duration);
+                if time.is_none() {
+                    self.error(Code::G0322, *span, "this length of time does not fit");
+                }
+                time.map(|Instant(time)| End::Time(time))
+            }
+            BoundValue::Name(name) => {
+                let typed = match scope.get(&name.text) {
+                    Some(Binding::Value(typed)) => typed.clone(),
+                    Some(_) => {
+                        self.error(Code::G0314, *name.span, format!("`{name}` is no number and no length of time"));
+                        return None;
+                    }
+                    None => match self.names.get(scope.module, super::names::Space::Value, &name.text) {
+                        Some(item) if matches!(self.names.item(item).kind, ast::ItemKind::Const(_)) => {
+                            self.constant_by_name(item, name)
+                        }
+                        _ => {
+                            self.report(
+                                Diagnostic::new(Code::G0314, name.span, format!("`{name}` is no constant"))
+                                    .label("a bound is a literal, or the name of a constant or parameter"),
+                            );
+                            return None;
+                        }
+                    },
+                };
+                match self.spec.exprs.get(typed.id) {
+                    Expr::Const(Value::Number(number)) => match number.to_int().and_then(|n| u32::try_from(n).ok()) {
+                        Some(steps) if steps <= MAX_STEPS => Some(End::Steps(steps)),
+                        _ => {
+                            self.error(
+                                Code::G0314,
+                                *name.span,
+                                format!("`{name}` is {number}, and a bound is a whole number from 0 to {MAX_STEPS}"),
+                            );
+                            None
+                        }
+                    },
+                    Expr::Const(Value::Duration(Instant(time))) => Some(End::Time(*time)),
+                    // A template that is checked on its own: its parameter has no value yet.
+                    Expr::Local(_) if typed.ty == Type::Int => Some(End::Steps(MAX_STEPS)),
+                    Expr::Local(_) if typed.ty == Type::Duration => Some(End::Time(i128::MAX)),
+                    Expr::Unknown => None,
+                    _ => {
+                        self.error(Code::G0314, *name.span, format!("`{name}` is no number and no length of time"));
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    /// A temporal operator where a value is asked for: past ones are expressions with history.
+    pub(super) fn past_value(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Typed {
+        let span = *expr.span;
+        let (op, bound, first, second): (PastOp, Option<&'a ast::Bound>, ExprId, Option<ExprId>) = match &expr.kind {
+            ExprKind::Temporal { op, bound, operand, .. } => {
+                let op = match op {
+                    TemporalOp::Previously => PastOp::Previously,
+                    TemporalOp::WeakPreviously => PastOp::WeakPreviously,
+                    TemporalOp::Once => PastOp::Once,
+                    TemporalOp::Historically => PastOp::Historically,
+                    _ => {
+                        self.future_in_value(span);
+                        return self.wrong();
+                    }
+                };
+                (op, bound.as_ref(), self.boolean(scope, operand), None)
+            }
+            ExprKind::TemporalInfix { op, bound, lhs, rhs, .. } => {
+                let op = match op {
+                    TemporalInfixOp::Since => PastOp::Since,
+                    TemporalInfixOp::BackTo => PastOp::BackTo,
+                    _ => {
+                        self.future_in_value(span);
+                        return self.wrong();
+                    }
+                };
+                let lhs = self.boolean(scope, lhs);
+                (op, bound.as_ref(), lhs, Some(self.boolean(scope, rhs)))
+            }
+            _ => return self.wrong(),
+        };
+        let window = match bound {
+            None => None,
+            Some(written) if !matches!(op, PastOp::Once | PastOp::Historically) => {
+                self.no_bound(*written.span);
+                return self.wrong();
+            }
+            Some(written) => match self.bound(scope, written) {
+                Some(window) => Some(window),
+                None => return self.wrong(),
+            },
+        };
+        self.add(Expr::Past(op, window, first, second), Type::Bool, span)
+    }
+
+    pub(super) fn future_in_value(&mut self, span: Span) {
+        self.report(
+            Diagnostic::new(Code::G0310, span, "a formula about the future has no value at this step")
+                .label("a value is asked for here")
+                .note("tracks, predicates of steps, `count` and comparisons see the past and this step only"),
+        );
+    }
+
+    pub(super) fn not_built_formula(&mut self, span: Span) {
+        self.report(
+            Diagnostic::new(Code::G0410, span, "formulas of probability and of branching time are not built yet")
+                .label("this version cannot check it"),
+        );
+    }
+}
+
+/// The largest bound in steps.
+const MAX_STEPS: u32 = 1_000_000_000;

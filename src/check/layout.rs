@@ -1,0 +1,340 @@
+//! The `event` and `trace` blocks: what is read, and where it lies.
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use super::names::Space;
+use super::scope::{Binding, Scope};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::Expr;
+use crate::project::ModuleIdx;
+use crate::signature::{Absent, Events, Field, FieldSource, Layout, OriginField, Path, TimeUnit};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, TraceClauseKind};
+use crate::types::Type;
+
+/// What a record's name may be made of besides its own fields.
+const ORIGIN: &[(&str, OriginField, Type)] = &[
+    ("file", OriginField::File, Type::String),
+    ("dir", OriginField::Dir, Type::String),
+    ("stem", OriginField::Stem, Type::String),
+    ("line", OriginField::Line, Type::Int),
+    ("n", OriginField::N, Type::Int),
+];
+
+impl<'a> Checker<'a> {
+    /// Reads both blocks into the signature: those of the spec itself, else those of the first import that has one.
+    pub(super) fn layout(&mut self) {
+        if let Some((module, event)) = self.only("event", |kind| match kind {
+            ast::ItemKind::Event(event) => Some(event),
+            _ => None,
+        }) {
+            let scope = Scope::module(module);
+            for field in &event.fields {
+                if self.names.get(0, Space::Value, &field.name.text).is_some() && module == 0 {
+                    self.report(
+                        Diagnostic::new(Code::G0202, field.name.span, format!("`{}` is declared twice", field.name))
+                            .label("a field of the event")
+                            .note("fields, lets, predicates and tracks share one namespace"),
+                    );
+                }
+                let default = Path::Pointer(vec![field.name.text.clone()]);
+                let span = *field.span;
+                if let Some(field) = self.declared_field(&scope, field, default, false) {
+                    self.spec.signature.fields.push(field);
+                    self.field_spans.push(span);
+                }
+            }
+            self.spec.signature.clock =
+                self.spec.signature.fields.iter().position(|field| *field.ty.non_null() == Type::Time);
+        }
+        if let Some((module, trace)) = self.only("trace", |kind| match kind {
+            ast::ItemKind::Trace(trace) => Some(trace),
+            _ => None,
+        }) {
+            self.trace_block(&Scope::module(module), trace);
+        }
+    }
+
+    /// The one block of its kind; a second one in the spec is an error.
+    fn only<T>(&mut self, word: &str, pick: impl Fn(&'a ast::ItemKind) -> Option<&'a T>) -> Option<(ModuleIdx, &'a T)> {
+        let mut found: Option<(ModuleIdx, &'a T)> = None;
+        for (module, content) in self.project.modules.iter().enumerate() {
+            for item in &content.tree.items {
+                let Some(block) = pick(&item.kind) else { continue };
+                match found {
+                    Some((first, _)) if first == module => {
+                        self.report(
+                            Diagnostic::new(Code::G0324, *item.span, format!("there is a second `{word}` block"))
+                                .label("only one is read")
+                                .note("put everything into one block"),
+                        );
+                    }
+                    Some(_) => {}
+                    None => found = Some((module, block)),
+                }
+            }
+        }
+        found
+    }
+
+    fn declared_field(&mut self, scope: &Scope<'a>, field: &'a ast::Field, default: Path, meta: bool) -> Option<Field> {
+        let name = &field.name;
+        let earlier = if meta { &self.spec.signature.meta } else { &self.spec.signature.fields };
+        if earlier.iter().any(|other| other.name == name.text) {
+            self.error(Code::G0202, name.span, format!("`{name}` is declared twice"));
+            return None;
+        }
+        if super::names::Names::is_predefined(&name.text) {
+            self.report(
+                Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
+                    .label("it cannot be a field")
+                    .note(format!("call the field `{name}_` and say where it lies: `{name}_: … from \"/{name}\"`")),
+            );
+            return None;
+        }
+        for attribute in &field.attributes {
+            if attribute.name.as_str() != "outcome" || meta {
+                self.error(
+                    Code::G0317,
+                    attribute.span,
+                    format!(
+                        "`@{}` does not belong on a field; `@outcome` does, on fields of the event",
+                        attribute.name
+                    ),
+                );
+            }
+        }
+        let ty = self.ty(scope, &field.ty);
+        let mut unit = TimeUnit::default();
+        let source = match &field.source {
+            None => FieldSource::Event(default),
+            Some(source) => {
+                if let Some(written) = &source.unit {
+                    if !matches!(ty.non_null(), Type::Time | Type::Duration | Type::Error) {
+                        self.report(
+                            Diagnostic::new(Code::G0318, written.span, format!("`in {written}` is for times"))
+                                .label(format!("the field is `{ty}`")),
+                        );
+                    }
+                    unit = match written.as_str() {
+                        "s" => TimeUnit::Seconds,
+                        "ms" => TimeUnit::Millis,
+                        "us" => TimeUnit::Micros,
+                        "ns" => TimeUnit::Nanos,
+                        _ => {
+                            self.report(
+                                Diagnostic::new(Code::G0318, written.span, format!("there is no unit `{written}`"))
+                                    .label("`s`, `ms`, `us` or `ns`"),
+                            );
+                            TimeUnit::default()
+                        }
+                    };
+                }
+                let path = self.path(&source.path)?;
+                if source.each { FieldSource::Each(path) } else { FieldSource::Event(path) }
+            }
+        };
+        let absent = match &field.absent {
+            Some(ast::Absent::Unknown(_)) => Absent::Unknown,
+            Some(ast::Absent::Default(default)) => match self.cell(scope, default, &ty) {
+                crate::value::Cell::Known(value) => Absent::Default(value),
+                crate::value::Cell::Unknown => Absent::Unknown,
+            },
+            None if matches!(ty, Type::Nullable(_)) || written_optional(&field.ty) => Absent::Null,
+            None => Absent::Error,
+        };
+        Some(Field { name: name.text.clone(), source, ty, absent, unit })
+    }
+
+    /// A pointer or path.
+    fn path(&mut self, written: &ast::StringLit) -> Option<Path> {
+        let text = &written.value;
+        if text.is_empty() {
+            return Some(Path::Pointer(Vec::new()));
+        }
+        if let Some(rest) = text.strip_prefix('/') {
+            return Some(Path::Pointer(
+                rest.split('/').map(|token| SmolStr::new(token.replace("~1", "/").replace("~0", "~"))).collect(),
+            ));
+        }
+        if text.starts_with('$') {
+            return match jsonpath_rust::parser::parse_json_path(text) {
+                Ok(_) => Some(Path::JsonPath(text.clone())),
+                Err(error) => {
+                    let reason = error.to_string();
+                    self.report(
+                        Diagnostic::new(Code::G0316, *written.span, "this is no JSONPath")
+                            .label("cannot be read")
+                            .note(reason.lines().last().unwrap_or_default().trim().to_owned()),
+                    );
+                    None
+                }
+            };
+        }
+        self.report(
+            Diagnostic::new(Code::G0316, *written.span, "this is neither a JSON pointer nor a JSONPath")
+                .label("a pointer begins with `/`, a JSONPath with `$`")
+                .fix("make it a pointer", *written.span, format!("\"/{}\"", text.replace('.', "/"))),
+        );
+        None
+    }
+
+    fn trace_block(&mut self, scope: &Scope<'a>, trace: &'a ast::Trace) {
+        for clause in &trace.clauses {
+            if let TraceClauseKind::Meta(field) = &clause.kind {
+                let default = Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
+                if let Some(field) = self.declared_field(scope, field, default, true) {
+                    if matches!(field.source, FieldSource::Each(_)) {
+                        self.error(Code::G0318, clause.span, "a field of the record does not lie in `each`");
+                    }
+                    self.spec.signature.meta.push(field);
+                }
+            }
+        }
+        let of_record = self.record_scope(scope, trace);
+        let mut layout = Layout::default();
+        let mut seen: Vec<(&'static str, Span)> = Vec::new();
+        for clause in &trace.clauses {
+            let span = *clause.span;
+            let word = match &clause.kind {
+                TraceClauseKind::Meta(_) => continue,
+                TraceClauseKind::EventsFrom(_) | TraceClauseKind::EventsFromLines => "events from",
+                TraceClauseKind::Each(_) => "each",
+                TraceClauseKind::OrderBy(_) => "order by",
+                TraceClauseKind::Where(_) => "where",
+                TraceClauseKind::RecordsWhere(_) => "records where",
+                TraceClauseKind::Id(_) => "id",
+                TraceClauseKind::CompleteFrom(_) | TraceClauseKind::Complete(_) => "complete",
+                TraceClauseKind::Format(_) => "format",
+            };
+            if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
+                let first = *first;
+                self.report(
+                    Diagnostic::new(Code::G0324, span, format!("`{word}` stands here twice"))
+                        .label("said again")
+                        .also(first, "said first"),
+                );
+                continue;
+            }
+            seen.push((word, span));
+            match &clause.kind {
+                TraceClauseKind::EventsFrom(path) => layout.events = self.path(path).map(Events::At),
+                TraceClauseKind::EventsFromLines => layout.events = Some(Events::Lines),
+                TraceClauseKind::Each(path) => layout.each = self.path(path),
+                TraceClauseKind::OrderBy(fields) => {
+                    for field in fields {
+                        let idx = match &field.kind {
+                            ExprKind::Name(name) => {
+                                self.spec.signature.fields.iter().position(|other| other.name == name.text)
+                            }
+                            _ => None,
+                        };
+                        match idx {
+                            Some(idx) => layout.order_by.push(idx),
+                            None => {
+                                self.report(
+                                    Diagnostic::new(Code::G0201, *field.span, "the name of a field is asked for")
+                                        .label("no field of the event"),
+                                );
+                            }
+                        }
+                    }
+                }
+                TraceClauseKind::Where(expr) => {
+                    let id = self.boolean(scope, expr);
+                    let read = crate::hir::reads::reads(&self.spec, [id]);
+                    if !read.tracks.is_empty() || read.history {
+                        self.report(
+                            Diagnostic::new(Code::G0318, *expr.span, "`where` sees one event only")
+                                .label("reads what came before")
+                                .note("what it drops is invisible to everything, also to tracks and `before`"),
+                        );
+                    }
+                    self.spec.filter.step = Some(id);
+                }
+                TraceClauseKind::RecordsWhere(expr) => {
+                    let id = self.boolean(&of_record, expr);
+                    self.record_only(id, *expr.span);
+                    self.spec.filter.record = Some(id);
+                }
+                TraceClauseKind::Id(ast::IdSource::Message(message)) => {
+                    let text = self.text(&of_record, message);
+                    for part in &text.parts {
+                        if let crate::hir::TextPart::Value(id, _) = part {
+                            self.record_only(*id, *message.span);
+                        }
+                    }
+                    self.spec.filter.id = Some(text);
+                }
+                TraceClauseKind::Id(ast::IdSource::Pointer(path)) => layout.id = self.path(path),
+                TraceClauseKind::CompleteFrom(path) => layout.complete = self.path(path),
+                TraceClauseKind::Complete(expr) => {
+                    let id = self.boolean(&of_record, expr);
+                    self.record_only(id, *expr.span);
+                    self.spec.filter.complete = Some(id);
+                }
+                TraceClauseKind::Format(name) => layout.format = Some(name.text.clone()),
+                TraceClauseKind::Meta(_) => {}
+            }
+        }
+        if layout.each.is_none() {
+            for idx in 0..self.spec.signature.fields.len() {
+                if matches!(self.spec.signature.fields[idx].source, FieldSource::Each(_)) {
+                    let span = self.field_spans[idx];
+                    self.error(Code::G0318, span, "`from each` needs an `each` in the `trace` block");
+                }
+            }
+        }
+        self.spec.signature.layout = layout;
+    }
+
+    /// The scope of `id`, `complete` and `records where`: fields of the record by their names, and where it was found.
+    fn record_scope(&mut self, scope: &Scope<'a>, trace: &ast::Trace) -> Scope<'a> {
+        let asked = trace.clauses.iter().any(|clause| {
+            matches!(
+                clause.kind,
+                TraceClauseKind::Id(ast::IdSource::Message(_))
+                    | TraceClauseKind::Complete(_)
+                    | TraceClauseKind::RecordsWhere(_)
+            )
+        });
+        let mut inner = scope.clone();
+        if !asked {
+            return inner;
+        }
+        for (name, origin, ty) in ORIGIN {
+            if !self.spec.signature.meta.iter().any(|field| field.name == *name) {
+                self.spec.signature.meta.push(Field {
+                    name: SmolStr::new_static(name),
+                    source: FieldSource::Origin(*origin),
+                    ty: ty.clone(),
+                    absent: Absent::Null,
+                    unit: TimeUnit::default(),
+                });
+            }
+        }
+        for idx in 0..self.spec.signature.meta.len() {
+            let (name, ty) = (self.spec.signature.meta[idx].name.clone(), self.spec.signature.meta[idx].ty.clone());
+            let typed = self.add(Expr::Meta(idx), ty, Span::default());
+            inner = inner.with(&name, Binding::Value(typed));
+        }
+        inner
+    }
+
+    fn record_only(&mut self, id: crate::ids::ExprId, span: Span) {
+        let read = crate::hir::reads::reads(&self.spec, [id]);
+        if !read.fields.is_empty() || !read.tracks.is_empty() || read.history {
+            self.report(
+                Diagnostic::new(Code::G0318, span, "this is asked of the record, not of an event")
+                    .label("reads a field of the event")
+                    .note("declare a `meta` field for what the record holds"),
+            );
+        }
+    }
+}
+
+/// `json?` is `json` as a type, but says what absence means.
+fn written_optional(ty: &ast::Type) -> bool {
+    matches!(ty.kind, ast::TypeKind::Optional(_))
+}

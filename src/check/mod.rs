@@ -1,0 +1,286 @@
+//! Names, types and well-formedness: a project of trees becomes a [`hir::Spec`].
+//!
+//! Input: [`Project`]; output: a spec, made only when there is no error, and diagnostics. One expression grammar serves
+//! values and formulas; this pass sorts them. An expression is *elaborated* in one of two ways:
+//!
+//! * as a **value** ([`Checker::value`]): a node of [`hir::Exprs`] with a type; past operators become expressions with
+//!   history, future operators are errors;
+//! * as a **formula** ([`Checker::formula`]): Boolean connectives and temporal operators become [`hir::Formula`]s, and
+//!   what is left between them, elaborated as values, become letters. A named predicate without temporal operators is
+//!   one letter, whatever it is made of.
+//!
+//! Definitions (`let`, `predicate`, `const`, `template`) are inlined where they are used, with their arguments
+//! substituted; those of the spec itself are also elaborated once on their own, so that an unused one is checked too.
+//! Equal expressions are one node, so inlining costs no size.
+//!
+//! One mistake gives one message: what is wrong has [`Type::Error`], which fits everywhere.
+
+mod calls;
+mod expr;
+mod formula;
+mod layout;
+mod literal;
+mod names;
+mod operators;
+mod property;
+mod quantified;
+mod scope;
+mod temporal;
+mod tests;
+mod text;
+mod track;
+mod types;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir;
+use crate::ids::{ExprId, LocalId, TrackId};
+use crate::project::Project;
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast;
+use crate::types::{EnumType, RecordType, Type};
+
+use names::Names;
+use scope::Scope;
+
+/// Limits of this pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How deep an expression may be once definitions are inlined.
+    pub depth: usize,
+    /// How deep definitions may use one another.
+    pub definitions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { depth: 2_000, definitions: 100 }
+    }
+}
+
+/// Checks a project.
+///
+/// The spec is there exactly when no diagnostic is an error.
+pub fn check(project: &Project, sources: &SourceMap, limits: Limits) -> (Option<hir::Spec>, Vec<Diagnostic>) {
+    let mut checker = Checker::new(project, sources, limits);
+    checker.run();
+    let Checker { spec, diagnostics, .. } = checker;
+    let sound = !diagnostics.iter().any(Diagnostic::is_error);
+    (sound.then_some(spec), diagnostics)
+}
+
+/// A value with its type.
+#[derive(Clone, Debug)]
+struct Typed {
+    id: ExprId,
+    ty: Type,
+}
+
+/// The state of the pass.
+struct Checker<'a> {
+    project: &'a Project,
+    sources: &'a SourceMap,
+    limits: Limits,
+    names: Names<'a>,
+    spec: hir::Spec,
+    diagnostics: Vec<Diagnostic>,
+    reported: HashSet<(Code, Span, String)>,
+    /// Enums and records that were made, by module and item.
+    types: HashMap<names::ItemRef, Type>,
+    /// Where each field of the event is declared.
+    field_spans: Vec<Span>,
+    /// Tracks that were made or are being made.
+    tracks: HashMap<names::ItemRef, TrackId>,
+    /// Definitions that were inlined already, with the arguments they had: a definition that uses another twice costs no
+    /// more than one that uses it once.
+    made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
+    /// The same for definitions that are formulas.
+    made_formulas: HashMap<names::ItemRef, crate::ids::FormulaId>,
+    /// Which definitions are formulas.
+    temporal: RefCell<HashMap<names::ItemRef, bool>>,
+    /// Definitions being inlined, innermost last.
+    open: Vec<names::ItemRef>,
+    /// Depth of every expression, by id.
+    depths: Vec<u32>,
+    /// What a conjunct or a condition beside the place says is not null.
+    not_null: Vec<ExprId>,
+    /// How many local variables there are.
+    locals: usize,
+    /// Whether the depth limit was reported.
+    too_deep: bool,
+    /// Names that were used, for the lint.
+    used: HashSet<names::ItemRef>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(project: &'a Project, sources: &'a SourceMap, limits: Limits) -> Checker<'a> {
+        let mut diagnostics = Vec::new();
+        let names = Names::collect(project, &mut diagnostics);
+        Checker {
+            project,
+            sources,
+            limits,
+            names,
+            spec: hir::Spec {
+                signature: crate::signature::Signature::default(),
+                enums: Vec::new(),
+                exprs: hir::Exprs::default(),
+                formulas: hir::Formulas::default(),
+                filter: hir::Filter::default(),
+                tracks: Vec::new(),
+                properties: Vec::new(),
+                tests: Vec::new(),
+            },
+            diagnostics,
+            reported: HashSet::new(),
+            types: HashMap::new(),
+            field_spans: Vec::new(),
+            tracks: HashMap::new(),
+            made: HashMap::new(),
+            made_formulas: HashMap::new(),
+            temporal: RefCell::new(HashMap::new()),
+            open: Vec::new(),
+            depths: Vec::new(),
+            not_null: Vec::new(),
+            locals: 0,
+            too_deep: false,
+            used: HashSet::new(),
+        }
+    }
+
+    /// The steps of the pass: types, fields and layout first, since expressions read them; then everything that the
+    /// spec itself declares, in the order of its text.
+    fn run(&mut self) {
+        self.layout();
+        let scope = Scope::module(0);
+        let tree = &self.project.modules[0].tree;
+        for (idx, item) in tree.items.iter().enumerate() {
+            self.item(&scope, idx, item);
+        }
+        for item in &tree.items {
+            if let ast::ItemKind::Test(test) = &item.kind {
+                self.test(&scope, test, *item.span);
+            }
+        }
+        self.unused();
+    }
+
+    fn item(&mut self, scope: &Scope<'a>, idx: usize, item: &'a ast::Item) {
+        let item_ref = names::ItemRef { module: 0, item: idx };
+        match &item.kind {
+            ast::ItemKind::Use(_) | ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => {
+                self.attributes(item, &[]);
+            }
+            ast::ItemKind::Broken(_) | ast::ItemKind::Test(_) => {}
+            ast::ItemKind::Enum(_) | ast::ItemKind::Record(_) => {
+                self.attributes(item, &["allow"]);
+                self.declared_type(item_ref);
+            }
+            ast::ItemKind::Const(constant) => {
+                self.attributes(item, &["allow"]);
+                self.constant_alone(scope, constant);
+            }
+            ast::ItemKind::Let(def) => {
+                self.attributes(item, &["allow"]);
+                self.let_alone(scope, item_ref, def);
+            }
+            ast::ItemKind::Predicate(def) => {
+                self.attributes(item, &["allow"]);
+                self.predicate_alone(scope, item_ref, def);
+            }
+            ast::ItemKind::Track(_) => {
+                self.attributes(item, &["allow"]);
+                self.track(item_ref);
+            }
+            ast::ItemKind::Template(def) => {
+                self.attributes(item, property::ATTRIBUTES);
+                self.template_alone(scope, item_ref, def);
+            }
+            ast::ItemKind::Unsafe(def) => self.unsafe_state(scope, item_ref, item, def),
+            ast::ItemKind::Property(def) => self.property(scope, item, def),
+            ast::ItemKind::Rule(def) => self.rule(scope, item, def),
+            ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),
+            ast::ItemKind::Abstraction(_) => self.not_built(item, "abstraction"),
+            ast::ItemKind::Model(_) => self.not_built(item, "model"),
+            ast::ItemKind::Query(_) => self.not_built(item, "query"),
+            ast::ItemKind::Enforce(_) => self.not_built(item, "enforce"),
+            ast::ItemKind::System(_) => self.not_built(item, "system"),
+            ast::ItemKind::Component(_) => self.not_built(item, "component"),
+            ast::ItemKind::Compose(_) => self.not_built(item, "compose"),
+        }
+    }
+
+    fn not_built(&mut self, item: &ast::Item, word: &str) {
+        self.report(
+            Diagnostic::new(Code::G0410, *item.span, format!("`{word}` is not built yet"))
+                .label("this version cannot compile it")
+                .note("the rest of the file is checked as usual; take the item out to audit traces with it"),
+        );
+    }
+
+    /// Reports, once: an inlined body is elaborated at every use, and says the same each time.
+    fn report(&mut self, diagnostic: Diagnostic) {
+        if self.reported.insert((diagnostic.code, diagnostic.span(), diagnostic.message.clone())) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn error(&mut self, code: Code, span: impl Into<Span>, message: impl Into<String>) {
+        self.report(Diagnostic::new(code, span, message));
+    }
+
+    /// Adds an expression; its depth is limited, so that everything after may walk it by recursion.
+    fn add(&mut self, expr: hir::Expr, ty: Type, span: Span) -> Typed {
+        let id = self.spec.exprs.add(expr, ty.clone());
+        if id.index() == self.depths.len() {
+            let below = self.spec.exprs.operands(id).into_iter().map(|id| self.depths[id.index()]).max();
+            let depth = below.map_or(0, |below| below + 1);
+            self.depths.push(depth);
+            if depth as usize > self.limits.depth && !self.too_deep {
+                self.too_deep = true;
+                self.report(
+                    Diagnostic::new(Code::G0402, span, "this expression is too deep once its definitions are inlined")
+                        .label(format!("more than {} operators deep", self.limits.depth))
+                        .note("the limit is `check.depth`"),
+                );
+            }
+        }
+        Typed { id, ty }
+    }
+
+    /// What stands for something wrong.
+    fn wrong(&mut self) -> Typed {
+        self.add(hir::Expr::Unknown, Type::Error, Span::default())
+    }
+
+    fn local(&mut self) -> LocalId {
+        self.locals += 1;
+        LocalId::new(self.locals - 1)
+    }
+
+    /// The text of a span, on one line, for letters and messages.
+    fn snippet(&self, span: Span) -> SmolStr {
+        let text = self.sources.slice(span);
+        if text.contains('\n') {
+            SmolStr::new(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        } else {
+            SmolStr::new(text)
+        }
+    }
+
+    fn new_enum(&mut self, name: &str, ordered: bool, values: Vec<SmolStr>) -> Arc<EnumType> {
+        let number = u16::try_from(self.spec.enums.len()).unwrap_or(u16::MAX);
+        let made = Arc::new(EnumType { number, name: SmolStr::new(name), values, ordered });
+        self.spec.enums.push(made.clone());
+        made
+    }
+
+    fn new_record(&mut self, name: &str, members: Vec<(SmolStr, Type)>) -> Arc<RecordType> {
+        Arc::new(RecordType { name: SmolStr::new(name), members })
+    }
+}

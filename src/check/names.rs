@@ -1,0 +1,226 @@
+//! The names that modules declare and import.
+
+use std::collections::HashMap;
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::project::{ModuleIdx, Project};
+use crate::source::Span;
+use crate::syntax::ast;
+
+/// An item, by the number of its module and its position there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ItemRef {
+    pub(super) module: ModuleIdx,
+    pub(super) item: usize,
+}
+
+/// The three namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Space {
+    /// Lets, consts, predicates, tracks, templates, unsafe states; and the fields of the event.
+    Value,
+    /// Properties, rules, requirements, queries.
+    Property,
+    /// Enums and records.
+    Type,
+}
+
+/// The names of all modules.
+#[derive(Debug, Default)]
+pub(super) struct Names<'a> {
+    /// Per module and namespace: what a name means.
+    items: Vec<HashMap<(Space, SmolStr), ItemRef>>,
+    /// Per module: the names that `use a.b` gives to whole modules.
+    modules: Vec<HashMap<SmolStr, ModuleIdx>>,
+    trees: Vec<&'a ast::File>,
+}
+
+/// Names that mean something everywhere and cannot be declared.
+const PREDEFINED: &[&str] = &["last", "meta", "unknown", "before", "start"];
+
+/// The name of an item, with its namespaces.
+fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
+    Some(match &item.kind {
+        ast::ItemKind::Const(item) => (&item.name, &[Space::Value]),
+        ast::ItemKind::Let(item) => (&item.name, &[Space::Value]),
+        ast::ItemKind::Predicate(item) => (&item.name, &[Space::Value]),
+        ast::ItemKind::Track(item) => (&item.name, &[Space::Value]),
+        ast::ItemKind::Template(item) => (&item.name, &[Space::Value]),
+        ast::ItemKind::Unsafe(item) => (&item.name, &[Space::Value, Space::Property]),
+        ast::ItemKind::Property(item) => (&item.name, &[Space::Property]),
+        ast::ItemKind::Rule(item) => (&item.name, &[Space::Property]),
+        ast::ItemKind::Requirement(item) => (&item.name, &[Space::Property]),
+        ast::ItemKind::Query(item) => (&item.name, &[Space::Property]),
+        ast::ItemKind::Enum(item) => (&item.name, &[Space::Type]),
+        ast::ItemKind::Record(item) => (&item.name, &[Space::Type]),
+        ast::ItemKind::Broken(item) => match item.word.as_str() {
+            "enum" | "record" => (item.name.as_ref()?, &[Space::Type]),
+            "property" | "rule" | "requirement" | "query" => (item.name.as_ref()?, &[Space::Property]),
+            "unsafe" => (item.name.as_ref()?, &[Space::Value, Space::Property]),
+            _ => (item.name.as_ref()?, &[Space::Value]),
+        },
+        _ => return None,
+    })
+}
+
+impl<'a> Names<'a> {
+    /// Collects the names of all modules, then what they import.
+    pub(super) fn collect(project: &'a Project, diagnostics: &mut Vec<Diagnostic>) -> Names<'a> {
+        let mut names = Names::default();
+        for (module, content) in project.modules.iter().enumerate() {
+            let mut items: HashMap<(Space, SmolStr), ItemRef> = HashMap::new();
+            for (item, node) in content.tree.items.iter().enumerate() {
+                let Some((name, spaces)) = declared(node) else { continue };
+                if PREDEFINED.contains(&name.as_str()) && spaces.contains(&Space::Value) {
+                    diagnostics.push(
+                        Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
+                            .label("it cannot be declared again")
+                            .note(format!("choose another name, such as `{name}_`")),
+                    );
+                    continue;
+                }
+                for space in spaces {
+                    if let Some(earlier) = items.get(&(*space, name.text.clone())) {
+                        let first = declared(&content.tree.items[earlier.item]).map(|(name, _)| *name.span);
+                        diagnostics.push(
+                            Diagnostic::new(Code::G0202, name.span, format!("`{name}` is declared twice"))
+                                .label("declared again")
+                                .also(first.unwrap_or_default(), "declared first"),
+                        );
+                        break;
+                    }
+                    items.insert((*space, name.text.clone()), ItemRef { module, item });
+                }
+            }
+            names.items.push(items);
+            names.modules.push(HashMap::new());
+            names.trees.push(&content.tree);
+        }
+        for (module, content) in project.modules.iter().enumerate() {
+            for (import, span, target) in &content.imports {
+                if let Some(target) = target {
+                    names.import(module, import, *span, *target, diagnostics);
+                }
+            }
+        }
+        names
+    }
+
+    fn import(
+        &mut self,
+        module: ModuleIdx,
+        import: &ast::Use,
+        span: Span,
+        target: ModuleIdx,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let Some(members) = &import.members else {
+            if let Some(name) = import.alias.as_ref().or(import.path.last()) {
+                self.modules[module].insert(name.text.clone(), target);
+            }
+            return;
+        };
+        for member in members {
+            let mut found = false;
+            for space in [Space::Value, Space::Property, Space::Type] {
+                let Some(item) = self.items[target].get(&(space, member.name.text.clone())).copied() else { continue };
+                found = true;
+                let here = member.alias.as_ref().unwrap_or(&member.name);
+                if self.items[module].contains_key(&(space, here.text.clone())) {
+                    diagnostics.push(
+                        Diagnostic::new(Code::G0202, here.span, format!("`{here}` is declared twice"))
+                            .label("imported under a name that is taken")
+                            .note(format!("import it under another name: `{} as …`", member.name)),
+                    );
+                } else {
+                    self.items[module].insert((space, here.text.clone()), item);
+                }
+            }
+            if !found {
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0206, member.name.span, format!("the module has no `{}`", member.name))
+                        .label("not declared there")
+                        .also(span, "imported here");
+                let all: Vec<&str> = self.items[target].keys().map(|(_, name)| name.as_str()).collect();
+                if let Some(near) = did_you_mean(&member.name.text, all) {
+                    diagnostic = diagnostic.fix(format!("import `{near}`"), member.name.span, near);
+                }
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    /// What a name means in a module.
+    pub(super) fn get(&self, module: ModuleIdx, space: Space, name: &str) -> Option<ItemRef> {
+        self.items[module].get(&(space, SmolStr::new(name))).copied()
+    }
+
+    /// The module that a name means in a module.
+    pub(super) fn module(&self, module: ModuleIdx, name: &str) -> Option<ModuleIdx> {
+        self.modules[module].get(name).copied()
+    }
+
+    /// The names of a module in a namespace, sorted.
+    pub(super) fn all(&self, module: ModuleIdx, space: Space) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            self.items[module].keys().filter(|(of, _)| *of == space).map(|(_, name)| name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The item.
+    pub(super) fn item(&self, item: ItemRef) -> &'a ast::Item {
+        &self.trees[item.module].items[item.item]
+    }
+
+    /// Whether a name cannot be declared.
+    pub(super) fn is_predefined(name: &str) -> bool {
+        PREDEFINED.contains(&name)
+    }
+}
+
+impl Checker<'_> {
+    /// Warns of definitions of the spec that nothing uses.
+    pub(super) fn unused(&mut self) {
+        if self.diagnostics.iter().any(Diagnostic::is_error) {
+            return;
+        }
+        let tree = &self.project.modules[0].tree;
+        let judges = tree.items.iter().any(|item| {
+            matches!(
+                item.kind,
+                ast::ItemKind::Property(_)
+                    | ast::ItemKind::Rule(_)
+                    | ast::ItemKind::Requirement(_)
+                    | ast::ItemKind::Unsafe(_)
+            )
+        });
+        if !judges {
+            // A library of definitions: what it offers is used elsewhere.
+            return;
+        }
+        for (idx, item) in tree.items.iter().enumerate() {
+            let item_ref = ItemRef { module: 0, item: idx };
+            let what = match &item.kind {
+                ast::ItemKind::Const(_) => "constant",
+                ast::ItemKind::Let(_) => "definition",
+                ast::ItemKind::Predicate(_) => "predicate",
+                ast::ItemKind::Track(_) => "track",
+                ast::ItemKind::Template(_) => "template",
+                _ => continue,
+            };
+            let Some((name, _)) = declared(item) else { continue };
+            if self.used.contains(&item_ref) || name.text.starts_with('_') || self.allows(item, "unused") {
+                continue;
+            }
+            self.report(
+                Diagnostic::new(Code::G0902, name.span, format!("{what} `{name}` is never used"))
+                    .label("not used by any property, rule or other definition")
+                    .note(format!("take it out, or call it `_{name}`")),
+            );
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! Operators between values.
+
+use std::sync::Arc;
+
+use super::scope::Scope;
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{Arith, Compare, Expr};
+use crate::ids::{ExprId, RegexId};
+use crate::source::Span;
+use crate::syntax::ast::{self, BinaryOp, ExprKind};
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    /// Joins conditions by one connective, from the left.
+    pub(super) fn chain(&mut self, op: ast::ChainOp, operands: &[(ExprId, Span)]) -> Typed {
+        // Balanced, so that a long chain is not a deep tree.
+        match operands {
+            [] => self.wrong(),
+            [(id, _)] => Typed { id: *id, ty: Type::Bool },
+            _ => {
+                let (left, right) = operands.split_at(operands.len() / 2);
+                let span = operands[0].1.to(operands[operands.len() - 1].1);
+                let lhs = self.chain(op, left).id;
+                let rhs = self.chain(op, right).id;
+                let expr = match op {
+                    ast::ChainOp::And => Expr::And(lhs, rhs),
+                    ast::ChainOp::Or => Expr::Or(lhs, rhs),
+                };
+                self.add(expr, Type::Bool, span)
+            }
+        }
+    }
+
+    pub(super) fn negation(
+        &mut self,
+        scope: &Scope<'a>,
+        operand: &'a ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        let operand_typed = self.value(scope, operand, expected);
+        match &operand_typed.ty {
+            Type::Int | Type::Float | Type::Duration => {}
+            Type::Error => return self.wrong(),
+            ty => {
+                let ty = ty.clone();
+                self.no_number(*operand.span, &ty, "-");
+                return self.wrong();
+            }
+        }
+        let ty = operand_typed.ty.clone();
+        // A negative literal is a constant, so that it may stand in lists and defaults.
+        if let Expr::Const(crate::value::Value::Number(number)) = self.spec.exprs.get(operand_typed.id)
+            && let Some(negative) = crate::value::Number::parse(&negated(&number.to_string()))
+        {
+            return self.add(Expr::Const(crate::value::Value::Number(negative)), ty, span);
+        }
+        self.add(Expr::Neg(operand_typed.id), ty, span)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        scope: &Scope<'a>,
+        op: BinaryOp,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        match op {
+            BinaryOp::Implies | BinaryOp::Iff => {
+                let conditions = std::slice::from_ref(lhs);
+                let lhs = self.boolean(scope, lhs);
+                let rhs = self.assuming(scope, conditions, |checker| checker.boolean(scope, rhs));
+                let expr = if op == BinaryOp::Implies { Expr::Implies(lhs, rhs) } else { Expr::Iff(lhs, rhs) };
+                self.add(expr, Type::Bool, span)
+            }
+            BinaryOp::Eq => self.equality(scope, lhs, rhs, span),
+            BinaryOp::Ne => {
+                let equal = self.equality(scope, lhs, rhs, span);
+                self.add(Expr::Not(equal.id), Type::Bool, span)
+            }
+            BinaryOp::Lt => self.order(scope, Compare::Lt, lhs, rhs, span),
+            BinaryOp::Le => self.order(scope, Compare::Le, lhs, rhs, span),
+            BinaryOp::Gt => self.order(scope, Compare::Gt, lhs, rhs, span),
+            BinaryOp::Ge => self.order(scope, Compare::Ge, lhs, rhs, span),
+            BinaryOp::In => self.membership(scope, lhs, rhs, span),
+            BinaryOp::NotIn => {
+                let within = self.membership(scope, lhs, rhs, span);
+                self.add(Expr::Not(within.id), Type::Bool, span)
+            }
+            BinaryOp::Contains => self.contains(scope, lhs, rhs, span),
+            BinaryOp::StartsWith | BinaryOp::EndsWith => {
+                let text = self.text_operand(scope, lhs);
+                let part = self.text_operand(scope, rhs);
+                let expr =
+                    if op == BinaryOp::StartsWith { Expr::StartsWith(text, part) } else { Expr::EndsWith(text, part) };
+                self.add(expr, Type::Bool, span)
+            }
+            BinaryOp::Matches => {
+                let text = self.text_operand(scope, lhs);
+                match self.regex(scope, rhs) {
+                    Some(regex) => self.add(Expr::Matches(text, regex), Type::Bool, span),
+                    None => self.wrong(),
+                }
+            }
+            BinaryOp::Add => self.arithmetic(scope, Arith::Add, lhs, rhs, expected, span),
+            BinaryOp::Sub => self.arithmetic(scope, Arith::Sub, lhs, rhs, expected, span),
+            BinaryOp::Mul => self.arithmetic(scope, Arith::Mul, lhs, rhs, expected, span),
+            BinaryOp::Div => self.arithmetic(scope, Arith::Div, lhs, rhs, expected, span),
+            BinaryOp::Coalesce => self.coalesce(scope, lhs, rhs, expected, span),
+        }
+    }
+
+    /// Runs with what these conditions (and their conjuncts) say is not null, so that `a != null and a == b` draws no
+    /// warning.
+    pub(super) fn assuming<T>(
+        &mut self,
+        scope: &Scope<'a>,
+        conditions: &'a [ast::Expr],
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = self.not_null.len();
+        for condition in conditions {
+            self.note_not_null(scope, condition);
+        }
+        let result = run(self);
+        self.not_null.truncate(before);
+        result
+    }
+
+    fn note_not_null(&mut self, scope: &Scope<'a>, condition: &'a ast::Expr) {
+        match &condition.kind {
+            ExprKind::Chain { op: ast::ChainOp::And, operands, .. } => {
+                operands.iter().for_each(|operand| self.note_not_null(scope, operand));
+            }
+            ExprKind::Binary { op: BinaryOp::Ne, lhs, rhs, .. } => {
+                let operand = match (&lhs.kind, &rhs.kind) {
+                    (_, ExprKind::Null) => lhs,
+                    (ExprKind::Null, _) => rhs,
+                    _ => return,
+                };
+                let typed = self.operand(scope, operand, None);
+                self.not_null.push(typed.id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Both sides of a comparison: an enum value named on either side is found by the type of the other.
+    fn sides(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr) -> (Typed, Typed) {
+        let names_enum_value = |expr: &ast::Expr| match &expr.kind {
+            ExprKind::Name(name) => {
+                scope.get(&name.text).is_none()
+                    && self.names.get(scope.module, super::names::Space::Value, &name.text).is_none()
+                    && !self.spec.signature.fields.iter().any(|field| field.name == name.text)
+            }
+            _ => false,
+        };
+        if names_enum_value(lhs) && !names_enum_value(rhs) {
+            let right = self.operand(scope, rhs, None);
+            let left = self.operand(scope, lhs, Some(&right.ty));
+            (left, right)
+        } else {
+            let left = self.operand(scope, lhs, None);
+            let right = self.operand(scope, rhs, Some(&left.ty));
+            (left, right)
+        }
+    }
+
+    fn equality(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+        let (left, right) = self.sides(scope, lhs, rhs);
+        let identity =
+            |checker: &Self, typed: &Typed| matches!(checker.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_));
+        let (left_identity, right_identity) = (identity(self, &left), identity(self, &right));
+        if left_identity && right_identity {
+            self.report(
+                Diagnostic::new(Code::G0312, span, "quantified names are not compared with each other")
+                    .label("both sides are quantified names or parameters of a track")
+                    .note("compare each of them with something that the step holds"),
+            );
+            return self.wrong();
+        }
+        let literal_null = |typed: &Typed| typed.ty == Type::Null;
+        if !Self::comparable(&left.ty, &right.ty) {
+            self.report(
+                Diagnostic::new(Code::G0308, span, format!("`{}` and `{}` are never equal", left.ty, right.ty))
+                    .label("always false (`!=`: always true)")
+                    .also(*lhs.span, format!("`{}`", left.ty))
+                    .also(*rhs.span, format!("`{}`", right.ty)),
+            );
+        } else if (literal_null(&left) && !right.ty.may_be_null()) || (literal_null(&right) && !left.ty.may_be_null()) {
+            self.report(
+                Diagnostic::new(Code::G0308, span, "this is never null")
+                    .label("always false (`!=`: always true)")
+                    .note("a field may be null where its type ends in `?`"),
+            );
+        } else if left.ty.may_be_null()
+            && right.ty.may_be_null()
+            && !literal_null(&left)
+            && !literal_null(&right)
+            && !left_identity
+            && !right_identity
+            && left.ty != Type::Error
+            && right.ty != Type::Error
+            && !self.not_null.contains(&left.id)
+            && !self.not_null.contains(&right.id)
+        {
+            self.report(
+                Diagnostic::new(Code::G0309, span, "both sides may be null, and then they are equal")
+                    .label("true where both are absent")
+                    .note("if that is not meant, ask for one of them first: `a != null and a == b`"),
+            );
+        }
+        self.add(Expr::Compare(Compare::Eq, left.id, right.id), Type::Bool, span)
+    }
+
+    fn order(&mut self, scope: &Scope<'a>, op: Compare, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+        let (left, right) = self.sides(scope, lhs, rhs);
+        for (typed, expr) in [(&left, lhs), (&right, rhs)] {
+            self.refuse_identity(typed, *expr.span);
+            let ty = typed.ty.non_null().clone();
+            if !Self::is_ordered(&ty) {
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0303, expr.span, format!("`{ty}` has no order")).label(format!("`{ty}`"));
+                if let Type::Enum(of) = &ty {
+                    diagnostic = diagnostic
+                        .note(format!("declare it `enum {} ordered {{ low < mid < high }}` if it has one", of.name));
+                }
+                self.report(diagnostic);
+                return self.wrong();
+            }
+        }
+        let (a, b) = (left.ty.non_null(), right.ty.non_null());
+        let numbers = matches!(a, Type::Int | Type::Float) && matches!(b, Type::Int | Type::Float);
+        let loose = |ty: &Type| matches!(ty, Type::Json | Type::Error);
+        let plain = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::String | Type::Json | Type::Error);
+        if !(numbers || a == b || (loose(a) && plain(b)) || (loose(b) && plain(a))) {
+            self.report(
+                Diagnostic::new(Code::G0303, span, format!("`{a}` and `{b}` have no common order"))
+                    .label("values of different types")
+                    .also(*lhs.span, format!("`{a}`"))
+                    .also(*rhs.span, format!("`{b}`")),
+            );
+            return self.wrong();
+        }
+        self.add(Expr::Compare(op, left.id, right.id), Type::Bool, span)
+    }
+
+    fn refuse_identity(&mut self, typed: &Typed, span: Span) {
+        if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
+            self.report(
+                Diagnostic::new(Code::G0312, span, "a quantified name may only be tested for equality")
+                    .label("ordered or calculated with here"),
+            );
+        }
+    }
+
+    fn membership(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+        let left = self.operand(scope, lhs, None);
+        let wanted = Type::List(Arc::new(left.ty.non_null().clone()));
+        let right = self.value(scope, rhs, Some(&wanted));
+        let item = match right.ty.non_null() {
+            Type::List(item) | Type::Set(item) => item.as_ref().clone(),
+            Type::Json | Type::Null | Type::Error => Type::Json,
+            ty => {
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0303, rhs.span, format!("a list or set is asked for, and this is `{ty}`"))
+                        .label(format!("`{ty}`"));
+                if *ty == Type::String {
+                    diagnostic = diagnostic.note("for a part of a text write `text contains part`");
+                }
+                self.report(diagnostic);
+                return self.wrong();
+            }
+        };
+        if !Self::comparable(&left.ty, &item) {
+            self.report(
+                Diagnostic::new(Code::G0308, span, format!("a list of `{item}` never holds a `{}`", left.ty))
+                    .label("always false (`not in`: always true)"),
+            );
+        }
+        self.add(Expr::In(left.id, right.id), Type::Bool, span)
+    }
+
+    fn contains(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+        let left = self.value(scope, lhs, None);
+        let wanted = match left.ty.non_null() {
+            Type::List(item) | Type::Set(item) => Some(item.as_ref().clone()),
+            Type::String => Some(Type::String),
+            Type::Json | Type::Null | Type::Error => None,
+            ty => {
+                let message = format!("a text, list or set is asked for, and this is `{ty}`");
+                self.report(Diagnostic::new(Code::G0303, lhs.span, message).label(format!("`{ty}`")));
+                return self.wrong();
+            }
+        };
+        let right = self.operand(scope, rhs, wanted.as_ref());
+        let text = matches!(left.ty.non_null(), Type::String);
+        if text {
+            self.refuse_identity(&right, *rhs.span);
+        }
+        if let Some(wanted) = wanted
+            && !Self::comparable(&right.ty, &wanted)
+        {
+            self.mismatch(*rhs.span, &right.ty, &wanted);
+            return self.wrong();
+        }
+        self.add(Expr::Contains(left.id, right.id), Type::Bool, span)
+    }
+
+    /// An operand that is to be a text: a string, perhaps null, or JSON.
+    pub(super) fn text_operand(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
+        let typed = self.value(scope, expr, Some(&Type::String));
+        match typed.ty.non_null() {
+            Type::String | Type::Json | Type::Null | Type::Error => {}
+            ty => {
+                let message = format!("a text is asked for, and this is `{ty}`");
+                self.report(Diagnostic::new(Code::G0303, expr.span, message).label(format!("`{ty}`")));
+            }
+        }
+        typed.id
+    }
+
+    /// A regular expression: a literal or the name of a constant that is one.
+    pub(super) fn regex(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<RegexId> {
+        match &expr.kind {
+            ExprKind::Regex { pattern, flags } => {
+                let (pattern, flags) = (pattern.clone(), flags.clone());
+                self.compile_regex(&pattern, &flags, *expr.span)
+            }
+            _ => {
+                if let Some(item) = self.item_of(scope, expr)
+                    && let ast::ItemKind::Const(def) = &self.names.item(item).kind
+                    && let ExprKind::Regex { pattern, flags } = &def.value.kind
+                {
+                    self.used.insert(item);
+                    return self.compile_regex(pattern, flags, *def.value.span);
+                }
+                self.report(
+                    Diagnostic::new(Code::G0315, expr.span, "a regular expression is asked for")
+                        .label("write `/…/`, or the name of a `const` that is one"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Compiles a pattern. `\/` stands for a slash; flags are `i` (any case), `m` (lines), `s` (dot takes line ends),
+    /// `x` (spaces and comments), `u` is always on.
+    pub(super) fn compile_regex(&mut self, pattern: &str, flags: &str, span: Span) -> Option<RegexId> {
+        let mut text = pattern.replace("\\/", "/");
+        let known: String = flags.chars().filter(|flag| "imsx".contains(*flag)).collect();
+        if known.len() != flags.len() {
+            self.report(
+                Diagnostic::new(Code::G0315, span, format!("`{flags}` are no flags of regular expressions"))
+                    .label("the flags are `i`, `m`, `s`, `x`"),
+            );
+            return None;
+        }
+        if !known.is_empty() {
+            text = format!("(?{known}){text}");
+        }
+        match regex::RegexBuilder::new(&text).size_limit(REGEX_SIZE).build() {
+            Ok(regex) => Some(self.spec.exprs.add_regex(regex)),
+            Err(error) => {
+                let reason = match &error {
+                    regex::Error::CompiledTooBig(limit) => {
+                        format!("it needs more than {limit} bytes when compiled, the limit of regular expressions")
+                    }
+                    other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
+                };
+                self.report(
+                    Diagnostic::new(Code::G0315, span, "this regular expression cannot be used")
+                        .label(reason)
+                        .note("regular expressions run in linear time: there is no look-around and no back-reference"),
+                );
+                None
+            }
+        }
+    }
+
+    fn no_number(&mut self, span: Span, ty: &Type, op: &str) {
+        let mut diagnostic =
+            Diagnostic::new(Code::G0307, span, format!("`{op}` needs a definite value, and this is `{ty}`"))
+                .label(format!("`{ty}`"));
+        let text = self.snippet(span);
+        if *ty == Type::Json {
+            diagnostic = diagnostic.fix(
+                "say what it is, and what counts when it is not",
+                span,
+                format!("({text} as float? ?? 0.0)"),
+            );
+        } else if ty.may_be_null() {
+            diagnostic = diagnostic.note("give a value for null with `?? …`");
+        }
+        self.report(diagnostic);
+    }
+
+    fn arithmetic(
+        &mut self,
+        scope: &Scope<'a>,
+        op: Arith,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        let sign = match op {
+            Arith::Add => "+",
+            Arith::Sub => "-",
+            Arith::Mul => "*",
+            Arith::Div => "/",
+        };
+        let hint = expected.filter(|ty| matches!(ty, Type::List(_))).cloned();
+        let left = self.value(scope, lhs, hint.as_ref());
+        let right = self.value(scope, rhs, Some(&left.ty.clone()));
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return self.wrong();
+        }
+        for (typed, expr) in [(&left, lhs), (&right, rhs)] {
+            let definite = match &typed.ty {
+                Type::Int | Type::Float | Type::Time | Type::Duration => true,
+                Type::String | Type::List(_) => op == Arith::Add,
+                _ => false,
+            };
+            if !definite {
+                let ty = typed.ty.clone();
+                self.no_number(*expr.span, &ty, sign);
+                return self.wrong();
+            }
+        }
+        let ty = match (op, &left.ty, &right.ty) {
+            (Arith::Div, Type::Int | Type::Float, Type::Int | Type::Float) => Some(Type::Float),
+            (_, Type::Int, Type::Int) => Some(Type::Int),
+            (_, Type::Int | Type::Float, Type::Int | Type::Float) => Some(Type::Float),
+            (Arith::Add, Type::String, Type::String) => Some(Type::String),
+            (Arith::Add, Type::List(_), Type::List(_)) => Self::join(&left.ty, &right.ty),
+            (Arith::Sub, Type::Time, Type::Time) => Some(Type::Duration),
+            (Arith::Add | Arith::Sub, Type::Time, Type::Duration) => Some(Type::Time),
+            (Arith::Add, Type::Duration, Type::Time) => Some(Type::Time),
+            (Arith::Add | Arith::Sub, Type::Duration, Type::Duration) => Some(Type::Duration),
+            (Arith::Mul, Type::Duration, Type::Int | Type::Float) => Some(Type::Duration),
+            (Arith::Mul, Type::Int | Type::Float, Type::Duration) => Some(Type::Duration),
+            (Arith::Div, Type::Duration, Type::Int | Type::Float) => Some(Type::Duration),
+            (Arith::Div, Type::Duration, Type::Duration) => Some(Type::Float),
+            _ => None,
+        };
+        let Some(ty) = ty else {
+            self.report(
+                Diagnostic::new(
+                    Code::G0303,
+                    span,
+                    format!("`{sign}` is not defined between `{}` and `{}`", left.ty, right.ty),
+                )
+                .label("no such operation")
+                .also(*lhs.span, format!("`{}`", left.ty))
+                .also(*rhs.span, format!("`{}`", right.ty)),
+            );
+            return self.wrong();
+        };
+        self.add(Expr::Arith(op, left.id, right.id), ty, span)
+    }
+
+    fn coalesce(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        let left = self.value(scope, lhs, expected);
+        let right = self.value(scope, rhs, Some(left.ty.non_null()));
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return self.wrong();
+        }
+        if !left.ty.may_be_null() {
+            let mut diagnostic = Diagnostic::new(Code::G0308, lhs.span, "this is never null")
+                .label(format!("`{}`: the value after `??` is never used", left.ty));
+            if *rhs.span != Span::default() {
+                let text = self.snippet(*lhs.span);
+                diagnostic = diagnostic.fix("leave out the `??`", span, text.as_str());
+            }
+            self.report(diagnostic);
+        }
+        let definite = if left.ty == Type::Json { Type::Json } else { left.ty.non_null().clone() };
+        let Some(ty) = Self::join(&definite, &right.ty) else {
+            self.mismatch(*rhs.span, &right.ty, &definite);
+            return self.wrong();
+        };
+        self.add(Expr::Coalesce(left.id, right.id), ty, span)
+    }
+}
+
+/// Bytes that a compiled regular expression may take.
+const REGEX_SIZE: usize = 4 << 20;
+
+fn negated(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(rest) => rest.to_owned(),
+        None => format!("-{number}"),
+    }
+}

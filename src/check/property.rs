@@ -1,0 +1,500 @@
+//! Properties, rules, unsafe states, requirements, and their attributes.
+
+use smol_str::SmolStr;
+
+use super::names::ItemRef;
+use super::scope::{Binding, Scope};
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{Binary, Expr, Formula, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Trigger, Unary};
+use crate::ids::{ExprId, FormulaId};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, TypeKind};
+use crate::types::Type;
+
+/// Attributes that properties of all kinds take.
+pub(super) const ATTRIBUTES: &[&str] = &["id", "severity", "catastrophic", "cites", "owner", "allow"];
+
+/// What the attributes of an item say.
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    id: Option<SmolStr>,
+    severity: Severity,
+    catastrophic: bool,
+    cites: Vec<SmolStr>,
+    owner: Option<SmolStr>,
+}
+
+/// A formula with its outermost quantifier taken off.
+struct Unquantified {
+    universal: bool,
+    names: Vec<SmolStr>,
+    range: Vec<Option<ExprId>>,
+    formula: FormulaId,
+}
+
+impl<'a> Checker<'a> {
+    /// Reads the attributes of an item and refuses what it does not take.
+    pub(super) fn attributes(&mut self, item: &'a ast::Item, known: &[&str]) -> Attributes {
+        let mut read = Attributes::default();
+        for attribute in &item.attributes {
+            let name = attribute.name.as_str();
+            if !known.contains(&name) {
+                let mut diagnostic = if ATTRIBUTES.contains(&name) || name == "outcome" {
+                    Diagnostic::new(Code::G0317, attribute.span, format!("`@{name}` does not belong here"))
+                        .label("this item does not take it")
+                } else {
+                    Diagnostic::new(Code::G0317, attribute.span, format!("there is no attribute `@{name}`"))
+                        .label("not known")
+                };
+                if let Some(near) = did_you_mean(name, known.iter().copied()) {
+                    diagnostic = diagnostic.fix(format!("write `@{near}`"), attribute.name.span, near);
+                }
+                self.report(diagnostic);
+                continue;
+            }
+            let texts: Vec<SmolStr> = attribute
+                .args
+                .iter()
+                .filter_map(|arg| match &arg.kind {
+                    ExprKind::String(text) => Some(text.value.clone()),
+                    ExprKind::Name(name) => Some(name.text.clone()),
+                    _ => None,
+                })
+                .collect();
+            let wanted = match name {
+                "catastrophic" => texts.is_empty() && attribute.args.is_empty(),
+                "cites" | "allow" => !texts.is_empty() && texts.len() == attribute.args.len(),
+                _ => texts.len() == 1 && attribute.args.len() == 1,
+            };
+            if !wanted {
+                let wanted = match name {
+                    "catastrophic" => "takes no arguments",
+                    "severity" => "takes one of `low`, `medium`, `high`, `critical`",
+                    "allow" => "takes the names of lints",
+                    _ => "takes a text",
+                };
+                self.error(Code::G0317, attribute.span, format!("`@{name}` {wanted}"));
+                continue;
+            }
+            match name {
+                "id" => read.id = texts.into_iter().next(),
+                "owner" => read.owner = texts.into_iter().next(),
+                "cites" => read.cites.extend(texts),
+                "catastrophic" => read.catastrophic = true,
+                "severity" => match texts[0].as_str() {
+                    "low" => read.severity = Severity::Low,
+                    "medium" => read.severity = Severity::Medium,
+                    "high" => read.severity = Severity::High,
+                    "critical" => read.severity = Severity::Critical,
+                    other => {
+                        let levels = ["low", "medium", "high", "critical"];
+                        let mut diagnostic =
+                            Diagnostic::new(Code::G0317, attribute.span, format!("there is no severity `{other}`"))
+                                .label("`low`, `medium`, `high` or `critical`");
+                        if let Some(near) = did_you_mean(other, levels) {
+                            diagnostic = diagnostic.fix(format!("write `{near}`"), attribute.args[0].span, near);
+                        }
+                        self.report(diagnostic);
+                    }
+                },
+                "allow" => {
+                    for (lint, arg) in texts.iter().zip(&attribute.args) {
+                        if Code::by_name(lint).is_none() && Code::parse(lint).is_none() {
+                            self.error(Code::G0317, *arg.span, format!("there is no lint `{lint}`"));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+
+    /// Whether an item carries `@allow(lint)`.
+    pub(super) fn allows(&self, item: &ast::Item, lint: &str) -> bool {
+        item.attributes.iter().filter(|attribute| attribute.name.as_str() == "allow").any(|attribute| {
+            attribute.args.iter().any(|arg| match &arg.kind {
+                ExprKind::Name(name) => name.as_str() == lint,
+                ExprKind::String(text) => text.value == lint,
+                _ => false,
+            })
+        })
+    }
+
+    pub(super) fn property(&mut self, scope: &Scope<'a>, item: &'a ast::Item, def: &'a ast::Property) {
+        let attributes = self.attributes(item, ATTRIBUTES);
+        match def.logic {
+            Some((ast::Logic::Ltl, _)) | None => {}
+            Some((_, span)) => {
+                self.not_built_formula(*span);
+                return;
+            }
+        }
+        if let Some(on) = &def.on {
+            self.report(
+                Diagnostic::new(Code::G0410, on.span, "models and systems are not built yet")
+                    .label("this version cannot check a property on one"),
+            );
+            return;
+        }
+        let message = def.message.as_ref().map(|message| self.text(scope, message));
+        self.judged(scope, item, &def.name, PropertyKind::Ltl, attributes, &def.formula, None, message);
+    }
+
+    pub(super) fn requirement(&mut self, scope: &Scope<'a>, item: &'a ast::Item, def: &'a ast::Requirement) {
+        let attributes = self.attributes(item, ATTRIBUTES);
+        if let Some(on) = &def.on {
+            self.report(
+                Diagnostic::new(Code::G0410, on.span, "models and systems are not built yet")
+                    .label("this version cannot check a requirement on one"),
+            );
+            return;
+        }
+        let text = Some(def.text.value.clone());
+        self.judged(scope, item, &def.name, PropertyKind::Requirement, attributes, &def.formal, text, None);
+    }
+
+    pub(super) fn unsafe_state(
+        &mut self,
+        scope: &Scope<'a>,
+        _item_ref: ItemRef,
+        item: &'a ast::Item,
+        def: &'a ast::Unsafe,
+    ) {
+        let attributes = self.attributes(item, ATTRIBUTES);
+        let message = def.message.as_ref().map(|message| self.text(scope, message));
+        let state = if self.is_temporal(scope, &def.value) {
+            self.formula(scope, &def.value)
+        } else {
+            let id = self.boolean(scope, &def.value);
+            let letter = crate::hir::Letter { expr: id, text: def.name.text.clone(), span: *def.value.span };
+            let letter = self.spec.formulas.add_letter(letter);
+            self.spec.formulas.add(Formula::Letter(letter))
+        };
+        let not = self.spec.formulas.add(Formula::Not(state));
+        let formula = self.spec.formulas.add(Formula::Unary(Unary::Always, None, not));
+        let quantified = None;
+        self.push(
+            item,
+            &def.name,
+            PropertyKind::Unsafe,
+            attributes,
+            quantified,
+            formula,
+            *def.value.span,
+            None,
+            message,
+        );
+    }
+
+    pub(super) fn rule(&mut self, scope: &Scope<'a>, item: &'a ast::Item, def: &'a ast::Rule) {
+        let attributes = self.attributes(item, ATTRIBUTES);
+        let mut inner = scope.clone();
+        let mut names = Vec::new();
+        for param in &def.params {
+            if param.ty.is_some() || param.default.is_some() {
+                self.report(
+                    Diagnostic::new(Code::G0312, param.name.span, "a parameter of a rule has no type and no default")
+                        .label("it ranges over what it is compared with, as in `forall`"),
+                );
+            }
+            inner = self.quantified_name(&inner, &param.name, names.len());
+            names.push(param.name.text.clone());
+        }
+        let trigger = self.formula(&inner, &def.trigger);
+        let mut response = self.formula(&inner, &def.response);
+        if def.or_end {
+            let last = self.spec.formulas.add(Formula::Last);
+            response = self.spec.formulas.add(Formula::Or(response, last));
+        }
+        let Some(bound) = self.window(&inner, &def.within) else { return };
+        let formula = self.response(trigger, response, Some(bound));
+        let message = def.message.as_ref().map(|message| self.text(&inner, message));
+        let range = vec![None; names.len()];
+        let quantified = self.quantified(true, names, range, formula, *item.span);
+        let span = def.trigger.span.to(*def.within.span);
+        self.push(item, &def.name, PropertyKind::Rule, attributes, quantified, formula, span, None, message);
+    }
+
+    /// A property given by one expression.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a declaration, used at two places")]
+    fn judged(
+        &mut self,
+        scope: &Scope<'a>,
+        item: &'a ast::Item,
+        name: &'a ast::Name,
+        kind: PropertyKind,
+        attributes: Attributes,
+        expr: &'a ast::Expr,
+        requirement: Option<SmolStr>,
+        message: Option<crate::hir::Text>,
+    ) {
+        if !self.is_temporal(scope, expr) {
+            let typed = self.value(scope, expr, Some(&Type::Bool));
+            if typed.ty == Type::Error {
+                return;
+            }
+            self.require_boolean(&typed, *expr.span);
+            if typed.ty == Type::Bool {
+                let text = self.snippet(*expr.span);
+                self.report(
+                    Diagnostic::new(Code::G0311, expr.span, "a property says something about time, and this does not")
+                        .label("would be judged at the first step only")
+                        .fix("say that it always holds", *expr.span, format!("always ({text})")),
+                );
+            }
+            return;
+        }
+        let Some(taken) = self.unquantified(scope, expr, 0) else { return };
+        let quantified = self.quantified(taken.universal, taken.names, taken.range, taken.formula, *expr.span);
+        self.push(item, name, kind, attributes, quantified, taken.formula, *expr.span, requirement, message);
+    }
+
+    /// Takes off the outermost quantifier, also that of a template.
+    fn unquantified(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, bound: usize) -> Option<Unquantified> {
+        match &expr.kind {
+            ExprKind::Instances { kind, names, domain, body } => {
+                let universal = *kind == ast::InstancesKind::Forall;
+                let range = domain.as_ref().map(|domain| self.value(scope, domain, None).id);
+                let mut inner = scope.clone();
+                for (idx, name) in names.iter().enumerate() {
+                    inner = self.quantified_name(&inner, name, bound + idx);
+                }
+                if range.is_some() && names.len() > 1 {
+                    self.report(
+                        Diagnostic::new(Code::G0313, expr.span, "`in` ranges over one name")
+                            .label("several names are quantified")
+                            .note("write one `forall` for each: `forall x in e: forall y in f: …`"),
+                    );
+                    return None;
+                }
+                let mut taken = self.unquantified(&inner, body, bound + names.len())?;
+                if !taken.names.is_empty() && taken.universal != universal {
+                    self.report(
+                        Diagnostic::new(Code::G0313, expr.span, "`forall` and `exists` do not mix")
+                            .label("one kind of quantifier stands in the other"),
+                    );
+                    return None;
+                }
+                taken.universal = universal;
+                taken.names.splice(0..0, names.iter().map(|name| name.text.clone()));
+                taken.range.splice(0..0, names.iter().map(|_| range));
+                Some(taken)
+            }
+            ExprKind::Call { callee, args } if scope_free(scope, callee) => {
+                let item_ref = self.item_of(scope, callee);
+                let Some(item_ref) = item_ref else { return self.plain(scope, expr) };
+                let ast::ItemKind::Template(def) = &self.names.item(item_ref).kind else {
+                    return self.plain(scope, expr);
+                };
+                self.used.insert(item_ref);
+                let home = Scope::module(item_ref.module);
+                let inner = self.bind(scope, &home, &def.name, &def.params, args, *expr.span)?;
+                if !self.enter(item_ref, *expr.span) {
+                    return None;
+                }
+                let taken = self.unquantified(&inner, &def.formula, bound);
+                self.leave();
+                taken
+            }
+            _ => self.plain(scope, expr),
+        }
+    }
+
+    fn plain(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<Unquantified> {
+        if matches!(
+            expr.kind,
+            ExprKind::Ctl { .. }
+                | ExprKind::Path { .. }
+                | ExprKind::Probability { .. }
+                | ExprKind::SteadyState { .. }
+                | ExprKind::Reward { .. }
+        ) {
+            self.not_built_formula(*expr.span);
+            return None;
+        }
+        let formula = self.formula(scope, expr);
+        Some(Unquantified { universal: true, names: Vec::new(), range: Vec::new(), formula })
+    }
+
+    /// Binds a quantified name.
+    pub(super) fn quantified_name(&mut self, scope: &Scope<'a>, name: &ast::Name, idx: usize) -> Scope<'a> {
+        let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
+        scope.with(&name.text, Binding::Value(variable))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a property, all known here")]
+    fn push(
+        &mut self,
+        item: &'a ast::Item,
+        name: &ast::Name,
+        kind: PropertyKind,
+        attributes: Attributes,
+        quantified: Option<Quantified>,
+        formula: FormulaId,
+        formula_span: Span,
+        requirement: Option<SmolStr>,
+        message: Option<crate::hir::Text>,
+    ) {
+        let doc: Vec<&str> = item.docs.iter().map(|doc| doc.text.as_str()).collect();
+        let trigger = self.trigger(formula).map(|expr| Trigger { expr, span: formula_span });
+        self.spec.properties.push(Property {
+            name: name.text.clone(),
+            id: attributes.id,
+            kind,
+            quantified,
+            formula,
+            trigger,
+            severity: attributes.severity,
+            catastrophic: attributes.catastrophic,
+            message,
+            doc: SmolStr::new(doc.join("\n")),
+            requirement,
+            cites: attributes.cites,
+            owner: attributes.owner,
+            span: *item.span,
+            formula_span,
+        });
+    }
+
+    /// What must happen for a property to be more than vacuously true: the condition of `G (a -> …)` and its like.
+    fn trigger(&mut self, formula: FormulaId) -> Option<ExprId> {
+        match self.spec.formulas.get(formula).clone() {
+            Formula::Unary(Unary::Always, _, body) => match self.spec.formulas.get(body).clone() {
+                Formula::Implies(condition, rest) => {
+                    let condition = self.state_part(condition);
+                    // `G (a -> (b -> φ))` asks for both.
+                    let inner = match self.spec.formulas.get(rest).clone() {
+                        Formula::Implies(condition, _) => self.state_part(condition),
+                        _ => None,
+                    };
+                    self.both(condition, inner)
+                }
+                Formula::Not(operand) => match self.spec.formulas.get(operand).clone() {
+                    Formula::And(..) if !self.is_state(operand) => self.state_part(operand),
+                    _ => None,
+                },
+                Formula::Unary(Unary::Always, ..) => self.trigger(body),
+                _ => None,
+            },
+            Formula::Binary(Binary::Unless, _, left, _) => match self.spec.formulas.get(left).clone() {
+                Formula::Not(operand) => self.state_part(operand),
+                _ => None,
+            },
+            Formula::Implies(condition, rest) => {
+                let condition = self.state_part(condition);
+                let inner = self.trigger(rest);
+                self.both(condition, inner)
+            }
+            _ => None,
+        }
+    }
+
+    fn both(&mut self, lhs: Option<ExprId>, rhs: Option<ExprId>) -> Option<ExprId> {
+        match (lhs, rhs) {
+            (Some(lhs), Some(rhs)) => Some(self.add(Expr::And(lhs, rhs), Type::Bool, Span::default()).id),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn is_state(&self, formula: FormulaId) -> bool {
+        match self.spec.formulas.get(formula) {
+            Formula::Last | Formula::Unary(..) | Formula::Binary(..) => false,
+            _ => self.spec.formulas.operands(formula).into_iter().all(|operand| self.is_state(operand)),
+        }
+    }
+
+    /// The conjuncts of a formula that speak of the step only, as one condition.
+    fn state_part(&mut self, formula: FormulaId) -> Option<ExprId> {
+        if self.is_state(formula) {
+            return Some(self.state_expr(formula));
+        }
+        match self.spec.formulas.get(formula).clone() {
+            Formula::And(lhs, rhs) => {
+                let lhs = self.state_part(lhs);
+                let rhs = self.state_part(rhs);
+                self.both(lhs, rhs)
+            }
+            _ => None,
+        }
+    }
+
+    fn state_expr(&mut self, formula: FormulaId) -> ExprId {
+        let expr = match self.spec.formulas.get(formula).clone() {
+            Formula::Letter(letter) => return self.spec.formulas.letter(letter).expr,
+            Formula::False => Expr::Const(crate::value::Value::Bool(false)),
+            Formula::Not(a) => Expr::Not(self.state_expr(a)),
+            Formula::And(a, b) => Expr::And(self.state_expr(a), self.state_expr(b)),
+            Formula::Or(a, b) => Expr::Or(self.state_expr(a), self.state_expr(b)),
+            Formula::Implies(a, b) => Expr::Implies(self.state_expr(a), self.state_expr(b)),
+            Formula::Iff(a, b) => Expr::Iff(self.state_expr(a), self.state_expr(b)),
+            Formula::True | Formula::Last | Formula::Unary(..) | Formula::Binary(..) => {
+                Expr::Const(crate::value::Value::Bool(true))
+            }
+        };
+        self.add(expr, Type::Bool, Span::default()).id
+    }
+
+    /// A template on its own: its parameters have no values yet, but its types and names are checked.
+    pub(super) fn template_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Template) {
+        let mut inner = scope.clone();
+        for param in &def.params {
+            let binding = match param.ty.as_ref().map(|ty| &ty.kind) {
+                Some(TypeKind::Pred(types)) if !types.is_empty() => Binding::AnyPredicate(types.len()),
+                Some(TypeKind::Pred(_)) => self.placeholder(Type::Bool),
+                Some(_) => {
+                    let ty = param.ty.as_ref().map_or(Type::Json, |ty| self.ty(scope, ty));
+                    if let Some(default) = &param.default {
+                        self.value_as(scope, default, &ty);
+                    }
+                    self.placeholder(ty)
+                }
+                None => {
+                    self.error(Code::G0301, param.name.span, format!("the parameter `{}` has no type", param.name));
+                    self.placeholder(Type::Error)
+                }
+            };
+            inner = inner.with(&param.name.text, binding);
+        }
+        if !self.enter(item_ref, *def.name.span) {
+            return;
+        }
+        if self.is_temporal(&inner, &def.formula) {
+            self.unquantified(&inner, &def.formula, 0);
+        } else {
+            let typed = self.value(&inner, &def.formula, Some(&Type::Bool));
+            if typed.ty != Type::Error {
+                self.report(
+                    Diagnostic::new(
+                        Code::G0311,
+                        def.formula.span,
+                        "a template says something about time, and this does not",
+                    )
+                    .label("no temporal operator")
+                    .note("a condition on one step is a `predicate`"),
+                );
+            }
+        }
+        self.leave();
+    }
+
+    /// A parameter without a value.
+    pub(super) fn placeholder(&mut self, ty: Type) -> Binding<'a> {
+        let local = self.local();
+        let typed: Typed = self.add(Expr::Local(local), ty, Span::default());
+        Binding::Value(typed)
+    }
+}
+
+fn scope_free(scope: &Scope<'_>, callee: &ast::Expr) -> bool {
+    match &callee.kind {
+        ExprKind::Name(name) => scope.get(&name.text).is_none(),
+        _ => true,
+    }
+}
+
+/// A quantified variable before its terms are known.
+pub(super) fn variable(name: SmolStr, range: Option<ExprId>) -> QuantifiedVar {
+    QuantifiedVar { name, terms: Vec::new(), element_terms: Vec::new(), constants: Vec::new(), range }
+}

@@ -1,0 +1,85 @@
+//! What names mean at a place.
+
+use std::rc::Rc;
+
+use smol_str::SmolStr;
+
+use super::Typed;
+use crate::ids::ExprId;
+use crate::project::ModuleIdx;
+use crate::syntax::ast;
+
+/// A lexical scope: the module whose names are visible, and what is bound inside. Cloning is O(1).
+#[derive(Clone, Debug)]
+pub(super) struct Scope<'a> {
+    pub(super) module: ModuleIdx,
+    innermost: Option<Rc<Frame<'a>>>,
+}
+
+#[derive(Debug)]
+struct Frame<'a> {
+    name: SmolStr,
+    binding: Binding<'a>,
+    outer: Option<Rc<Frame<'a>>>,
+}
+
+/// What a bound name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Binding<'a> {
+    /// A value: a local variable, a quantified one, an argument that is a value.
+    Value(Typed),
+    /// An argument that is a condition, elaborated where it is used: it may be a formula.
+    Condition(&'a ast::Expr, Scope<'a>),
+    /// An argument that names a predicate, to be called with arguments.
+    Predicate(&'a ast::Expr, Scope<'a>, usize),
+    /// A parameter of type `pred(T, …)` of a template that is checked on its own.
+    AnyPredicate(usize),
+}
+
+impl<'a> Scope<'a> {
+    /// The scope of the items of a module.
+    pub(super) fn module(module: ModuleIdx) -> Scope<'a> {
+        Scope { module, innermost: None }
+    }
+
+    /// This scope with a name bound.
+    pub(super) fn with(&self, name: &SmolStr, binding: Binding<'a>) -> Scope<'a> {
+        let frame = Frame { name: name.clone(), binding, outer: self.innermost.clone() };
+        Scope { module: self.module, innermost: Some(Rc::new(frame)) }
+    }
+
+    /// What a name is bound to, innermost first; none for names of the module.
+    pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
+        let mut frame = self.innermost.as_deref();
+        while let Some(here) = frame {
+            if here.name == name {
+                return Some(&here.binding);
+            }
+            frame = here.outer.as_deref();
+        }
+        None
+    }
+
+    /// The values that all names are bound to; none where one is bound to something else.
+    pub(super) fn values(&self) -> Option<Vec<ExprId>> {
+        let mut values = Vec::new();
+        let mut frame = self.innermost.as_deref();
+        while let Some(here) = frame {
+            let Binding::Value(typed) = &here.binding else { return None };
+            values.push(typed.id);
+            frame = here.outer.as_deref();
+        }
+        Some(values)
+    }
+
+    /// All bound names, innermost first, for "did you mean".
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut frame = self.innermost.as_deref();
+        while let Some(here) = frame {
+            names.push(here.name.as_str());
+            frame = here.outer.as_deref();
+        }
+        names
+    }
+}

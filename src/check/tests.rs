@@ -1,0 +1,239 @@
+//! `test` blocks.
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use super::names::Space;
+use super::scope::Scope;
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{Bound, Expect, Formula, Letter, Property, PropertyKind, Severity, Test, Unary};
+use crate::ids::PropertyId;
+use crate::signature::{Absent, Field};
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind, OutcomeKind, TestClause};
+use crate::types::Type;
+use crate::value::{Cell, Value};
+
+impl<'a> Checker<'a> {
+    pub(super) fn test(&mut self, scope: &Scope<'a>, test: &'a ast::Test, span: Span) {
+        let mut steps: Option<Vec<Vec<Cell>>> = None;
+        let mut meta: Vec<Cell> = self.spec.signature.meta.iter().map(|field| absent_cell(&field.absent)).collect();
+        let mut expects = Vec::new();
+        for clause in &test.clauses {
+            match clause {
+                TestClause::Given(given, given_span) => {
+                    if steps.is_some() {
+                        self.error(Code::G0319, *given_span, "`given` stands here twice");
+                        continue;
+                    }
+                    steps = Some(self.given(scope, given, &mut meta));
+                }
+                TestClause::Expect(expect) => {
+                    if let Some(expect) = self.expect(scope, expect) {
+                        expects.push(expect);
+                    }
+                }
+            }
+        }
+        if steps.is_none() {
+            self.report(Diagnostic::new(Code::G0319, span, "a test without `given`").label("no events to judge"));
+        }
+        if expects.is_empty() && !test.clauses.iter().any(|clause| matches!(clause, TestClause::Expect(_))) {
+            self.report(
+                Diagnostic::new(Code::G0319, span, "a test without `expect`").label("it would pass whatever happens"),
+            );
+        }
+        self.spec.tests.push(Test {
+            name: test.name.value.clone(),
+            meta,
+            steps: steps.unwrap_or_default(),
+            expects,
+            span,
+        });
+    }
+
+    /// `given [ {…}, … ]`, or `given {meta: {…}, events: [ … ]}`.
+    fn given(&mut self, scope: &Scope<'a>, given: &'a ast::Expr, meta: &mut [Cell]) -> Vec<Vec<Cell>> {
+        match &given.kind {
+            ExprKind::List(events) => events.iter().map(|event| self.step(scope, event)).collect(),
+            ExprKind::Record(entries) => {
+                let mut steps = Vec::new();
+                for entry in entries {
+                    match (entry.key.as_str(), &entry.value.kind) {
+                        ("events", ExprKind::List(events)) => {
+                            steps = events.iter().map(|event| self.step(scope, event)).collect();
+                        }
+                        ("meta", ExprKind::Record(members)) => {
+                            for member in members {
+                                let fields = self.spec.signature.meta.clone();
+                                if let Some(idx) = self.field_of(&fields, &member.key, "meta field") {
+                                    meta[idx] = self.cell(scope, &member.value, &fields[idx].ty);
+                                }
+                            }
+                        }
+                        _ => {
+                            self.report(
+                                Diagnostic::new(
+                                    Code::G0319,
+                                    entry.key.span,
+                                    format!("`{}` is not asked for", entry.key),
+                                )
+                                .label("`events: [ … ]` and `meta: { … }` are"),
+                            );
+                        }
+                    }
+                }
+                steps
+            }
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::G0319, *given.span, "a list of events is asked for")
+                        .label("write `[ {kind: \"…\", …}, … ]`"),
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    fn step(&mut self, scope: &Scope<'a>, event: &'a ast::Expr) -> Vec<Cell> {
+        let fields = self.spec.signature.fields.clone();
+        let mut cells: Vec<Option<Cell>> = vec![None; fields.len()];
+        match &event.kind {
+            ExprKind::Record(entries) => {
+                for entry in entries {
+                    if let Some(idx) = self.field_of(&fields, &entry.key, "field") {
+                        let cell = self.cell(scope, &entry.value, &fields[idx].ty);
+                        if cells[idx].replace(cell).is_some() {
+                            let message = format!("`{}` stands here twice", entry.key);
+                            self.error(Code::G0202, entry.key.span, message);
+                        }
+                    }
+                }
+            }
+            ExprKind::EmptyBraces => {}
+            _ => {
+                self.report(
+                    Diagnostic::new(Code::G0319, *event.span, "an event is asked for")
+                        .label("write `{field: value, …}`"),
+                );
+            }
+        }
+        cells.into_iter().zip(&fields).map(|(cell, field)| cell.unwrap_or_else(|| absent_cell(&field.absent))).collect()
+    }
+
+    fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
+        let found = fields.iter().position(|field| field.name == name.text);
+        if found.is_none() {
+            let mut diagnostic =
+                Diagnostic::new(Code::G0305, name.span, format!("there is no {what} `{name}`")).label("not declared");
+            if let Some(near) = did_you_mean(&name.text, fields.iter().map(|field| field.name.as_str())) {
+                diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+            } else {
+                diagnostic = diagnostic.note("tests name fields as the `event` block does, not as the record does");
+            }
+            self.report(diagnostic);
+        }
+        found
+    }
+
+    fn expect(&mut self, scope: &Scope<'a>, expect: &'a ast::Expect) -> Option<Expect> {
+        let at = match &expect.at {
+            None => None,
+            Some(at) => match &at.kind {
+                ExprKind::Int(digits) => match digits.parse::<u32>() {
+                    Ok(at) => Some(at),
+                    Err(_) => {
+                        self.error(Code::G0322, *at.span, "this step does not fit");
+                        return None;
+                    }
+                },
+                _ => {
+                    self.error(Code::G0319, *at.span, "the number of a step is asked for");
+                    return None;
+                }
+            },
+        };
+        let Some(outcome) = expect.outcome else { return self.condition(scope, expect, at) };
+        let verdict = match outcome {
+            OutcomeKind::Satisfied => "satisfied",
+            OutcomeKind::Violated => "violated",
+            OutcomeKind::PresumablySatisfied => "presumably_satisfied",
+            OutcomeKind::PresumablyViolated => "presumably_violated",
+            OutcomeKind::Unknown => "unknown",
+        };
+        let ExprKind::Name(name) = &expect.subject.kind else {
+            self.error(Code::G0319, *expect.subject.span, "the name of a property is asked for before a verdict");
+            return None;
+        };
+        match self.spec.find_property(&name.text) {
+            Some(property) => Some(Expect { property, verdict: SmolStr::new_static(verdict), at, span: *expect.span }),
+            None => {
+                if self.names.get(0, Space::Property, &name.text).is_some() {
+                    // Declared, but broken: that is reported where it is declared.
+                    return None;
+                }
+                let mut diagnostic = Diagnostic::new(Code::G0201, name.span, format!("there is no property `{name}`"))
+                    .label("not declared");
+                let all: Vec<&str> = self.names.all(0, Space::Property);
+                if let Some(near) = did_you_mean(&name.text, all) {
+                    diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+                }
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// `expect risk == safe at 2`: a property of its own, `F[2,2]` of the condition, or of the last step.
+    fn condition(&mut self, scope: &Scope<'a>, expect: &'a ast::Expect, at: Option<u32>) -> Option<Expect> {
+        let expr = &expect.subject;
+        let body = if self.is_temporal(scope, expr) {
+            self.formula(scope, expr)
+        } else {
+            let typed = self.value(scope, expr, Some(&Type::Bool));
+            self.require_boolean(&typed, *expr.span);
+            if typed.ty != Type::Bool {
+                return None;
+            }
+            let letter = Letter { expr: typed.id, text: self.snippet(*expr.span), span: *expr.span };
+            let letter = self.spec.formulas.add_letter(letter);
+            self.spec.formulas.add(Formula::Letter(letter))
+        };
+        let formulas = &mut self.spec.formulas;
+        let formula = match at {
+            Some(at) => formulas.add(Formula::Unary(Unary::Eventually, Some(Bound::Steps(at, at)), body)),
+            None => {
+                let last = formulas.add(Formula::Last);
+                let both = formulas.add(Formula::And(last, body));
+                formulas.add(Formula::Unary(Unary::Eventually, None, both))
+            }
+        };
+        let property = PropertyId::new(self.spec.properties.len());
+        self.spec.properties.push(Property {
+            name: self.snippet(*expr.span),
+            id: None,
+            kind: PropertyKind::Condition,
+            quantified: None,
+            formula,
+            trigger: None,
+            severity: Severity::default(),
+            catastrophic: false,
+            message: None,
+            doc: SmolStr::default(),
+            requirement: None,
+            cites: Vec::new(),
+            owner: None,
+            span: *expect.span,
+            formula_span: *expr.span,
+        });
+        Some(Expect { property, verdict: SmolStr::new_static("satisfied"), at: None, span: *expect.span })
+    }
+}
+
+fn absent_cell(absent: &Absent) -> Cell {
+    match absent {
+        Absent::Null => Cell::Known(Value::Null),
+        Absent::Error | Absent::Unknown => Cell::Unknown,
+        Absent::Default(value) => Cell::Known(value.clone()),
+    }
+}

@@ -1,0 +1,180 @@
+//! Tracks: folds over the events; and definitions checked on their own.
+
+use smol_str::SmolStr;
+
+use super::names::ItemRef;
+use super::scope::{Binding, Scope};
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{self, Expr, reads};
+use crate::ids::{ExprId, TrackId};
+use crate::source::Span;
+use crate::syntax::ast;
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    /// Reads a track.
+    pub(super) fn track_read(&mut self, item_ref: ItemRef, args: Vec<ExprId>, span: Span) -> Typed {
+        self.used.insert(item_ref);
+        match self.track(item_ref) {
+            Some(track) => {
+                let ty = self.spec.tracks[track.index()].ty.clone();
+                self.add(Expr::Track(track, args.into()), ty, span)
+            }
+            None => self.wrong(),
+        }
+    }
+
+    /// The track that an item declares. Tracks may read one another: they are updated together.
+    pub(super) fn track(&mut self, item_ref: ItemRef) -> Option<TrackId> {
+        if let Some(known) = self.tracks.get(&item_ref) {
+            return Some(*known);
+        }
+        let ast::ItemKind::Track(def) = &self.names.item(item_ref).kind else { return None };
+        let scope = Scope::module(item_ref.module);
+        let mut inner = scope.clone();
+        let mut params: Vec<(SmolStr, Type)> = Vec::new();
+        for (idx, param) in def.params.iter().enumerate() {
+            let ty = match &param.ty {
+                Some(ty) => self.ty(&scope, ty),
+                None => Type::Json,
+            };
+            if param.default.is_some() {
+                self.error(Code::G0320, param.name.span, "a parameter of a track has no default");
+            }
+            let variable = self.add(Expr::Param(idx), ty.clone(), *param.name.span);
+            inner = inner.with(&param.name.text, Binding::Value(variable));
+            params.push((param.name.text.clone(), ty));
+        }
+        let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
+        let init = match &declared {
+            Some(ty) => self.typed_as(&scope, &def.init, ty),
+            None => self.value(&scope, &def.init, None),
+        };
+        let read = reads::reads(&self.spec, [init.id]);
+        if !read.fields.is_empty() || !read.tracks.is_empty() || read.history {
+            self.report(
+                Diagnostic::new(Code::G0320, def.init.span, "the first value of a track is there before any event")
+                    .label("reads an event")
+                    .note("it may read constants and `meta` fields"),
+            );
+        }
+        let ty = declared.unwrap_or_else(|| init.ty.clone());
+        let id = TrackId::new(self.spec.tracks.len());
+        self.tracks.insert(item_ref, id);
+        self.spec.tracks.push(hir::Track {
+            name: def.name.text.clone(),
+            params,
+            compared: Vec::new(),
+            ty: ty.clone(),
+            init: init.id,
+            update: init.id,
+            span: *self.names.item(item_ref).span,
+        });
+        // Within its own update a definition that reads the track is no cycle: the track is known by now.
+        let open = std::mem::take(&mut self.open);
+        let update = self.value_as(&inner, &def.then, &ty);
+        self.open = open;
+        let mut compared = Vec::new();
+        for idx in 0..def.params.len() {
+            let found = self.compared(&[update.id], &Expr::Param(idx));
+            if !found.element_terms.is_empty() {
+                self.report(
+                    Diagnostic::new(
+                        Code::G0320,
+                        def.then.span,
+                        "the parameter of a track is compared with single values only",
+                    )
+                    .label("compared with the elements of a list"),
+                );
+            }
+            compared.push(found.terms);
+        }
+        let track = &mut self.spec.tracks[id.index()];
+        track.update = update.id;
+        track.compared = compared;
+        Some(id)
+    }
+
+    /// A `const` of the spec, on its own.
+    pub(super) fn constant_alone(&mut self, scope: &Scope<'a>, def: &'a ast::Const) {
+        if let ast::ExprKind::Regex { pattern, flags } = &def.value.kind {
+            self.compile_regex(pattern, flags, *def.value.span);
+            return;
+        }
+        let typed = match &def.ty {
+            Some(ty) => {
+                let ty = self.ty(scope, ty);
+                self.typed_as(scope, &def.value, &ty)
+            }
+            None => self.value(scope, &def.value, None),
+        };
+        let read = reads::reads(&self.spec, [typed.id]);
+        if read != reads::Reads::default() {
+            self.report(
+                Diagnostic::new(Code::G0320, def.value.span, "a constant reads no event")
+                    .label("changes from step to step")
+                    .note("a value of the step is a `let`"),
+            );
+        }
+    }
+
+    /// The value of a `const` by its name.
+    pub(super) fn constant_by_name(&mut self, item_ref: ItemRef, name: &'a ast::Name) -> Typed {
+        self.used.insert(item_ref);
+        let scope = Scope::module(item_ref.module);
+        let ast::ItemKind::Const(def) = &self.names.item(item_ref).kind else { return self.wrong() };
+        self.inlined(item_ref, None, *name.span, |checker| match &def.ty {
+            Some(ty) => {
+                let ty = checker.ty(&scope, ty);
+                checker.typed_as(&scope, &def.value, &ty)
+            }
+            None => checker.value(&scope, &def.value, None),
+        })
+    }
+
+    /// The scope of a definition on its own: parameters without values.
+    fn parameters(&mut self, scope: &Scope<'a>, params: &'a [ast::Param]) -> Scope<'a> {
+        let mut inner = scope.clone();
+        for param in params {
+            let ty = match &param.ty {
+                Some(ty) => self.ty(scope, ty),
+                None => Type::Json,
+            };
+            let binding = self.placeholder(ty);
+            inner = inner.with(&param.name.text, binding);
+        }
+        inner
+    }
+
+    /// A `let` of the spec, on its own.
+    pub(super) fn let_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Let) {
+        let inner = self.parameters(scope, &def.params);
+        if !self.enter(item_ref, *def.name.span) {
+            return;
+        }
+        if self.is_temporal(&inner, &def.value) {
+            self.formula(&inner, &def.value);
+        } else if let Some(ty) = &def.ty {
+            let ty = self.ty(scope, ty);
+            self.typed_as(&inner, &def.value, &ty);
+        } else {
+            self.operand(&inner, &def.value, None);
+        }
+        self.leave();
+    }
+
+    /// A `predicate` of the spec, on its own.
+    pub(super) fn predicate_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Predicate) {
+        let inner = self.parameters(scope, &def.params);
+        if !self.enter(item_ref, *def.name.span) {
+            return;
+        }
+        if self.is_temporal(&inner, &def.value) {
+            self.formula(&inner, &def.value);
+        } else {
+            self.boolean(&inner, &def.value);
+        }
+        self.leave();
+    }
+}

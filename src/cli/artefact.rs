@@ -1,0 +1,92 @@
+//! `.guardc`: a compiled spec as one JSON document.
+//!
+//! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Whoever reads
+//! it compiles the sources again (that takes milliseconds) and compares the hash of everything that took part, the
+//! standard library included: an artefact never silently means something else than when it was made.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::source::SourceMap;
+
+/// The version that this tool writes and reads.
+pub(super) const VERSION: u32 = 1;
+
+/// The document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Artefact {
+    /// Always `spec`; also how an artefact is told from a spec.
+    pub(super) guardc: String,
+    /// The version of the format.
+    pub(super) version: u32,
+    /// The version of the tool that wrote it.
+    pub(super) tool: String,
+    /// BLAKE3 of all texts that took part.
+    pub(super) blake3: String,
+    /// The spec.
+    pub(super) spec: Text,
+    /// What it imports from files beside it, by path below its folder.
+    pub(super) imports: BTreeMap<String, Text>,
+    /// What the properties compile to, for people and other tools.
+    pub(super) properties: Vec<Box<RawValue>>,
+}
+
+/// One text.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Text {
+    /// Its name in messages.
+    pub(super) name: String,
+    /// The text.
+    pub(super) text: String,
+}
+
+/// The first two members, read before anything else is believed.
+#[derive(Deserialize)]
+struct Head {
+    guardc: String,
+    version: u32,
+    #[serde(default)]
+    tool: String,
+}
+
+/// Whether a text is an artefact rather than a spec: no spec begins with a brace.
+pub(super) fn is_artefact(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
+
+/// Reads an artefact.
+///
+/// # Errors
+/// What is wrong with it, for a person.
+pub(super) fn read(text: &str) -> Result<Artefact, String> {
+    let head: Head = serde_json::from_str(text)
+        .map_err(|error| format!("begins like a compiled spec and is none: {error}"))?;
+    if head.guardc != "spec" {
+        return Err(format!("is a compiled `{}`, not a spec", head.guardc));
+    }
+    if head.version != VERSION {
+        return Err(format!(
+            "has format version {} (written by guard {}), and guard {} reads version {VERSION}; compile the spec again",
+            head.version,
+            if head.tool.is_empty() {
+                "?"
+            } else {
+                &head.tool
+            },
+            env!("CARGO_PKG_VERSION"),
+        ));
+    }
+    serde_json::from_str(text).map_err(|error| format!("is a damaged compiled spec: {error}"))
+}
+
+/// The hash of all texts of a compilation, in order; names do not count, so a spec may move.
+pub(super) fn hash(sources: &SourceMap) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in sources.iter() {
+        hasher.update(&(file.text().len() as u64).to_le_bytes());
+        hasher.update(file.text().as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,313 @@
+//! `guard audit`: judges recorded traces.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::failure::{Failure, Outcome, complain};
+use super::output::{Output, stderr_paint};
+use super::{jobs, progress, spec};
+use crate::audit::{self, Progress};
+use crate::diagnostic::did_you_mean;
+use crate::eval::{self, Program};
+use crate::hir::{Property, PropertyKind, Spec};
+use crate::ids::PropertyId;
+use crate::input::formats::From;
+use crate::input::limits::InputLimits;
+use crate::input::open::{self, OpenError, Source};
+use crate::problem::{Problem, ProblemKind};
+use crate::report::explanation::Explanation;
+use crate::report::human::Human;
+use crate::report::json::Json;
+use crate::report::junit::Junit;
+use crate::report::problems::ProblemLog;
+use crate::report::sarif::Sarif;
+use crate::report::{Headings, Reporter, Summary};
+
+const AFTER_HELP: &str = "\
+TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the
+standard input.
+
+Exit codes: 1 where a property is violated (also where data was unreadable besides; the summary says both);
+3 where none is, but data was unreadable in part or there was nothing to judge: what cannot be read never
+looks like success. Presumable and unknown verdicts are no violations.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The spec, or what `guard compile` made of it
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// Recorded traces
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<String>,
+    /// The format of the traces: `auto`, `native`, `openai`, `claude_code`, …
+    #[arg(long, default_value = "auto", value_name = "FORMAT")]
+    from: String,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Where the report goes; the file appears when it is whole
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Judge only these properties
+    #[arg(long = "property", value_name = "P", num_args = 1)]
+    properties: Vec<String>,
+    /// Threads that read and judge; the report does not depend on it
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    /// How many counterexamples of each property the text report shows
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max_counterexamples: u64,
+    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
+    #[arg(long, value_name = "GLOB")]
+    glob: Option<String>,
+    /// The longest record that is read, in bytes
+    #[arg(long, value_name = "BYTES", help_heading = "Limits")]
+    max_record_bytes: Option<usize>,
+    /// The deepest nesting that is read
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_depth: Option<usize>,
+    /// How many problems of a file, and of a record, are told one by one
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_problems: Option<usize>,
+    /// The largest automaton of a property, in states
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_states: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// JSON Lines
+    Json,
+    /// SARIF 2.1.0
+    Sarif,
+    /// JUnit XML
+    Junit,
+    #[value(hide = true)]
+    Html,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.format == Format::Html {
+        return Err(Failure::Usage(
+            "`--format html` is not built yet; there is human, json, sarif and junit".to_owned(),
+        ));
+    }
+    if args.spec.as_os_str() == "-" && args.traces.iter().any(|trace| trace == "-") {
+        return Err(Failure::Usage(
+            "the standard input cannot be both the spec and a trace".to_owned(),
+        ));
+    }
+    let from: From = args
+        .from
+        .parse()
+        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let (mut spec, checked) = spec::usable(&args.spec)?;
+    select(&mut spec, &args.properties)?;
+    let program = Program::compile(&spec, &eval_limits(&args)).map_err(|error| {
+        Failure::Usage(format!(
+            "`{}` cannot be judged: {error}",
+            args.spec.display()
+        ))
+    })?;
+    let readers = audit::Readers::new(&spec.signature, from, input_limits(&args))
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut headings = Headings::new(&spec, &checked.sources);
+    if args.format == Format::Human {
+        for (idx, heading) in headings.properties.iter_mut().enumerate() {
+            heading.finality =
+                Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
+        }
+    }
+    let (sources, missing) = find(&args)?;
+    jobs::limit(args.jobs)?;
+    let mut output = Output::open(args.output.as_deref())?;
+    let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
+    // In JSON Lines the problems stand in the report itself.
+    let told = args.format != Format::Json;
+    let mut tell = |problem: &Problem| {
+        if told {
+            // That the error output cannot be written is no reason to fail.
+            let _ = log.tell(problem);
+        }
+    };
+    let mut summary = Summary::new(headings.properties.len());
+    let progress = Progress::default();
+    let written = std::thread::scope(|scope| {
+        let _display = progress::Display::start(scope, &progress);
+        let mut reporter = reporter(&args, &headings, &mut output);
+        for problem in &missing {
+            summary.problem(problem);
+            tell(problem);
+            reporter.problem(problem)?;
+        }
+        audit::audit(
+            &&program,
+            &sources,
+            &readers,
+            &progress,
+            &mut summary,
+            reporter.as_mut(),
+            &mut tell,
+        )?;
+        reporter.finish(&summary)
+    });
+    if told {
+        let _ = log.finish();
+    }
+    match written
+        .map_err(Failure::Output)
+        .and_then(|()| output.close())
+    {
+        // Whoever reads the report has seen enough; what was found so far still counts.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
+    Ok(outcome(&args, &summary))
+}
+
+/// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
+fn outcome(args: &Args, summary: &Summary) -> Outcome {
+    if summary.traces == 0 {
+        let left_out = summary
+            .problems
+            .get(&ProblemKind::LeftOut)
+            .copied()
+            .unwrap_or(0);
+        let why = if left_out > 0 {
+            " (some data was left out: see above)"
+        } else {
+            ""
+        };
+        complain(&format!(
+            "no trace was found in {}{why}",
+            args.traces.join(", ")
+        ));
+    }
+    if summary.violating > 0 {
+        Outcome::Violated
+    } else if summary.errors() > 0 || summary.traces == 0 {
+        Outcome::Unreadable
+    } else {
+        Outcome::Holds
+    }
+}
+
+fn reporter<'a>(
+    args: &Args,
+    headings: &'a Headings,
+    output: &'a mut Output,
+) -> Box<dyn Reporter + 'a> {
+    let paint = output.paint;
+    match args.format {
+        Format::Human => Box::new(Human::new(
+            headings,
+            output,
+            paint,
+            args.max_counterexamples,
+        )),
+        Format::Json => Box::new(Json::new(headings, output)),
+        Format::Sarif => {
+            let base = std::env::current_dir()
+                .ok()
+                .map(|path| path.display().to_string());
+            Box::new(Sarif::new(headings, output, base.as_deref()))
+        }
+        Format::Junit | Format::Html => Box::new(Junit::new(headings, output)),
+    }
+}
+
+/// Leaves in the spec only the properties that are asked for; conditions belong to tests.
+fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
+    spec.properties
+        .retain(|property| property.kind != PropertyKind::Condition);
+    // Tests name properties by number.
+    spec.tests.clear();
+    for name in wanted {
+        let known =
+            |property: &Property| property.name == *name || property.id.as_deref() == Some(name);
+        if !spec.properties.iter().any(known) {
+            let near = did_you_mean(
+                name,
+                spec.properties
+                    .iter()
+                    .map(|property| property.name.as_str()),
+            );
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(Failure::Usage(format!(
+                "the spec has no property `{name}`{near}"
+            )));
+        }
+    }
+    if !wanted.is_empty() {
+        let asked = |name: &str| wanted.iter().any(|wanted| wanted == name);
+        spec.properties
+            .retain(|property| asked(&property.name) || property.id.as_deref().is_some_and(asked));
+    }
+    if spec.properties.is_empty() {
+        return Err(Failure::Usage(
+            "the spec has no property to judge".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The files that the arguments name; what cannot be opened is a problem, and the others are still judged.
+fn find(args: &Args) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
+    let (mut sources, mut problems) = (Vec::new(), Vec::new());
+    let mut problem = |file: &str, message: String| {
+        problems.push(Problem {
+            kind: ProblemKind::Unreadable,
+            file: Arc::from(file),
+            line: 0,
+            trace: None,
+            step: None,
+            field: None,
+            message,
+        });
+    };
+    for argument in &args.traces {
+        match open::sources(argument, args.glob.as_deref()) {
+            Ok(found) if found.is_empty() => {
+                let message = match &args.glob {
+                    Some(glob) => format!("no file in this folder fits `{glob}`"),
+                    None => format!(
+                        "no file in this folder ends in {}",
+                        open::EXTENSIONS.join(", ")
+                    ),
+                };
+                problem(argument, message);
+            }
+            Ok(found) => sources.extend(found),
+            Err(OpenError::Unreadable { path, reason }) => {
+                problem(&path, format!("cannot be read: {reason}"))
+            }
+            Err(error @ OpenError::Glob { .. }) => return Err(Failure::Usage(error.to_string())),
+        }
+    }
+    Ok((sources, problems))
+}
+
+fn eval_limits(args: &Args) -> eval::Limits {
+    let mut limits = eval::Limits::default();
+    if let Some(states) = args.max_states {
+        limits.automata.states = states;
+    }
+    if let Some(problems) = args.max_problems {
+        limits.problems = problems;
+    }
+    limits
+}
+
+fn input_limits(args: &Args) -> InputLimits {
+    let default = InputLimits::default();
+    InputLimits {
+        record_bytes: args.max_record_bytes.unwrap_or(default.record_bytes),
+        depth: args.max_depth.unwrap_or(default.depth),
+        problems: args.max_problems.unwrap_or(default.problems),
+        ..default
+    }
+}

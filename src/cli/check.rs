@@ -1,0 +1,140 @@
+//! `guard check`: parse, resolve, type-check, lint.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::failure::{Failure, Outcome};
+use super::output::{Output, stderr_paint};
+use super::spec::{self, Checked};
+use crate::diagnostic::{self, RenderOptions, Severity};
+use crate::report;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Specs to check; `-` reads one from the standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to tell what was found
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// What makes the check fail beside errors: `warnings`
+    #[arg(long, value_enum, value_name = "WHAT")]
+    deny: Option<Deny>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+    Sarif,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Deny {
+    Warnings,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let mut output = Output::open(None)?;
+    let mut checked: Vec<Checked> = Vec::new();
+    // One file that cannot be read does not hide what is wrong with the others.
+    let mut unread = false;
+    for file in &args.files {
+        match spec::check(file) {
+            Ok(found) => checked.push(found),
+            Err(failure) => {
+                failure.tell();
+                unread = true;
+            }
+        }
+    }
+    let count = |severity: Severity| {
+        let all = checked.iter().flat_map(|checked| &checked.diagnostics);
+        all.filter(|diagnostic| diagnostic.severity == severity)
+            .count()
+    };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    match args.format {
+        Format::Human => {
+            let options = RenderOptions {
+                color: output.paint.colour,
+            };
+            for checked in &checked {
+                output.write_all(
+                    diagnostic::render(&checked.diagnostics, &checked.sources, options).as_bytes(),
+                )?;
+            }
+            if !checked.is_empty() {
+                closing(&mut output, errors, warnings, &checked)?;
+            }
+        }
+        Format::Json => {
+            for checked in &checked {
+                output.write_all(
+                    diagnostic::json_lines(&checked.diagnostics, &checked.sources).as_bytes(),
+                )?;
+            }
+        }
+        Format::Sarif => {
+            let base = std::env::current_dir()
+                .ok()
+                .map(|path| path.display().to_string());
+            let found = checked
+                .iter()
+                .map(|checked| (checked.diagnostics.as_slice(), &checked.sources));
+            report::sarif::diagnostics(&mut output, found, base.as_deref())?;
+        }
+    }
+    output.close()?;
+    let denied = args.deny == Some(Deny::Warnings) && warnings > 0;
+    if errors == 0 && denied && args.format == Format::Human {
+        let paint = stderr_paint();
+        let _ = writeln!(
+            std::io::stderr(),
+            "{}: warnings are denied",
+            paint.bad("error")
+        );
+    }
+    Ok(if errors > 0 || denied || unread {
+        Outcome::WrongSpec
+    } else {
+        Outcome::Holds
+    })
+}
+
+fn closing(
+    out: &mut Output,
+    errors: usize,
+    warnings: usize,
+    checked: &[Checked],
+) -> Result<(), Failure> {
+    let paint = out.paint;
+    let plural =
+        |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let files = plural(checked.len(), "file");
+    let line = match (errors, warnings) {
+        (0, 0) => {
+            let specs = checked.iter().filter_map(|checked| checked.spec.as_ref());
+            let (properties, tests) = specs.fold((0, 0), |(p, t), spec| {
+                (p + spec.properties.len(), t + spec.tests.len())
+            });
+            let what = match (properties, tests) {
+                (1, 1) => "1 property, 1 test".to_owned(),
+                (1, tests) => format!("1 property, {}", plural(tests, "test")),
+                (count, tests) => format!("{count} properties, {}", plural(tests, "test")),
+            };
+            format!("{}: {files}, {what}", paint.good("ok"))
+        }
+        (0, warnings) => format!("{} in {files}", paint.open(&plural(warnings, "warning"))),
+        (errors, 0) => format!("{} in {files}", paint.bad(&plural(errors, "error"))),
+        (errors, warnings) => {
+            format!(
+                "{}, {} in {files}",
+                paint.bad(&plural(errors, "error")),
+                plural(warnings, "warning")
+            )
+        }
+    };
+    writeln!(out, "{line}")?;
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! `guard compile`: a compiled spec in one file, or what it compiles to.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::artefact::{Artefact, Text, VERSION, hash, is_artefact};
+use super::failure::{Failure, Outcome};
+use super::output::Output;
+use super::spec;
+use crate::hir::{PropertyKind, Spec};
+use crate::ids::PropertyId;
+use crate::report::automaton;
+use crate::report::explanation::Explanation;
+use crate::source::FileId;
+use crate::syntax;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The spec
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// The file to write; `.guardc` by custom, `-` for the standard output
+    #[arg(short, long, value_name = "OUT", required_unless_present_any = ["emit", "automata"])]
+    output: Option<PathBuf>,
+    /// Write an intermediate form instead
+    #[arg(long, value_enum, value_name = "FORM")]
+    emit: Option<Emit>,
+    /// The form of automata (implies `--emit automata`)
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    automata: Option<AutomataFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Emit {
+    /// The syntax tree
+    Ast,
+    /// The typed core language
+    Hir,
+    /// The automaton of each property
+    Automata,
+    #[value(hide = true)]
+    Abstraction,
+    #[value(hide = true)]
+    Plan,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum AutomataFormat {
+    /// The Hanoi format
+    Hoa,
+    /// Graphviz
+    Dot,
+    /// One JSON object per property
+    #[default]
+    Json,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let emit = args.emit.or(args.automata.map(|_| Emit::Automata));
+    if let (Some(Emit::Ast | Emit::Hir), Some(_)) = (emit, args.automata) {
+        return Err(Failure::Usage(
+            "`--automata` goes with `--emit automata`".to_owned(),
+        ));
+    }
+    if let Some(Emit::Abstraction | Emit::Plan) = emit {
+        let name = if emit == Some(Emit::Plan) {
+            "plan"
+        } else {
+            "abstraction"
+        };
+        return Err(Failure::Usage(format!(
+            "`--emit {name}` is not built yet in {}; there is ast, hir and automata",
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    if emit == Some(Emit::Ast) {
+        return ast(&args);
+    }
+    let (spec, checked) = spec::usable(&args.spec)?;
+    let mut output = Output::open(args.output.as_deref())?;
+    match emit {
+        None => {
+            let file = checked.sources.get(FileId(0));
+            let text = Text {
+                name: file.name().to_owned(),
+                text: file.text().to_owned(),
+            };
+            let properties = (0..spec.properties.len())
+                .filter(|idx| spec.properties[*idx].kind != PropertyKind::Condition)
+                .map(|idx| {
+                    Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).to_json()
+                })
+                .filter_map(|text| RawValue::from_string(text).ok())
+                .collect();
+            let artefact = Artefact {
+                guardc: "spec".to_owned(),
+                version: VERSION,
+                tool: env!("CARGO_PKG_VERSION").to_owned(),
+                blake3: hash(&checked.sources),
+                spec: text,
+                imports: checked.imports,
+                properties,
+            };
+            serde_json::to_writer_pretty(&mut output, &artefact).map_err(std::io::Error::from)?;
+            writeln!(output)?;
+        }
+        Some(Emit::Automata) => automata(&mut output, &spec, args.automata.unwrap_or_default())?,
+        Some(_) => writeln!(output, "{spec:#?}")?,
+    }
+    output.close()?;
+    Ok(Outcome::Holds)
+}
+
+fn ast(args: &Args) -> Result<Outcome, Failure> {
+    let text = spec::text_of(&args.spec)?;
+    if is_artefact(&text) {
+        return Err(Failure::Usage(
+            "a compiled spec is shown as `--emit hir` or `--emit automata`".to_owned(),
+        ));
+    }
+    let checked = spec::check(&args.spec)?;
+    let file = checked.sources.get(FileId(0));
+    let (tree, _) = syntax::parse(file);
+    let mut output = Output::open(args.output.as_deref())?;
+    writeln!(output, "{tree:#?}")?;
+    output.close()?;
+    Ok(if checked.spec.is_some() {
+        Outcome::Holds
+    } else {
+        Outcome::WrongSpec
+    })
+}
+
+fn automata(out: &mut impl Write, spec: &Spec, format: AutomataFormat) -> Result<(), Failure> {
+    for property in spec
+        .properties
+        .iter()
+        .filter(|property| property.kind != PropertyKind::Condition)
+    {
+        match (automaton::build(spec, property.formula), format) {
+            (Ok(dfa), AutomataFormat::Hoa) => {
+                write!(out, "{}", automaton::to_hoa(spec, &property.name, &dfa))?
+            }
+            (Ok(dfa), AutomataFormat::Dot) => {
+                write!(out, "{}", automaton::to_dot(spec, &property.name, &dfa))?
+            }
+            (Ok(dfa), AutomataFormat::Json) => {
+                let line =
+                    json!({"v": 1, "name": property.name, "dfa": automaton::to_json(spec, &dfa)});
+                writeln!(out, "{line}")?;
+            }
+            (Err(reason), AutomataFormat::Json) => {
+                let line =
+                    json!({"v": 1, "name": property.name, "dfa": null, "no_automaton": reason});
+                writeln!(out, "{line}")?;
+            }
+            (Err(reason), AutomataFormat::Hoa) => {
+                writeln!(out, "/* {}: {reason} */", property.name)?
+            }
+            (Err(reason), AutomataFormat::Dot) => writeln!(out, "// {}: {reason}", property.name)?,
+        }
+    }
+    Ok(())
+}

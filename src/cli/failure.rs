@@ -1,0 +1,116 @@
+//! How a verb ends: exit codes, and failures that end it early.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// The exit codes.
+pub(super) mod code {
+    pub(in crate::cli) const HOLDS: u8 = 0;
+    pub(in crate::cli) const VIOLATED: u8 = 1;
+    pub(in crate::cli) const USAGE: u8 = 2;
+    pub(in crate::cli) const UNREADABLE: u8 = 3;
+    pub(in crate::cli) const INTERNAL: u8 = 70;
+}
+
+/// How a verb that did its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All holds.
+    Holds,
+    /// A property is violated, a test fails, a file is not formatted.
+    Violated,
+    /// The spec is wrong, and was told so.
+    WrongSpec,
+    /// Nothing is violated, but data was unreadable in part.
+    Unreadable,
+}
+
+impl Outcome {
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Outcome::Holds => code::HOLDS,
+            Outcome::Violated => code::VIOLATED,
+            Outcome::WrongSpec => code::USAGE,
+            Outcome::Unreadable => code::UNREADABLE,
+        }
+    }
+}
+
+/// Why a verb could not do its work.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The arguments ask for what cannot be done.
+    Usage(String),
+    /// It was told already.
+    Told(u8),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Tells the failure on the error output; gives the exit code.
+    ///
+    /// A reader that closed the output early has what it wanted: no error.
+    pub(super) fn tell(&self) -> u8 {
+        match self {
+            Failure::Usage(message) => {
+                complain(message);
+                code::USAGE
+            }
+            Failure::Told(code) => *code,
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => code::HOLDS,
+            Failure::Output(error) => {
+                complain(&format!("the output cannot be written: {error}"));
+                code::USAGE
+            }
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    /// For errors of writing; readers make messages that name the file.
+    fn from(error: io::Error) -> Failure {
+        Failure::Output(error)
+    }
+}
+
+/// One line on the error output. That it cannot be written is no reason to fail.
+pub(super) fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+/// What the first panic said, and where.
+static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Keeps what a panic says until [`internal_fault`] tells it; a worker's panic is passed on without its message.
+pub(super) fn quiet_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info
+            .location()
+            .map_or_else(String::new, |place| format!(" at {place}"));
+        let text = info
+            .payload()
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| info.payload().downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".to_owned());
+        let mut first = FIRST_PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(format!("{text}{place}"));
+    }));
+}
+
+/// Tells of a panic: what to report, and where.
+pub(super) fn internal_fault() {
+    let first = FIRST_PANIC
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let told = first.unwrap_or_else(|| "no message".to_owned());
+    let _ = writeln!(
+        io::stderr(),
+        "internal fault: {told}\n\
+         This is a bug in guard {}, not in your spec or data. Please report it with this message, the command line,\n\
+         and, if you can, the spec and the smallest trace that shows it.",
+        env!("CARGO_PKG_VERSION")
+    );
+}

@@ -1,0 +1,75 @@
+//! `guard fmt`: canonical layout.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, Outcome, complain};
+use super::output::{Output, stderr_paint};
+use super::spec::text_of;
+use crate::diagnostic::{self, Diagnostic, RenderOptions};
+use crate::source::{SourceFile, SourceMap};
+use crate::syntax;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Specs to format in place; `-` formats the standard input to the standard output
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Change nothing; list the files that are not formatted, and fail if there are any
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let mut output = Output::open(None)?;
+    let mut outcome = Outcome::Holds;
+    for path in &args.files {
+        let text = text_of(path)?;
+        let Some(formatted) = formatted(path, &text) else {
+            // The others are still formatted; the worst outcome stays.
+            outcome = Outcome::WrongSpec;
+            continue;
+        };
+        if path == Path::new("-") && !args.check {
+            output.write_all(formatted.as_bytes())?;
+        } else if formatted != text {
+            if args.check {
+                writeln!(output, "{}", path.display())?;
+                if outcome == Outcome::Holds {
+                    outcome = Outcome::Violated;
+                }
+            } else {
+                let mut file = Output::open(Some(path))?;
+                file.write_all(formatted.as_bytes())?;
+                file.close()?;
+            }
+        }
+    }
+    output.close()?;
+    Ok(outcome)
+}
+
+/// The canonical text; none where the file has errors, which are told.
+fn formatted(path: &Path, text: &str) -> Option<String> {
+    if super::artefact::is_artefact(text) {
+        complain(&format!(
+            "`{}` is a compiled spec; format its sources",
+            path.display()
+        ));
+        return None;
+    }
+    let file = SourceFile::new(path.display().to_string(), text);
+    let errors = match syntax::format_file(&file) {
+        Ok(formatted) => return Some(formatted),
+        Err(diagnostics) => diagnostics
+            .into_iter()
+            .filter(Diagnostic::is_error)
+            .collect::<Vec<_>>(),
+    };
+    let options = RenderOptions {
+        color: stderr_paint().colour,
+    };
+    let drawn = diagnostic::render(&errors, &SourceMap::from(file), options);
+    let _ = std::io::stderr().write_all(drawn.as_bytes());
+    None
+}

@@ -1,0 +1,142 @@
+//! The command line: arguments in, exit code out.
+//!
+//! One file per verb. This is the only part that opens files, writes to the terminal and reads arguments; what the verbs
+//! do is done by the library below, on text and bytes.
+//!
+//! | exit code | when |
+//! |---|---|
+//! | 0 | all holds |
+//! | 1 | a property is violated, or a test fails; also where some data was unreadable besides |
+//! | 2 | the spec or the usage is wrong |
+//! | 3 | no violation was found, but input data was unreadable in part, or there was nothing to judge |
+//! | 70 | an internal fault |
+
+mod artefact;
+mod audit;
+mod check;
+mod compile;
+mod explain;
+mod failure;
+mod fmt;
+mod jobs;
+mod output;
+mod progress;
+mod spec;
+mod test;
+
+use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use failure::{Failure, Outcome, code};
+
+/// Verbs that are planned and cannot be used yet.
+const NOT_BUILT: &[&str] = &[
+    "learn",
+    "query",
+    "verify",
+    "monitor",
+    "calibrate",
+    "draft",
+    "export",
+    "import",
+    "lsp",
+    "hook",
+    "proxy",
+    "serve",
+];
+
+const AFTER_HELP: &str = "\
+Exit codes:
+  0   all holds
+  1   a property is violated or a test fails (also where data was unreadable besides)
+  2   the spec or the usage is wrong
+  3   no violation, but input data was unreadable in part, or there was nothing to judge
+  70  an internal fault";
+
+/// Says what agents must never do, and finds where they did.
+#[derive(Debug, Parser)]
+#[command(name = "guard", version, about, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Judge recorded traces
+    Audit(audit::Args),
+    /// Parse, resolve, type-check and lint specs
+    Check(check::Args),
+    /// Compile a spec into one file that the other verbs take in its place
+    Compile(compile::Args),
+    /// Tell what a property compiles to, or what a diagnostic code means
+    Explain(explain::Args),
+    /// Lay out specs in the canonical way
+    Fmt(fmt::Args),
+    /// Run the tests that stand in specs
+    Test(test::Args),
+}
+
+/// Runs the command with the arguments of the process.
+pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os()))
+}
+
+/// Runs the command with these arguments; the first is the name of the program.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    failure::quiet_panics();
+    match std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(args.into_iter().collect()))) {
+        Ok(Ok(outcome)) => outcome.code(),
+        Ok(Err(failure)) => failure.tell(),
+        Err(_) => {
+            failure::internal_fault();
+            code::INTERNAL
+        }
+    }
+}
+
+fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&args, &error),
+    };
+    match cli.verb {
+        Verb::Audit(args) => audit::run(args),
+        Verb::Fmt(args) => fmt::run(args),
+        Verb::Test(args) => test::run(args),
+        Verb::Check(args) => check::run(args),
+        Verb::Compile(args) => compile::run(args),
+        Verb::Explain(args) => explain::run(args),
+    }
+}
+
+/// Help and version go to the output, everything else is wrong usage.
+fn usage(args: &[OsString], error: &clap::Error) -> Result<Outcome, Failure> {
+    let verb = args.get(1).and_then(|verb| verb.to_str()).unwrap_or("");
+    if error.kind() == clap::error::ErrorKind::InvalidSubcommand && NOT_BUILT.contains(&verb) {
+        let verbs: Vec<String> = Cli::command()
+            .get_subcommands()
+            .map(|verb| format!("`{}`", verb.get_name()))
+            .collect();
+        return Err(Failure::Usage(format!(
+            "`guard {verb}` is not built yet in {}; there is {}",
+            env!("CARGO_PKG_VERSION"),
+            verbs.join(", ")
+        )));
+    }
+    match error.print() {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            return Err(Failure::Output(error));
+        }
+        _ => {}
+    }
+    if error.use_stderr() {
+        Err(Failure::Told(code::USAGE))
+    } else {
+        Ok(Outcome::Holds)
+    }
+}

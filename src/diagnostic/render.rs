@@ -1,0 +1,194 @@
+//! Diagnostics for people: the text with labels under it.
+
+use super::{Diagnostic, Fix, Severity};
+use crate::source::{FileId, SourceMap, Span};
+use ariadne::{Cache, Color, Config, IndexType, Label, Report, ReportKind, Source};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How diagnostics are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// Whether to use terminal colours.
+    pub color: bool,
+}
+
+/// Draws diagnostics in the order given, each followed by an empty line.
+///
+/// The same diagnostics give the same bytes.
+#[must_use]
+pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, options: RenderOptions) -> String {
+    let mut cache = Sources {
+        map: sources,
+        read: BTreeMap::new(),
+    };
+    let mut out = Vec::new();
+    for diagnostic in diagnostics {
+        let report = report(diagnostic, sources, options);
+        if report.write(&mut cache, &mut out).is_err() {
+            out.extend_from_slice(plain(diagnostic, sources).as_bytes());
+        }
+        out.push(b'\n');
+    }
+    let text = String::from_utf8_lossy(&out);
+    if options.color {
+        return text.into_owned();
+    }
+    // no spaces at the ends of lines, so that snapshots survive editors
+    let mut trimmed = String::with_capacity(text.len());
+    for line in text.lines() {
+        trimmed.push_str(without_colors(line).trim_end());
+        trimmed.push('\n');
+    }
+    trimmed
+}
+
+/// Ariadne colours the kind of a report even when colours are off.
+fn without_colors(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut pieces = line.split("\u{1b}[");
+    out.push_str(pieces.next().unwrap_or(""));
+    for piece in pieces {
+        out.push_str(piece.split_once('m').map_or("", |(_, rest)| rest));
+    }
+    out
+}
+
+/// One line for each diagnostic: `file:line:column: error G0101: message`.
+#[must_use]
+pub fn render_short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    diagnostics
+        .iter()
+        .map(|diagnostic| plain(diagnostic, sources))
+        .collect()
+}
+
+fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let file = sources.get(diagnostic.span().file);
+    let at = file.location(diagnostic.span().start);
+    format!(
+        "{}:{}:{}: {} {}: {}\n",
+        file.name(),
+        at.line,
+        at.column,
+        diagnostic.severity.as_str(),
+        diagnostic.code,
+        diagnostic.message
+    )
+}
+
+type Place = (FileId, std::ops::Range<usize>);
+
+fn report<'d>(
+    diagnostic: &'d Diagnostic,
+    sources: &SourceMap,
+    options: RenderOptions,
+) -> Report<'d, Place> {
+    let (word, color) = match diagnostic.severity {
+        Severity::Error => ("error", Color::Red),
+        Severity::Warning => ("warning", Color::Yellow),
+        Severity::Hint => ("hint", Color::Cyan),
+    };
+    let config = Config::new()
+        .with_index_type(IndexType::Byte)
+        .with_color(options.color);
+    let primary = place(diagnostic.span(), sources);
+    let mut builder = Report::build(ReportKind::Custom(word, color), primary.clone())
+        .with_config(config)
+        .with_code(diagnostic.code)
+        .with_message(&diagnostic.message);
+    let label = match diagnostic.primary.message.as_str() {
+        "" => "here",
+        message => message,
+    };
+    builder.add_label(
+        Label::new(primary)
+            .with_message(label)
+            .with_color(color)
+            .with_priority(1),
+    );
+    for label in &diagnostic.secondary {
+        builder.add_label(
+            Label::new(place(label.span, sources))
+                .with_message(&label.message)
+                .with_color(Color::Blue),
+        );
+    }
+    for note in &diagnostic.notes {
+        builder.add_note(note);
+    }
+    for fix in &diagnostic.fixes {
+        builder.add_help(help(fix, sources));
+    }
+    builder.finish()
+}
+
+/// A span that lies in its file.
+fn place(span: Span, sources: &SourceMap) -> Place {
+    let len = sources.get(span.file).text().len();
+    let range = span.range();
+    (span.file, range.start.min(len)..range.end.min(len))
+}
+
+/// What a fix does, with the line that it makes where that is short.
+fn help(fix: &Fix, sources: &SourceMap) -> String {
+    match fixed_line(fix, sources) {
+        Some(line) if line.chars().count() <= 90 => format!("{}: `{line}`", fix.message),
+        _ => fix.message.clone(),
+    }
+}
+
+/// The line with all edits made, if they all are on one line.
+fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
+    let (first, _) = fix.edits.first()?;
+    let file = sources.get(first.file);
+    let line = file.lines().line_index(first.start);
+    let start = file.lines().line_start(line)?;
+    let text_len = u32::try_from(file.text().len()).ok()?;
+    let end = file
+        .lines()
+        .line_start(line + 1)
+        .map_or(text_len, |next| next - 1);
+    let mut edits: Vec<_> = fix.edits.iter().collect();
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut out = String::new();
+    let mut at = start;
+    for (span, text) in edits {
+        if span.start < at || span.end > end || text.contains('\n') {
+            return None;
+        }
+        out.push_str(file.slice(Span::new(first.file, at, span.start)));
+        out.push_str(text);
+        at = span.end;
+    }
+    out.push_str(file.slice(Span::new(first.file, at, end)));
+    let without_marker = out.split("//").next().unwrap_or("").trim();
+    Some(if without_marker.is_empty() {
+        out.trim().to_owned()
+    } else {
+        without_marker.to_owned()
+    })
+}
+
+/// The files of a map, as ariadne wants them.
+struct Sources<'m> {
+    map: &'m SourceMap,
+    read: BTreeMap<FileId, Source<String>>,
+}
+
+impl Cache<FileId> for Sources<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl fmt::Debug> {
+        let map = self.map;
+        let source = self
+            .read
+            .entry(*id)
+            .or_insert_with(|| Source::from(map.get(*id).text().to_owned()));
+        Ok::<_, std::convert::Infallible>(source)
+    }
+
+    fn display<'a>(&self, id: &'a FileId) -> Option<impl fmt::Display + 'a> {
+        Some(self.map.get(*id).name().to_owned())
+    }
+}

@@ -1,0 +1,295 @@
+//! A whole JSON text as a [`Value`] tree, for readers that look at it from many sides.
+//!
+//! # What cannot be known
+//! A tree has no place for "unknown", and losing a whole document for one `NaN` would be wrong. So a value that
+//! cannot be known is a *stand-in*: a [`Value`] that no JSON text has, made by [`unknown`] and recognised by [`why`].
+//! It travels with the subtree that it is in, so a reader that moves subtrees into canonical events need not know of
+//! it; the projection makes every cell that is a stand-in, or contains one, unknown. Stand-ins are
+//! * `NaN`, `Infinity` and numbers beyond a float (`1e999`),
+//! * strings with half a surrogate pair, which are no text,
+//! * objects with a key twice: the whole object, since it cannot be told which copy another reader believes.
+
+use smol_str::SmolStr;
+
+use super::limits::InputLimits;
+use super::scan::{Fault, FaultKind, Lexeme, Raw, Scanner, decode};
+use crate::problem::ProblemKind;
+use crate::value::{EnumValue, Number, Object, Value};
+
+/// No spec has this many enums.
+const STAND_IN: u16 = u16::MAX;
+
+/// The stand-in for a value that cannot be known.
+pub fn unknown(why: ProblemKind) -> Value {
+    let index = match why {
+        ProblemKind::DuplicateKey => 1,
+        ProblemKind::InvalidUtf8 => 2,
+        _ => 0,
+    };
+    Value::Enum(EnumValue {
+        of: STAND_IN,
+        index,
+    })
+}
+
+/// Why a value cannot be known, where it is a stand-in itself.
+pub fn why(value: &Value) -> Option<ProblemKind> {
+    match value {
+        Value::Enum(EnumValue {
+            of: STAND_IN,
+            index,
+        }) => Some(match index {
+            1 => ProblemKind::DuplicateKey,
+            2 => ProblemKind::InvalidUtf8,
+            _ => ProblemKind::Number,
+        }),
+        _ => None,
+    }
+}
+
+/// Why a value cannot be known, where it is a stand-in or contains one.
+pub fn why_within(value: &Value) -> Option<ProblemKind> {
+    match value {
+        Value::List(items) => items.iter().find_map(why_within),
+        Value::Object(object) => object.iter().find_map(|(_, member)| why_within(member)),
+        other => why(other),
+    }
+}
+
+/// A parsed document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The tree, with stand-ins for what cannot be known.
+    pub value: Value,
+    /// What the stand-ins stand for, in the order of the text.
+    pub losses: Vec<Loss>,
+}
+
+/// A value of a document that cannot be known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Why.
+    pub kind: ProblemKind,
+    /// 0-based line within the document.
+    pub line: u64,
+    /// One lower-case clause.
+    pub message: String,
+}
+
+/// A text that is no document at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DocumentError {
+    /// `Malformed`, `InvalidUtf8` or `Limit`.
+    pub kind: ProblemKind,
+    /// 0-based line within the text.
+    pub line: u64,
+    /// One lower-case clause.
+    pub message: String,
+}
+
+impl DocumentError {
+    pub(crate) fn new(fault: Fault, bytes: &[u8], limits: &InputLimits) -> DocumentError {
+        let line = newlines(bytes, fault.at);
+        let (kind, message) = explain(fault, bytes, limits);
+        DocumentError {
+            kind,
+            line,
+            message,
+        }
+    }
+}
+
+/// Line ends before an offset.
+pub(crate) fn newlines(bytes: &[u8], at: usize) -> u64 {
+    let before = bytes.get(..at).unwrap_or(bytes);
+    memchr::memchr_iter(b'\n', before).count() as u64
+}
+
+/// A fault as a kind of problem and a clause.
+pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (ProblemKind, String) {
+    let line_start = memchr::memrchr(b'\n', bytes.get(..fault.at).unwrap_or(bytes))
+        .map_or(0, |newline| newline + 1);
+    let column = fault.at.saturating_sub(line_start) + 1;
+    match fault.kind {
+        FaultKind::Syntax(what) => (
+            ProblemKind::Malformed,
+            format!("no JSON: {what}, at column {column}"),
+        ),
+        FaultKind::End => (
+            ProblemKind::Malformed,
+            "no JSON: it ends within a value".to_owned(),
+        ),
+        FaultKind::Depth => (
+            ProblemKind::Limit,
+            format!(
+                "nested deeper than {} levels (raise `--max-depth`)",
+                limits.depth()
+            ),
+        ),
+    }
+}
+
+/// Parses one JSON text. Numbers are exact; keys that stand twice, `NaN` and half surrogate pairs become stand-ins.
+///
+/// # Errors
+/// The text is not UTF-8, is not JSON, or is nested too deeply.
+pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| DocumentError {
+        kind: ProblemKind::InvalidUtf8,
+        line: newlines(bytes, error.valid_up_to()),
+        message: "the bytes are not UTF-8".to_owned(),
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut scanner = Scanner::new(text.as_bytes());
+    let mut notes = Vec::new();
+    let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
+    let value = build(&mut scanner, text, limits.depth(), &mut notes).map_err(fail)?;
+    if !scanner.at_end() {
+        return Err(fail(Fault {
+            at: scanner.at,
+            kind: FaultKind::Syntax("more text follows the value"),
+        }));
+    }
+    let losses = notes
+        .into_iter()
+        .map(|note| Loss {
+            kind: note.kind,
+            line: newlines(text.as_bytes(), note.at),
+            message: note.message,
+        })
+        .collect();
+    Ok(Document { value, losses })
+}
+
+/// A stand-in that [`build`] made, and where.
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) at: usize,
+    pub(crate) kind: ProblemKind,
+    pub(crate) message: String,
+}
+
+/// Builds the tree of the value at the scanner.
+pub(crate) fn build(
+    scanner: &mut Scanner<'_>,
+    text: &str,
+    depth: usize,
+    notes: &mut Vec<Note>,
+) -> Result<Value, Fault> {
+    let byte = scanner.peek()?;
+    let start = scanner.at;
+    let too_deep = Fault {
+        at: start,
+        kind: FaultKind::Depth,
+    };
+    match byte {
+        b'{' => {
+            let inner = depth.checked_sub(1).ok_or(too_deep)?;
+            let mut members = Vec::new();
+            let mut lone = None;
+            let mut next = scanner.first_key()?;
+            while let Some(key) = next {
+                if key.lone {
+                    lone = Some(key);
+                }
+                let name = name(text, key);
+                members.push((name, build(scanner, text, inner, notes)?));
+                next = scanner.next_key()?;
+            }
+            if let Some(key) = lone {
+                notes.push(Note {
+                    at: key.start,
+                    kind: ProblemKind::InvalidUtf8,
+                    message: lone_key(text.get(key.start..key.end).unwrap_or_default()),
+                });
+                return Ok(unknown(ProblemKind::DuplicateKey));
+            }
+            Ok(match Object::new(members) {
+                Ok(object) => Value::Object(object.into()),
+                Err(key) => {
+                    notes.push(Note {
+                        at: start,
+                        kind: ProblemKind::DuplicateKey,
+                        message: duplicate_key(&key),
+                    });
+                    unknown(ProblemKind::DuplicateKey)
+                }
+            })
+        }
+        b'[' => {
+            let inner = depth.checked_sub(1).ok_or(too_deep)?;
+            let mut items = Vec::new();
+            let mut more = scanner.first_item()?;
+            while more {
+                items.push(build(scanner, text, inner, notes)?);
+                more = scanner.next_item()?;
+            }
+            Ok(Value::list(items))
+        }
+        _ => {
+            let lexeme = scanner.scalar(byte)?;
+            Ok(scalar(lexeme, text).unwrap_or_else(|kind| {
+                notes.push(Note {
+                    at: start,
+                    kind,
+                    message: match kind {
+                        ProblemKind::InvalidUtf8 => HALF_PAIR.to_owned(),
+                        _ => {
+                            let number = text.get(start..scanner.at).unwrap_or_default();
+                            format!("`{}` is no number that can be kept", brief(number))
+                        }
+                    },
+                });
+                unknown(kind)
+            }))
+        }
+    }
+}
+
+/// The clause for a string that is no text.
+pub(crate) const HALF_PAIR: &str = "half a surrogate pair stands in a string";
+
+pub(crate) fn duplicate_key(key: &str) -> String {
+    format!("the key `{}` stands twice in an object", brief(key))
+}
+
+pub(crate) fn lone_key(raw: &str) -> String {
+    format!("half a surrogate pair stands in the key `{}`", brief(raw))
+}
+
+/// The value of a scalar; the kind of problem where it cannot be known.
+pub(crate) fn scalar(lexeme: Lexeme, text: &str) -> Result<Value, ProblemKind> {
+    match lexeme {
+        Lexeme::Null => Ok(Value::Null),
+        Lexeme::Bool(value) => Ok(Value::Bool(value)),
+        Lexeme::Number(start, end) => Number::parse(text.get(start..end).unwrap_or_default())
+            .map(Value::Number)
+            .ok_or(ProblemKind::Number),
+        Lexeme::NotFinite => Err(ProblemKind::Number),
+        Lexeme::String(raw) if raw.lone => Err(ProblemKind::InvalidUtf8),
+        Lexeme::String(raw) => Ok(Value::String(name(text, raw))),
+    }
+}
+
+/// The text of a string.
+pub(crate) fn name(text: &str, raw: Raw) -> SmolStr {
+    let inner = text.get(raw.start..raw.end).unwrap_or_default();
+    if raw.escaped && !raw.lone {
+        let mut decoded = String::with_capacity(inner.len());
+        decode(inner, &mut decoded);
+        SmolStr::from(decoded)
+    } else {
+        SmolStr::new(inner)
+    }
+}
+
+/// The first part of a text that may be long, for a message.
+pub(crate) fn brief(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut brief: String = chars.by_ref().take(60).collect();
+    if chars.next().is_some() {
+        brief.push('…');
+    }
+    brief
+}

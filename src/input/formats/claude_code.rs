@@ -1,0 +1,289 @@
+//! Transcripts of Claude Code, in two readings: `claude_code` follows the branch that ends in the last leaf and sets
+//! sub-agents apart, `claude_code_lines` takes every record in file order as one trace.
+//!
+//! Also read is what `--output-format stream-json` prints, which is the same without the tree.
+//!
+//! An item is a record: a line of a `.jsonl`, or an element of `loglines`. Its index is its position there, in both
+//! readings.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::anthropic;
+use super::claude_tree::{Node, branch, roots};
+use super::event::Draft;
+use super::shape::{
+    at, content_text, first, flag, get, id, is_object, kind, list, object, some, text,
+};
+use super::trace::{Out, Trace};
+use super::units::{Item, flat};
+use super::{Input, Place};
+use crate::value::Value;
+
+const WRAPPERS: [&str; 1] = ["loglines"];
+
+/// Every record, in file order.
+pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
+    let records = flat(input, &WRAPPERS);
+    let Some(begin) = records.first() else {
+        return;
+    };
+    let session = records.iter().find_map(|record| session(record.value));
+    let mut trace = Trace::new(session, 0, begin.line);
+    trace.meta(facts(records.iter().map(|record| record.value)));
+    for (index, record) in records.iter().enumerate() {
+        let agent = agent_of(record.value);
+        begin_item(&mut trace, index, record, agent);
+        events(&mut trace, record.value);
+    }
+    trace.finish(out);
+}
+
+/// The branch that was followed; sub-agents in traces of their own.
+pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
+    let records = flat(input, &WRAPPERS);
+    let session = records.iter().find_map(|record| session(record.value));
+    let mut nodes: Vec<Node<'_>> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    for (index, record) in records.iter().enumerate() {
+        let place = Place {
+            line: record.line,
+            index: u32::try_from(index).ok(),
+        };
+        if let Some(what) = left_out(record.value) {
+            out.lose_item(what, place);
+            continue;
+        }
+        if let Some(uuid) = text(record.value, "uuid") {
+            let known = seen.get(uuid).and_then(|earlier| records.get(*earlier));
+            if known.is_some_and(|earlier| earlier.value == record.value) {
+                out.lose_item("records that stand twice", place);
+                continue;
+            }
+            seen.insert(uuid, index);
+        }
+        nodes.push(node(record.value));
+        places.push(index);
+    }
+    for (agent, members) in groups(&records, &nodes, &places) {
+        let group: Vec<Node<'_>> = members
+            .iter()
+            .filter_map(|member| nodes.get(*member).cloned())
+            .collect();
+        let chosen = branch(&group);
+        let name = match (&session, &agent) {
+            (Some(session), Some(agent)) => Some(SmolStr::new(format!("{session}/{agent}"))),
+            (None, Some(agent)) => Some(agent.clone()),
+            (session, None) => session.clone(),
+        };
+        let kept: Vec<(usize, &Item<'_>, bool)> = members
+            .iter()
+            .zip(&chosen)
+            .filter_map(|(member, chosen)| {
+                let index = *places.get(*member)?;
+                Some((index, records.get(index)?, *chosen))
+            })
+            .collect();
+        let line = kept.first().and_then(|(_, record, _)| record.line);
+        let mut trace = Trace::new(name, 0, line);
+        trace.meta(facts(
+            records
+                .iter()
+                .filter(|record| agent.is_none() || agent_of(record.value).is_some())
+                .map(|record| record.value),
+        ));
+        for (index, record, chosen) in kept {
+            if !chosen {
+                let place = Place {
+                    line: record.line,
+                    index: u32::try_from(index).ok(),
+                };
+                out.lose_item("records of branches that were given up", place);
+                continue;
+            }
+            let agent = match &agent {
+                Some(agent) => Some(Value::String(agent.clone())),
+                None => agent_of(record.value),
+            };
+            begin_item(&mut trace, index, record, agent);
+            events(&mut trace, record.value);
+        }
+        trace.finish(out);
+    }
+}
+
+fn begin_item(trace: &mut Trace, index: usize, record: &Item<'_>, agent: Option<Value>) {
+    let at = some(record.value, "timestamp")
+        .filter(|at| matches!(at, Value::String(_) | Value::Number(_)))
+        .cloned();
+    trace.item(index, record.line, record.value, at, agent);
+}
+
+fn session(record: &Value) -> Option<SmolStr> {
+    id(first(record, &["sessionId", "session_id"]))
+}
+
+/// The sub-agent of a record; the streamed form names it by the call that started it.
+fn agent_id(record: &Value) -> Option<SmolStr> {
+    id(first(record, &["agentId", "parent_tool_use_id"]))
+}
+
+/// Null for the main agent; absent where the record does not say.
+fn agent_of(record: &Value) -> Option<Value> {
+    match (agent_id(record), flag(record, "isSidechain")) {
+        (Some(agent), _) => Some(Value::String(agent)),
+        (None, Some(true)) => Some(Value::string("sidechain")),
+        (None, Some(false)) => Some(Value::Null),
+        (None, None) => get(record, "parent_tool_use_id").cloned(),
+    }
+}
+
+/// Why a record is no part of any conversation.
+fn left_out(record: &Value) -> Option<String> {
+    if !is_object(record) {
+        return Some("values that are not objects".to_owned());
+    }
+    match kind(record) {
+        Some("summary") => Some("records of type `summary` (kept in `meta.summary`)".to_owned()),
+        Some(kind @ "progress") => Some(format!("records of type `{kind}`")),
+        // The streamed form has `system` and `result` records of its own, by session.
+        Some("system" | "result") if get(record, "session_id").is_some() => None,
+        kind if get(record, "message").is_none() && text(record, "uuid").is_none() => {
+            Some(match kind {
+                Some(kind) => format!("records of type `{kind}`"),
+                None => "records without type, message and uuid".to_owned(),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn node(record: &Value) -> Node<'_> {
+    let blocks = at(record, &["message", "content"])
+        .and_then(super::shape::items)
+        .unwrap_or(&[]);
+    let ids = |suffix: &'static str, key: &'static str| -> Vec<&str> {
+        blocks
+            .iter()
+            .filter(|block| kind(block).is_some_and(|kind| kind.ends_with(suffix)))
+            .filter_map(|block| text(block, key))
+            .collect()
+    };
+    Node {
+        uuid: text(record, "uuid").unwrap_or(""),
+        parent: text(record, "parentUuid"),
+        speaks: matches!(kind(record), Some("user" | "assistant")),
+        message: match kind(record) {
+            Some("assistant") => at(record, &["message", "id"]).and_then(Value::as_str),
+            _ => None,
+        },
+        calls: ids("tool_use", "id"),
+        answers: ids("tool_result", "tool_use_id"),
+    }
+}
+
+/// The conversations of a file: the main one, and one per sub-agent. Side chains without an agent id are told apart by
+/// the tree they stand in.
+fn groups(
+    records: &[Item<'_>],
+    nodes: &[Node<'_>],
+    places: &[usize],
+) -> Vec<(Option<SmolStr>, Vec<usize>)> {
+    let (roots, _) = roots(nodes);
+    let mut groups: Vec<(Option<SmolStr>, Vec<usize>)> = Vec::new();
+    let mut side: FxHashMap<usize, SmolStr> = FxHashMap::default();
+    let mut known: FxHashMap<Option<SmolStr>, usize> = FxHashMap::default();
+    for (member, index) in places.iter().enumerate() {
+        let Some(record) = records.get(*index) else {
+            continue;
+        };
+        let agent = match (agent_id(record.value), flag(record.value, "isSidechain")) {
+            (Some(agent), Some(true) | None) => Some(agent),
+            (None, Some(true)) => {
+                let next = side.len() + 1;
+                let root = roots.get(member).copied().unwrap_or(member);
+                let name = side
+                    .entry(root)
+                    .or_insert_with(|| SmolStr::new(format!("side{next}")));
+                Some(name.clone())
+            }
+            _ => None,
+        };
+        let next = groups.len();
+        let group = *known.entry(agent.clone()).or_insert(next);
+        if group == next {
+            groups.push((agent, Vec::new()));
+        }
+        if let Some((_, members)) = groups.get_mut(group) {
+            members.push(member);
+        }
+    }
+    groups
+}
+
+/// Facts of the session: the first that is said counts.
+fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
+    let members = [
+        ("session", ["sessionId", "session_id"].as_slice()),
+        ("cwd", &["cwd"]),
+        ("version", &["version"]),
+        ("git_branch", &["gitBranch"]),
+        ("model", &["model"]),
+        ("summary", &["summary"]),
+        ("title", &["customTitle", "aiTitle", "title"]),
+    ];
+    let mut facts: Vec<(SmolStr, Value)> = Vec::new();
+    for (name, keys) in members {
+        if let Some(value) = records.clone().find_map(|record| first(record, keys)) {
+            facts.push((SmolStr::new_static(name), value.clone()));
+        }
+    }
+    let model = records
+        .clone()
+        .find_map(|record| at(record, &["message", "model"]).filter(|model| !model.is_null()));
+    if let Some(model) = model
+        && !facts.iter().any(|(name, _)| name == "model")
+    {
+        facts.push((SmolStr::new_static("model"), model.clone()));
+    }
+    object(facts)
+}
+
+/// The events of one record.
+fn events(trace: &mut Trace, record: &Value) {
+    // What the program put into the user's mouth was not said by the user.
+    let injected = ["isMeta", "isCompactSummary"]
+        .iter()
+        .any(|key| flag(record, key) == Some(true));
+    let message = get(record, "message");
+    let role = message
+        .and_then(|message| text(message, "role"))
+        .or_else(|| kind(record).filter(|kind| matches!(*kind, "user" | "assistant")));
+    match (role, message) {
+        (Some(role), Some(message)) => {
+            let role = if injected { "system" } else { role };
+            match (list(message, "content"), message) {
+                (Some(blocks), _) => {
+                    for block in blocks {
+                        anthropic::block(trace, role, block);
+                    }
+                }
+                (None, Value::String(said)) => {
+                    let said = Some(Value::String(said.clone()));
+                    trace.push(Draft::message(role, message).text(said));
+                }
+                (None, message) => {
+                    let said = content_text(get(message, "content"));
+                    trace.push(Draft::message(role, message).text(said));
+                }
+            }
+        }
+        _ => {
+            let said =
+                first(record, &["summary", "content", "text", "result"]).and_then(Value::as_str);
+            let said = said.or_else(|| record.as_str()).map(Value::string);
+            trace.push(Draft::other(record).text(said.or(Some(Value::Null))));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The draft of a canonical event: which members are absent (not recorded) and which are null (known not to be there).
+
+use smol_str::SmolStr;
+
+use super::shape::{object, string};
+use crate::value::Value;
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Message,
+    Call,
+    Result,
+    Other,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Message => "message",
+            Kind::Call => "call",
+            Kind::Result => "result",
+            Kind::Other => "other",
+        }
+    }
+}
+
+/// A canonical event in the making; `None` is a member that the source does not record.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) kind: Kind,
+    pub(super) role: Option<Value>,
+    pub(super) text: Option<Value>,
+    pub(super) tool: Option<Value>,
+    pub(super) args: Option<Value>,
+    pub(super) call: Option<Value>,
+    pub(super) result: Option<Value>,
+    pub(super) error: Option<Value>,
+    pub(super) at: Option<Value>,
+    pub(super) agent: Option<Value>,
+    pub(super) raw: Value,
+}
+
+impl Draft {
+    /// A message has no tool, arguments, call, result or error; its text is still to be said.
+    pub(super) fn message(role: &str, raw: &Value) -> Draft {
+        Draft {
+            kind: Kind::Message,
+            role: Some(Value::string(canonical_role(role))),
+            tool: Some(Value::Null),
+            args: Some(Value::Null),
+            call: Some(Value::Null),
+            result: Some(Value::Null),
+            error: Some(Value::Null),
+            ..Draft::blank(raw)
+        }
+    }
+
+    /// A call has no text, result or error of its own; tool, arguments and id are still to be said.
+    pub(super) fn call(raw: &Value) -> Draft {
+        Draft {
+            kind: Kind::Call,
+            role: Some(string("assistant")),
+            text: Some(Value::Null),
+            result: Some(Value::Null),
+            error: Some(Value::Null),
+            ..Draft::blank(raw)
+        }
+    }
+
+    /// A result; tool and arguments are those of the call it answers, where that is found.
+    pub(super) fn result(raw: &Value) -> Draft {
+        Draft {
+            kind: Kind::Result,
+            role: Some(string("tool")),
+            ..Draft::blank(raw)
+        }
+    }
+
+    /// Anything else: it has none of the members, and `raw` tells what it is.
+    pub(super) fn other(raw: &Value) -> Draft {
+        Draft {
+            kind: Kind::Other,
+            role: Some(Value::Null),
+            text: Some(Value::Null),
+            tool: Some(Value::Null),
+            args: Some(Value::Null),
+            call: Some(Value::Null),
+            result: Some(Value::Null),
+            error: Some(Value::Null),
+            ..Draft::blank(raw)
+        }
+    }
+
+    fn blank(raw: &Value) -> Draft {
+        Draft {
+            kind: Kind::Other,
+            role: None,
+            text: None,
+            tool: None,
+            args: None,
+            call: None,
+            result: None,
+            error: None,
+            at: None,
+            agent: None,
+            raw: raw.clone(),
+        }
+    }
+
+    pub(super) fn role(mut self, role: &str) -> Draft {
+        self.role = Some(Value::string(canonical_role(role)));
+        self
+    }
+
+    pub(super) fn text(mut self, text: Option<Value>) -> Draft {
+        self.text = text;
+        self
+    }
+
+    pub(super) fn tool(mut self, tool: Option<&str>) -> Draft {
+        self.tool = tool.map(Value::string);
+        self
+    }
+
+    pub(super) fn args(mut self, args: Option<Value>) -> Draft {
+        self.args = args;
+        self
+    }
+
+    /// Names the call that an event of kind `other` belongs to.
+    pub(super) fn about_call(mut self, id: Option<&str>) -> Draft {
+        self.call = Some(id.map_or(Value::Null, Value::string));
+        self
+    }
+
+    pub(super) fn outcome(mut self, result: Option<Value>) -> Draft {
+        self.result = result;
+        self
+    }
+
+    pub(super) fn error(mut self, error: Option<bool>) -> Draft {
+        self.error = error.map(Value::Bool);
+        self
+    }
+
+    pub(super) fn at(mut self, at: Option<Value>) -> Draft {
+        self.at = at;
+        self
+    }
+
+    /// The event; `item` is the source item that it stands in.
+    pub(super) fn build(self, item: &Value) -> Value {
+        let members = [
+            ("kind", Some(string(self.kind.name()))),
+            ("role", self.role),
+            ("text", self.text),
+            ("tool", self.tool),
+            ("args", self.args),
+            ("call", self.call),
+            ("result", self.result),
+            ("error", self.error),
+            ("at", self.at),
+            ("agent", self.agent),
+            ("raw", Some(self.raw)),
+            ("item", Some(item.clone())),
+        ];
+        object(
+            members
+                .into_iter()
+                .filter_map(|(name, value)| Some((SmolStr::new_static(name), value?)))
+                .collect(),
+        )
+    }
+}
+
+/// One name per role, whatever the maker calls it; roles we do not know stay as they are.
+pub(super) fn canonical_role(role: &str) -> &str {
+    match role {
+        "human" => "user",
+        "ai" | "model" | "gemini" | "AIMessageChunk" => "assistant",
+        "function" => "tool",
+        other => other,
+    }
+}

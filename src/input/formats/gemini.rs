@@ -1,0 +1,163 @@
+//! Sessions of the Gemini CLI, where a call and its result are one object, and contents of the Gemini API.
+
+use super::event::Draft;
+use super::openai;
+use super::shape::{
+    content_text, first, flag, get, id, is_object, items, join, kind, list, part_text, some, text,
+    without,
+};
+use super::trace::{Out, Trace};
+use super::units::{Items, Unit, are_items, units};
+use super::{Input, Place};
+use crate::value::Value;
+
+pub(super) fn read(input: &Input<'_>, out: &mut Out) {
+    for unit in units(input, is_message) {
+        match unit {
+            Unit::Items(items) => {
+                let mut trace = Trace::new(None, items.n, items.line);
+                messages(&mut trace, &items);
+                trace.finish(out);
+            }
+            Unit::Record(record) => {
+                let found = ["messages", "contents", "history"]
+                    .into_iter()
+                    .find_map(|key| {
+                        let inner = list(record.value, key)?;
+                        (inner.is_empty() || are_items(inner.iter(), is_message))
+                            .then_some((key, inner))
+                    });
+                let Some((key, inner)) = found else {
+                    let place = Place {
+                        line: record.line,
+                        index: None,
+                    };
+                    out.lose_item("a record without `messages` or `contents`", place);
+                    continue;
+                };
+                let mut trace = Trace::new(openai::record_id(record.value), record.n, record.line);
+                trace.list(format!("/{key}"));
+                trace.meta(without(record.value, &[key]));
+                messages(&mut trace, &Items::of(inner, record.line, record.n));
+                trace.finish(out);
+            }
+        }
+    }
+}
+
+/// A message of a session (`type`, `content`) or of the API (`role`, `parts`).
+pub(super) fn is_message(value: &Value) -> bool {
+    (matches!(
+        kind(value),
+        Some("user" | "gemini" | "info" | "error" | "warning")
+    ) && get(value, "content").is_some())
+        || get(value, "parts").and_then(items).is_some()
+}
+
+fn messages(trace: &mut Trace, messages: &Items<'_>) {
+    for (index, item) in messages.items.iter().enumerate() {
+        trace.item(index, item.line, item.value, openai::at(item.value), None);
+        if let Some(parts) = list(item.value, "parts") {
+            let role = text(item.value, "role").unwrap_or("user");
+            for part in parts {
+                self::part(trace, role, part);
+            }
+        } else if is_object(item.value) {
+            message(trace, item.value);
+        }
+    }
+}
+
+fn message(trace: &mut Trace, message: &Value) {
+    let Some(role) = kind(message) else {
+        return;
+    };
+    for thought in list(message, "thoughts").unwrap_or(&[]) {
+        let said = ["subject", "description"]
+            .into_iter()
+            .filter_map(|key| text(thought, key));
+        let draft = Draft::other(thought).role(role).text(Some(join(said)));
+        trace.push(draft.at(some(thought, "timestamp").cloned()));
+    }
+    let calls = list(message, "toolCalls").unwrap_or(&[]);
+    let said = get(message, "content");
+    if !super::shape::says_nothing(said) || calls.is_empty() {
+        if matches!(role, "user" | "gemini") {
+            trace.push(Draft::message(role, message).text(content_text(said)));
+        } else {
+            trace.push(Draft::other(message).text(content_text(said)));
+        }
+    }
+    for call in calls {
+        self::call(trace, call);
+    }
+}
+
+/// A call of a session: with its result, unless it is still waiting.
+fn call(trace: &mut Trace, call: &Value) {
+    let args = trace.args(get(call, "args"));
+    let id = id(get(call, "id"));
+    let draft = Draft::call(call).tool(text(call, "name")).args(args);
+    let id = trace.call(draft, id.as_deref());
+    let error = match text(call, "status") {
+        Some("success") => Some(false),
+        Some("error" | "cancelled") => Some(true),
+        _ => None,
+    };
+    let answer = some(call, "result");
+    if answer.is_none() && error.is_none() {
+        return;
+    }
+    let responses = answer.and_then(items).unwrap_or(&[]).iter();
+    let texts: Vec<&str> = responses.filter_map(response_text).collect();
+    let said = match (texts.is_empty(), answer) {
+        (false, _) => join(texts.into_iter()),
+        (true, Some(Value::String(answer))) => Value::String(answer.clone()),
+        _ => text(call, "resultDisplay").map_or(Value::Null, Value::string),
+    };
+    let draft = Draft::result(call)
+        .text(Some(said))
+        .outcome(answer.cloned().or(Some(Value::Null)))
+        .error(error);
+    trace.result(draft, Some(&id));
+}
+
+fn response_text(part: &Value) -> Option<&str> {
+    match get(part, "functionResponse").and_then(|answer| get(answer, "response")) {
+        Some(response) => first(response, &["output", "error", "result"])?.as_str(),
+        None => part_text(part),
+    }
+}
+
+/// A part of the API: text, thought, call or answer.
+fn part(trace: &mut Trace, role: &str, part: &Value) {
+    if let Some(call) = first(part, &["functionCall", "function_call"]) {
+        let args = trace.args(get(call, "args"));
+        let id = id(get(call, "id"));
+        let draft = Draft::call(part).tool(text(call, "name")).args(args);
+        trace.call(draft, id.as_deref());
+    } else if let Some(answer) = first(part, &["functionResponse", "function_response"]) {
+        let response = get(answer, "response");
+        let said = response
+            .and_then(|response| first(response, &["output", "error", "result", "content"]))
+            .and_then(|said| content_text(Some(said)));
+        let error = response
+            .and_then(|response| some(response, "error"))
+            .is_some();
+        let draft = Draft::result(part)
+            .tool(text(answer, "name"))
+            .text(said.or(Some(Value::Null)))
+            .outcome(response.cloned().or(Some(Value::Null)))
+            .error(error.then_some(true));
+        trace.result(draft, id(get(answer, "id")).as_deref());
+    } else if let Some(said) = text(part, "text") {
+        let said = Some(Value::string(said));
+        if flag(part, "thought") == Some(true) {
+            trace.push(Draft::other(part).role(role).text(said));
+        } else {
+            trace.push(Draft::message(role, part).text(said));
+        }
+    } else {
+        trace.push(Draft::other(part).role(role));
+    }
+}

@@ -1,0 +1,126 @@
+//! Event streams of hosted Anthropic agent sessions: one event per line, bare or as `[method, value]` of the client's log.
+//!
+//! What the client sent comes back in the stream, so only the stream is read: positions are those among its events.
+
+use smol_str::SmolStr;
+
+use super::event::Draft;
+use super::shape::{content_text, first, flag, get, id, is_object, kind, object, some, text};
+use super::trace::{Out, Trace};
+use super::units::{Item, flat};
+use super::{Input, Place};
+use crate::value::Value;
+
+pub(super) fn read(input: &Input<'_>, out: &mut Out) {
+    let lines = match input {
+        // A single `[method, value]` is not a list of two events.
+        Input::Document { value, line } if method(value).is_some() => {
+            vec![Item { value, line: *line }]
+        }
+        Input::Lines([(line, value)]) if method(value).is_some() => vec![Item {
+            value,
+            line: Some(*line),
+        }],
+        input => flat(input, &["events", "data"]),
+    };
+    let Some(begin) = lines.first() else {
+        return;
+    };
+    let mut trace = Trace::new(None, 0, begin.line);
+    let mut meta: Vec<(SmolStr, Value)> = Vec::new();
+    let mut index = 0;
+    for line in &lines {
+        let place = Place {
+            line: line.line,
+            index: None,
+        };
+        let event = match method(line.value) {
+            Some((method, value)) if method.ends_with(".stream") => value,
+            Some((method, value)) => {
+                if meta.is_empty() && kind(value) == Some("session") {
+                    trace.id(id(get(value, "id")));
+                    meta = members(value);
+                }
+                out.lose_item(format!("a line of the client's call `{method}`"), place);
+                continue;
+            }
+            None => line.value,
+        };
+        let at = first(event, &["processed_at", "created_at"]).cloned();
+        let agent = first(event, &["agent_name", "session_thread_id"])
+            .filter(|_| kind(event).is_some_and(|kind| kind.starts_with("agent.")))
+            .cloned();
+        trace.item(index, line.line, event, at, agent);
+        index += 1;
+        read_event(&mut trace, event);
+    }
+    trace.meta(object(meta));
+    trace.finish(out);
+}
+
+/// A line of the client's log: the API method and what came of it.
+pub(super) fn method(line: &Value) -> Option<(&str, &Value)> {
+    match line {
+        Value::List(pair) => match pair.as_ref() {
+            [Value::String(method), value] if method.starts_with("client.") => {
+                Some((method.as_str(), value))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn members(value: &Value) -> Vec<(SmolStr, Value)> {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn read_event(trace: &mut Trace, event: &Value) {
+    let Some(kind) = kind(event).filter(|_| is_object(event)) else {
+        return;
+    };
+    match kind {
+        "user.message" | "agent.message" | "system.message" => {
+            let role = match kind {
+                "user.message" => "user",
+                "agent.message" => "assistant",
+                _ => "system",
+            };
+            let said = content_text(get(event, "content"));
+            trace.push(Draft::message(role, event).text(said));
+        }
+        kind if kind.ends_with("tool_use") => {
+            let args = trace.args(get(event, "input"));
+            let id = id(get(event, "id"));
+            let draft = Draft::call(event).tool(text(event, "name")).args(args);
+            trace.call(draft, id.as_deref());
+        }
+        kind if kind.ends_with("tool_result") => {
+            let content = get(event, "content");
+            let draft = Draft::result(event)
+                .text(content_text(content).or(Some(Value::Null)))
+                .outcome(content.cloned().or(Some(Value::Null)))
+                .error(Some(flag(event, "is_error").unwrap_or(false)));
+            let id = id(about(event));
+            trace.result(draft, id.as_deref());
+        }
+        "agent.thinking" => trace.push(Draft::other(event).role("assistant")),
+        // `user.tool_confirmation` and whatever else speaks of a call.
+        _ => {
+            let id = id(about(event));
+            trace.push(Draft::other(event).about_call(id.as_deref()));
+        }
+    }
+}
+
+fn about(event: &Value) -> Option<&Value> {
+    ["tool_use_id", "mcp_tool_use_id", "custom_tool_use_id"]
+        .iter()
+        .find_map(|key| some(event, key))
+}

@@ -1,0 +1,379 @@
+//! Readers that turn what agents really record into one canonical event.
+//!
+//! Parsed documents ([`Value`]) go in, [`CanonicalTrace`]s come out. The hard idea is to keep *unknown* and *null* apart:
+//! a member that the source does not record is absent from the event (unknown later on), one that the source says is
+//! not there is null. Nothing is dropped in silence: every source item (message, line, span, row) becomes at least one
+//! event, of kind `other` if need be, or is counted in a [`Loss`].
+//!
+//! The readers do not open files and do not guess: which format a file has is decided by [`detect()`], or by the user.
+//! What each reader maps is told in `docs/formats.md`.
+//!
+//! # The canonical event
+//! An object with the members `kind` (`message`, `call`, `result`, `other`), `role`, `text`, `tool`, `args`, `call` (the
+//! id that ties call and result), `result`, `error`, `at`, `agent`, `raw` (the source block) and `item` (the whole source
+//! item the block stands in). One event per content block or call; several events may share an index.
+//!
+//! ```
+//! use guard_lang::input::formats::{convert, Format, Input};
+//! use guard_lang::value::{Object, Value};
+//!
+//! let message = Object::new(vec![
+//!     ("role".into(), Value::string("user")),
+//!     ("content".into(), Value::string("hello")),
+//! ]);
+//! let document = Value::list(vec![Value::Object(message.unwrap().into())]);
+//! let converted = convert(Format::OpenAiChat, &Input::Document { value: &document, line: None });
+//! let Value::Object(event) = &converted.traces[0].events[0].value else { panic!("events are objects") };
+//! assert_eq!(event.get("kind"), Some(&Value::string("message")));
+//! ```
+
+mod anthropic;
+mod claude_code;
+mod claude_tree;
+mod codex;
+mod detect;
+mod event;
+mod gemini;
+mod json_text;
+mod langchain;
+mod langsmith;
+mod managed;
+mod mcp;
+mod messages;
+mod native;
+mod openai;
+mod openhands;
+mod otel;
+mod otel_span;
+mod pairing;
+mod responses;
+mod shape;
+mod spans;
+mod swe;
+mod table;
+mod trace;
+mod units;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::problem::{Problem, ProblemKind};
+use crate::value::Value;
+
+pub use detect::{Detection, Sample, detect};
+
+/// A trace in canonical events.
+#[derive(Clone, Debug)]
+pub struct CanonicalTrace {
+    /// What the source calls the trace (session, trace or run id).
+    pub id: Option<SmolStr>,
+    /// 0-based number of the record within the document, where a document holds several.
+    pub n: u32,
+    /// 1-based line of the file where the trace begins, where it is known.
+    pub line: Option<u64>,
+    /// JSON pointer to the list of items within the record; empty where the record itself, or the file, is the list.
+    pub list: String,
+    /// Facts about the whole trace. For records that hold a list: their other members, under their own names, so that a
+    /// pointer reads here what it reads in the record. For files of lines: facts gathered from them.
+    pub meta: Value,
+    /// Whether the source says that the trace is complete.
+    pub complete: Option<bool>,
+    /// Its events.
+    pub events: Vec<CanonicalEvent>,
+    /// What was wrong with the data.
+    pub faults: Vec<Fault>,
+}
+
+/// One canonical event.
+#[derive(Clone, Debug)]
+pub struct CanonicalEvent {
+    /// 0-based position, in the source's list, of the item that the event came from. Not unique, and not ascending where
+    /// the source is ordered by time (spans).
+    pub index: u32,
+    /// 1-based line of the file, where it is known.
+    pub line: Option<u64>,
+    /// The event: an object; see the module.
+    pub value: Value,
+}
+
+/// Something wrong with the data of a trace; becomes a [`Problem`] once the file is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind of problem.
+    pub kind: ProblemKind,
+    /// Which item.
+    pub index: u32,
+    /// Its line, where it is known.
+    pub line: Option<u64>,
+    /// The member of the canonical event that is unknown because of it.
+    pub field: &'static str,
+    /// One lower-case clause.
+    pub message: String,
+}
+
+impl Fault {
+    /// The problem, in the file and trace where it was found.
+    pub fn problem(&self, file: &Arc<str>, trace: Option<SmolStr>) -> Problem {
+        Problem {
+            kind: self.kind,
+            file: Arc::clone(file),
+            line: self.line.unwrap_or(0),
+            trace,
+            step: Some(self.index),
+            field: Some(SmolStr::new_static(self.field)),
+            message: self.message.clone(),
+        }
+    }
+}
+
+/// Something that a reader could not map, or left out on purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// What was left out: one lower-case clause.
+    pub what: String,
+    /// How often.
+    pub count: u64,
+    /// Whether whole items were left out; otherwise parts of items that still became events.
+    pub whole: bool,
+    /// The first place.
+    pub example: Place,
+}
+
+/// Where something was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// 1-based line of the file, where it is known.
+    pub line: Option<u64>,
+    /// 0-based position in the list of items, where there is one.
+    pub index: Option<u32>,
+}
+
+impl Loss {
+    /// The note, in the file where it was found.
+    pub fn problem(&self, file: &Arc<str>) -> Problem {
+        Problem {
+            kind: ProblemKind::LeftOut,
+            file: Arc::clone(file),
+            line: self.example.line.unwrap_or(0),
+            trace: None,
+            step: self.example.index,
+            field: None,
+            message: format!("left out: {} ({} times)", self.what, self.count),
+        }
+    }
+}
+
+/// What a reader made of its input.
+#[derive(Clone, Debug, Default)]
+pub struct Converted {
+    /// The traces, in the order in which they begin.
+    pub traces: Vec<CanonicalTrace>,
+    /// What was left out, in the order in which it was first met.
+    pub losses: Vec<Loss>,
+    /// Number of source items. INVARIANT (accounted): it is the number of distinct (trace, index) pairs of the events plus
+    /// the counts of the losses that are `whole`.
+    pub items: u64,
+}
+
+/// What a reader reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// One JSON document, or one line that holds whole traces.
+    Document {
+        /// The document.
+        value: &'a Value,
+        /// 1-based line of the file where it begins, where it is known.
+        line: Option<u64>,
+    },
+    /// A file of lines (or of JSON values), each with its 1-based line.
+    Lines(&'a [(u64, Value)]),
+    /// A file that is not JSON.
+    Text(&'a [u8]),
+}
+
+/// What a reader wants to see at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    /// Each document, or each line, holds whole traces: [`Input::Document`].
+    Document,
+    /// The lines of a file belong together: [`Input::Lines`].
+    Lines,
+    /// The file is not JSON: [`Input::Text`].
+    Text,
+}
+
+/// A format with a built-in reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    /// Guard's own records; their events are canonical already.
+    Native,
+    /// OpenAI chat messages, and records that wrap a list of them.
+    OpenAiChat,
+    /// Items of the OpenAI Responses API.
+    OpenAiResponses,
+    /// Anthropic messages with content blocks.
+    Anthropic,
+    /// Event streams of hosted Anthropic agent sessions.
+    AnthropicManaged,
+    /// Claude Code transcripts: the branch that ends in the last leaf, sub-agents apart.
+    ClaudeCode,
+    /// Claude Code transcripts: every record, in file order.
+    ClaudeCodeLines,
+    /// LangChain: agent executor steps, LangSmith runs, message dumps.
+    LangChain,
+    /// Logs of the Model Context Protocol.
+    Mcp,
+    /// OpenTelemetry spans with GenAI or OpenInference attributes.
+    Otel,
+    /// SWE-agent, mini-swe-agent and OpenHands trajectories.
+    Swe,
+    /// Codex rollouts.
+    Codex,
+    /// Gemini CLI sessions and Gemini API contents.
+    Gemini,
+    /// Tables: one event per row.
+    Csv,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 14] = [
+        Format::Native,
+        Format::OpenAiChat,
+        Format::OpenAiResponses,
+        Format::Anthropic,
+        Format::AnthropicManaged,
+        Format::ClaudeCode,
+        Format::ClaudeCodeLines,
+        Format::LangChain,
+        Format::Mcp,
+        Format::Otel,
+        Format::Swe,
+        Format::Codex,
+        Format::Gemini,
+        Format::Csv,
+    ];
+
+    /// The name in `--from` and `format F`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Native => "native",
+            Format::OpenAiChat => "openai",
+            Format::OpenAiResponses => "openai_responses",
+            Format::Anthropic => "anthropic",
+            Format::AnthropicManaged => "anthropic_managed",
+            Format::ClaudeCode => "claude_code",
+            Format::ClaudeCodeLines => "claude_code_lines",
+            Format::LangChain => "langchain",
+            Format::Mcp => "mcp",
+            Format::Otel => "otel",
+            Format::Swe => "swe",
+            Format::Codex => "codex",
+            Format::Gemini => "gemini",
+            Format::Csv => "csv",
+        }
+    }
+
+    /// What the reader of this format usually wants to see at once. Every JSON reader accepts documents and lines alike;
+    /// [`Detection::granularity`] knows better where a format comes in both.
+    pub fn granularity(self) -> Granularity {
+        match self {
+            Format::Native
+            | Format::OpenAiChat
+            | Format::OpenAiResponses
+            | Format::Anthropic
+            | Format::LangChain
+            | Format::Swe
+            | Format::Gemini => Granularity::Document,
+            Format::AnthropicManaged
+            | Format::ClaudeCode
+            | Format::ClaudeCodeLines
+            | Format::Mcp
+            | Format::Otel
+            | Format::Codex => Granularity::Lines,
+            Format::Csv => Granularity::Text,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no format; known are {known}", known = known())]
+pub struct UnknownFormat {
+    /// The name as given.
+    pub name: String,
+}
+
+fn known() -> String {
+    let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+    names.join(", ")
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        // On a command line a hyphen is as good as an underscore.
+        let plain = name.replace('-', "_");
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == plain)
+            .ok_or_else(|| UnknownFormat {
+                name: name.to_owned(),
+            })
+    }
+}
+
+/// The value of `--from`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum From {
+    /// `auto`: [`detect()`] decides for each file.
+    #[default]
+    Auto,
+    /// A format that the user named.
+    Given(Format),
+}
+
+impl FromStr for From {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<From, UnknownFormat> {
+        match name {
+            "auto" => Ok(From::Auto),
+            name => name.parse().map(From::Given),
+        }
+    }
+}
+
+/// Reads canonical traces. Never fails: what cannot be mapped is told in the result.
+pub fn convert(format: Format, input: &Input<'_>) -> Converted {
+    let mut out = trace::Out::default();
+    match (format, input) {
+        (Format::Csv, Input::Text(bytes)) => table::read(bytes, &mut out),
+        (Format::Csv, input) => table::read_rows(input, &mut out),
+        (format, Input::Text(bytes)) => out.refuse_text(format, bytes),
+        (Format::Native, input) => native::read(input, &mut out),
+        (Format::OpenAiChat, input) => openai::read(input, &mut out),
+        (Format::OpenAiResponses, input) => responses::read(input, &mut out),
+        (Format::Anthropic, input) => anthropic::read(input, &mut out),
+        (Format::AnthropicManaged, input) => managed::read(input, &mut out),
+        (Format::ClaudeCode, input) => claude_code::read_branches(input, &mut out),
+        (Format::ClaudeCodeLines, input) => claude_code::read_lines(input, &mut out),
+        (Format::LangChain, input) => langchain::read(input, &mut out),
+        (Format::Mcp, input) => mcp::read(input, &mut out),
+        (Format::Otel, input) => otel::read(input, &mut out),
+        (Format::Swe, input) => swe::read(input, &mut out),
+        (Format::Codex, input) => codex::read(input, &mut out),
+        (Format::Gemini, input) => gemini::read(input, &mut out),
+    }
+    out.finish()
+}

@@ -1,0 +1,239 @@
+//! OpenAI chat messages, bare or wrapped by a record, with the dialects of AgentDojo and its kin.
+
+use super::anthropic;
+use super::event::Draft;
+use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls, nested_records};
+use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
+use super::trace::{Out, Trace};
+use super::units::{Item, Items, Record, Unit, units};
+use super::{Input, Place};
+use crate::value::Value;
+
+pub(super) fn read(input: &Input<'_>, out: &mut Out) {
+    read_with(input, out, message);
+}
+
+/// Reads lists of messages; `one` makes the events of one message.
+pub(super) fn read_with(input: &Input<'_>, out: &mut Out, one: fn(&mut Trace, &Value)) {
+    for unit in units(input, is_message) {
+        match unit {
+            Unit::Items(items) => {
+                let mut trace = Trace::new(None, items.n, items.line);
+                messages(&mut trace, &items.items, one);
+                trace.finish(out);
+            }
+            Unit::Record(record) => read_record(&record, out, one),
+        }
+    }
+}
+
+/// Reads a record that wraps a list of messages.
+pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace, &Value)) {
+    let place = Place {
+        line: record.line,
+        index: None,
+    };
+    let id = record_id(record.value);
+    if let Some(found) = find_list(record, is_message, out) {
+        let mut trace = Trace::new(id, record.n, record.line);
+        trace.meta(found.facts(record.value));
+        trace.list(found.pointer);
+        trace.complete(complete(record.value));
+        let items = Items::of(found.items, record.line, record.n);
+        messages(&mut trace, &items.items, one);
+        // A log of requests has the answer beside the messages.
+        if let Some((chosen, others)) = answer(record.value) {
+            trace.item(items.items.len(), record.line, chosen, None, None);
+            one(&mut trace, chosen);
+            out.lose_parts(OTHER_CHOICES, others, place);
+        }
+        trace.finish(out);
+        return;
+    }
+    if let Some((chosen, others)) = answer(record.value) {
+        let mut trace = Trace::new(id, record.n, record.line);
+        trace.list("/choices");
+        trace.meta(without(record.value, &["choices"]));
+        trace.item(0, record.line, chosen, at(record.value), None);
+        one(&mut trace, chosen);
+        trace.finish(out);
+        out.lose_parts(OTHER_CHOICES, others, place);
+        return;
+    }
+    if is_message(record.value) {
+        let mut trace = Trace::new(None, record.n, record.line);
+        trace.item(0, record.line, record.value, at(record.value), None);
+        one(&mut trace, record.value);
+        trace.finish(out);
+        return;
+    }
+    if let Some((_, inner)) = nested_records(record.value) {
+        for (place, value) in inner.iter().enumerate() {
+            let n = u32::try_from(place).unwrap_or(u32::MAX);
+            let n = record.n.saturating_add(n);
+            read_record(
+                &Record {
+                    value,
+                    n,
+                    ..*record
+                },
+                out,
+                one,
+            );
+        }
+        return;
+    }
+    let what = if is_object(record.value) {
+        "a record without a list of messages"
+    } else {
+        "a value that is neither a message nor a record"
+    };
+    out.lose_item(what, place);
+}
+
+const OTHER_CHOICES: &str = "choices beyond the first";
+
+/// The message of a response of the API, and how many other choices there were.
+fn answer(record: &Value) -> Option<(&Value, u64)> {
+    let choices = list(record, "choices").or_else(|| {
+        ["response", "output", "completion"]
+            .iter()
+            .find_map(|key| list(some(record, key)?, "choices"))
+    })?;
+    let (chosen, others) = choices.split_first()?;
+    let chosen = some(chosen, "message").filter(|chosen| is_object(chosen))?;
+    Some((chosen, others.len() as u64))
+}
+
+fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) {
+    for (index, item) in items.iter().enumerate() {
+        trace.item(index, item.line, item.value, at(item.value), None);
+        one(trace, item.value);
+    }
+}
+
+/// What a record says of its own name.
+pub(super) fn record_id(record: &Value) -> Option<smol_str::SmolStr> {
+    [
+        "id",
+        "trace_id",
+        "run_id",
+        "session_id",
+        "sessionId",
+        "conversation_id",
+        "instance_id",
+    ]
+    .iter()
+    .find_map(|key| id(get(record, key)))
+}
+
+/// What a record says of its completeness.
+pub(super) fn complete(record: &Value) -> Option<bool> {
+    super::shape::flag(record, "complete")
+}
+
+/// When an item happened, as recorded.
+pub(super) fn at(item: &Value) -> Option<Value> {
+    first(item, &["timestamp", "created_at", "time", "created", "ts"])
+        .filter(|at| matches!(at, Value::Number(_) | Value::String(_)))
+        .cloned()
+}
+
+/// The events of one message.
+pub(super) fn message(trace: &mut Trace, message: &Value) {
+    message_as(trace, message, message);
+}
+
+/// The same for a message that was brought into this shape from another one, `raw`.
+pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
+    let Some(role) = text(message, "role") else {
+        return;
+    };
+    if has_blocks(message) {
+        anthropic::message(trace, message);
+        return;
+    }
+    if matches!(role, "tool" | "function") {
+        result(trace, message);
+        return;
+    }
+    if let Some(reasoning) = first(message, &["reasoning_content", "reasoning"])
+        && let Some(reasoning) = reasoning.as_str()
+        && !reasoning.is_empty()
+    {
+        let draft = Draft::other(raw).role(role);
+        trace.push(draft.text(Some(Value::string(reasoning))));
+    }
+    let refusal = text(message, "refusal").filter(|refusal| !refusal.is_empty());
+    if !is_silent(message) || refusal.is_some() || !makes_calls(message) {
+        let said = match refusal {
+            Some(refusal) if is_silent(message) => Some(Value::string(refusal)),
+            _ => content_text(get(message, "content")).or(match get(message, "content") {
+                None => Some(Value::Null),
+                Some(_) => None,
+            }),
+        };
+        trace.push(Draft::message(role, raw).text(said));
+    }
+    calls(trace, message);
+}
+
+/// The calls that a message makes.
+pub(super) fn calls(trace: &mut Trace, message: &Value) {
+    for call in list(message, "tool_calls").unwrap_or(&[]) {
+        self::call(trace, call);
+    }
+    if let Some(call) = get(message, "function_call").filter(|call| is_object(call)) {
+        self::call(trace, call);
+    }
+}
+
+/// One entry of `tool_calls`: `{id, function: {name, arguments}}`, AgentDojo's `{id, function: name, args}`, or
+/// `{id, name, args}`. Custom tools have an `input` that is plain text.
+pub(super) fn call(trace: &mut Trace, call: &Value) {
+    let body = ["function", "custom"]
+        .iter()
+        .find_map(|key| get(call, key).filter(|body| is_object(body)))
+        .unwrap_or(call);
+    let tool = text(body, "name")
+        .or_else(|| text(call, "function"))
+        .or_else(|| text(call, "tool"));
+    let args = match first(body, &["arguments", "args", "parameters"]) {
+        Some(recorded) => trace.args(Some(recorded)),
+        None => trace.loose_args(some(body, "input")),
+    };
+    let id = id(first(call, &["id", "call_id", "tool_call_id"]));
+    trace.call(Draft::call(call).tool(tool).args(args), id.as_deref());
+}
+
+/// A message of role `tool` or `function`.
+fn result(trace: &mut Trace, message: &Value) {
+    let content = get(message, "content");
+    let echoed = get(message, "tool_call").filter(|call| is_object(call));
+    let tool = text(message, "name")
+        .or_else(|| echoed.and_then(|call| text(call, "function")))
+        .or_else(|| echoed.and_then(|call| at_function_name(call)));
+    let error = get(message, "error").map(is_error).or_else(|| {
+        super::shape::flag(message, "is_error")
+            .or_else(|| text(message, "status").map(|status| status == "error"))
+    });
+    let args = match echoed.and_then(|call| first(call, &["args", "arguments"])) {
+        Some(recorded) => trace.args(Some(recorded)),
+        None => None,
+    };
+    let ids = list(message, "tool_call_ids").and_then(|ids| id(ids.first()));
+    // Some records repeat the id of the call as that of the message.
+    let own = id(get(message, "id")).filter(|own| trace.knows_call(own));
+    let id = id(get(message, "tool_call_id")).or(ids).or(own);
+    let draft = Draft::result(message)
+        .tool(tool)
+        .args(args)
+        .text(content_text(content).or(content.is_none().then_some(Value::Null)))
+        .outcome(content.cloned().or(Some(Value::Null)))
+        .error(error);
+    trace.result(draft, id.as_deref());
+}
+
+fn at_function_name(call: &Value) -> Option<&str> {
+    super::shape::at(call, &["function", "name"])?.as_str()
+}

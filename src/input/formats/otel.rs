@@ -1,0 +1,391 @@
+//! OpenTelemetry spans with GenAI, OpenInference or MCP attributes.
+//!
+//! One trace per trace id. The index of a span is its position in the order of (start, end), whatever the order of the
+//! file. A tool span gives a call at its start and a result at its end, a model span a message at its end, any other span
+//! an event at its start; events are in order of time. What telemetry leaves out by default, arguments and contents, is
+//! absent, not null. `raw` is the span as recorded, `item` the same in one shape for all encodings.
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::event::Draft;
+use super::json_text;
+use super::otel_span::{Around, Span, is_span, resource_of, span};
+use super::shape::{
+    content_text, first, get, id, is_object, items, join, kind, list, object, part_text, text,
+    unpack, without,
+};
+use super::spans::{Timeline, rfc3339};
+use super::trace::{Out, Trace};
+use super::{Input, Place};
+use crate::value::Value;
+
+pub(super) fn read(input: &Input<'_>, out: &mut Out) {
+    let mut spans = Vec::new();
+    match input {
+        Input::Document { value, line } => collect(value, around(*line), &mut spans, out),
+        Input::Lines(lines) => {
+            for (line, value) in *lines {
+                collect(value, around(Some(*line)), &mut spans, out);
+            }
+        }
+        Input::Text(_) => {}
+    }
+    let mut traces: IndexMap<Option<SmolStr>, Vec<Span<'_>>> = IndexMap::new();
+    for span in spans {
+        traces.entry(span.trace.clone()).or_default().push(span);
+    }
+    for (n, (id, mut spans)) in traces.into_iter().enumerate() {
+        spans.sort_by_key(|span| (span.start, span.end));
+        read_trace(id, u32::try_from(n).unwrap_or(u32::MAX), &spans, out);
+    }
+}
+
+fn around(line: Option<u64>) -> Around {
+    Around {
+        line,
+        trace: None,
+        resource: object(Vec::new()),
+        facts: object(Vec::new()),
+        otlp: false,
+    }
+}
+
+/// Finds the spans in a document, whatever wraps them.
+fn collect<'a>(value: &'a Value, around: Around, spans: &mut Vec<Span<'a>>, out: &mut Out) {
+    if let Some(elements) = items(value) {
+        for element in elements {
+            collect(element, around.clone(), spans, out);
+        }
+        return;
+    }
+    for key in ["resourceSpans", "resource_spans", "batches"] {
+        if let Some(resources) = list(value, key) {
+            for resource in resources {
+                resource_spans(resource, &around, spans, out);
+            }
+            return;
+        }
+    }
+    if let Some(inner) = list(value, "spans") {
+        let trace = id(first(value, &["trace_id", "traceId", "traceID"]));
+        for element in inner {
+            let around = Around {
+                trace: trace.clone().or_else(|| around.trace.clone()),
+                facts: without(value, &["spans"]),
+                ..around.clone()
+            };
+            one(element, &around, spans, out);
+        }
+        return;
+    }
+    if let Some(inner) = ["data", "traces"].iter().find_map(|key| list(value, key))
+        && !is_span(value)
+    {
+        for element in inner {
+            collect(element, around.clone(), spans, out);
+        }
+        return;
+    }
+    one(value, &around, spans, out);
+}
+
+fn resource_spans<'a>(
+    resource: &'a Value,
+    around: &Around,
+    spans: &mut Vec<Span<'a>>,
+    out: &mut Out,
+) {
+    let attributes = get(resource, "resource").map_or_else(|| object(Vec::new()), resource_of);
+    let around = Around {
+        resource: attributes,
+        otlp: true,
+        ..around.clone()
+    };
+    let scopes = ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]
+        .iter()
+        .find_map(|key| list(resource, key));
+    let place = Place {
+        line: around.line,
+        index: None,
+    };
+    let Some(scopes) = scopes else {
+        out.lose_item("values that are no spans", place);
+        return;
+    };
+    for scope in scopes {
+        let Some(inner) = list(scope, "spans") else {
+            out.lose_item("values that are no spans", place.clone());
+            continue;
+        };
+        for element in inner {
+            one(element, &around, spans, out);
+        }
+    }
+}
+
+fn one<'a>(value: &'a Value, around: &Around, spans: &mut Vec<Span<'a>>, out: &mut Out) {
+    if is_object(value) && (is_span(value) || around.otlp || around.trace.is_some()) {
+        spans.push(span(value, around));
+    } else {
+        let place = Place {
+            line: around.line,
+            index: None,
+        };
+        out.lose_item("values that are no spans", place);
+    }
+}
+
+/// What a span does, in the words of `gen_ai.operation.name`.
+fn operation<'a>(span: &'a Span<'_>) -> Option<&'a str> {
+    if let Some(name) = span.text("gen_ai.operation.name") {
+        return Some(name);
+    }
+    if span.text("mcp.method.name") == Some("tools/call") {
+        return Some("execute_tool");
+    }
+    let kind = ["openinference.span.kind", "traceloop.span.kind"]
+        .iter()
+        .find_map(|key| span.text(key))?;
+    Some(match kind {
+        "TOOL" | "tool" => "execute_tool",
+        "AGENT" | "agent" => "invoke_agent",
+        "LLM" | "llm" => "call_llm",
+        "CHAIN" | "workflow" => "invoke_workflow",
+        "RETRIEVER" => "retrieval",
+        "EMBEDDING" => "embeddings",
+        other => other,
+    })
+}
+
+fn speaks(operation: &str) -> bool {
+    matches!(
+        operation,
+        "chat" | "text_completion" | "generate_content" | "call_llm"
+    )
+}
+
+fn read_trace(id: Option<SmolStr>, n: u32, spans: &[Span<'_>], out: &mut Out) {
+    let agents = agents(spans);
+    let runs_tools = spans
+        .iter()
+        .any(|span| operation(span) == Some("execute_tool"));
+    let mut trace = Trace::new(id.clone(), n, spans.first().and_then(|span| span.line));
+    trace.meta(meta(id, spans));
+    let mut timeline = Timeline::default();
+    for (index, span) in spans.iter().enumerate() {
+        let operation = operation(span);
+        let start = span.start.and_then(rfc3339);
+        let end = span.end.and_then(rfc3339);
+        let agent = agents.get(index).cloned().flatten().map(Value::String);
+        trace.item(index, span.line, &span.normal(operation), None, agent);
+        match operation {
+            Some("execute_tool") => {
+                let call = call(&mut trace, span, start);
+                timeline.mark(&trace, span.start);
+                if span.end.is_some() || span.start.is_none() {
+                    result(&mut trace, span, &call, end);
+                    timeline.mark(&trace, span.end);
+                }
+            }
+            Some(operation) if speaks(operation) => {
+                let at = end.or(start);
+                message(&mut trace, span, at, runs_tools, out);
+                timeline.mark(&trace, span.end.or(span.start));
+            }
+            _ => {
+                let said = Some(Value::Null);
+                trace.push(Draft::other(span.raw).text(said).at(start));
+                timeline.mark(&trace, span.start);
+            }
+        }
+    }
+    timeline.sort(&mut trace);
+    trace.finish(out);
+}
+
+fn meta(id: Option<SmolStr>, spans: &[Span<'_>]) -> Value {
+    let mut members: Vec<(SmolStr, Value)> = Vec::new();
+    if let Some(id) = id {
+        members.push(("trace".into(), Value::String(id)));
+    }
+    if let Some(span) = spans.first() {
+        members.push(("resource".into(), span.resource.clone()));
+        if let Value::Object(facts) = &span.facts {
+            for (key, value) in facts.iter() {
+                if !members.iter().any(|(known, _)| known == key) {
+                    members.push((key.clone(), value.clone()));
+                }
+            }
+        }
+    }
+    let named = [
+        ("conversation", "gen_ai.conversation.id"),
+        ("model", "gen_ai.request.model"),
+    ];
+    for (name, attribute) in named {
+        let found = spans.iter().find_map(|span| span.attribute(attribute));
+        if let Some(value) = found
+            && !members.iter().any(|(known, _)| known == name)
+        {
+            members.push((name.into(), value.clone()));
+        }
+    }
+    object(members)
+}
+
+/// The agent of each span: its own, or that of the nearest span above it that has one.
+fn agents(spans: &[Span<'_>]) -> Vec<Option<SmolStr>> {
+    let own = |span: &Span<'_>| {
+        id(span
+            .attribute("gen_ai.agent.name")
+            .or_else(|| span.attribute("agent.name")))
+    };
+    let places: FxHashMap<&SmolStr, usize> = spans
+        .iter()
+        .enumerate()
+        .filter_map(|(place, span)| Some((span.id.as_ref()?, place)))
+        .collect();
+    spans
+        .iter()
+        .map(|span| {
+            let mut here = span;
+            // Parents may form a ring in bad data.
+            for _ in 0..64 {
+                if let Some(agent) = own(here) {
+                    return Some(agent);
+                }
+                let parent = places.get(here.parent.as_ref()?)?;
+                here = spans.get(*parent)?;
+            }
+            None
+        })
+        .collect()
+}
+
+fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
+    let tool = [
+        "gen_ai.tool.name",
+        "tool.name",
+        "tool_call.function.name",
+        "traceloop.entity.name",
+    ]
+    .iter()
+    .find_map(|key| span.text(key))
+    .or_else(|| span.name.strip_prefix("execute_tool "))
+    .or_else(|| span.name.strip_prefix("tools/call "));
+    let tool = tool.or((!span.name.is_empty()).then_some(span.name.as_str()));
+    let named = [
+        "gen_ai.tool.call.arguments",
+        "gen_ai.tool.args",
+        "tool_call.function.arguments",
+    ]
+    .iter()
+    .find_map(|key| span.attribute(key));
+    let args = match named {
+        Some(recorded) => trace.args(Some(recorded)),
+        // These hold whatever the function was given, which need not be JSON.
+        None => {
+            let given = ["input.value", "traceloop.entity.input"]
+                .iter()
+                .find_map(|key| span.attribute(key));
+            trace.loose_args(given)
+        }
+    };
+    let id = ["gen_ai.tool.call.id", "tool_call.id", "tool.id"]
+        .iter()
+        .find_map(|key| id(span.attribute(key)));
+    let draft = Draft::call(span.raw).tool(tool).args(args).at(at);
+    trace.call(draft, id.as_deref())
+}
+
+fn result(trace: &mut Trace, span: &Span<'_>, call: &str, at: Option<Value>) {
+    let given = [
+        "gen_ai.tool.call.result",
+        "gen_ai.output",
+        "output.value",
+        "traceloop.entity.output",
+    ]
+    .iter()
+    .find_map(|key| span.attribute(key));
+    let failed = match span.attribute("error.type") {
+        Some(_) => Some(true),
+        None => span.failed,
+    };
+    let draft = Draft::result(span.raw)
+        .text(given.and_then(|given| content_text(Some(given))))
+        .outcome(given.map(unpack))
+        .error(failed)
+        .at(at);
+    trace.result(draft, Some(call));
+}
+
+/// What a model said, where it was recorded. The calls it asked for are told by the spans of the tools; only a trace
+/// without those takes them from here.
+fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bool, out: &mut Out) {
+    let given = [
+        "gen_ai.output.messages",
+        "gen_ai.completion",
+        "gen_ai.output",
+        "output.value",
+    ]
+    .iter()
+    .find_map(|key| span.attribute(key));
+    let read = given.map(|given| match given {
+        Value::String(text) => json_text::parse(text).unwrap_or_else(|_| given.clone()),
+        other => other.clone(),
+    });
+    let mut texts: Vec<&str> = Vec::new();
+    let mut calls: Vec<&Value> = Vec::new();
+    match &read {
+        Some(Value::String(said)) => texts.push(said),
+        Some(Value::List(messages)) => {
+            for message in messages.iter() {
+                let parts = list(message, "parts").or_else(|| list(message, "content"));
+                match parts {
+                    Some(parts) => {
+                        let asks = |part: &&Value| kind(part) == Some("tool_call");
+                        texts.extend(
+                            parts
+                                .iter()
+                                .filter(|part| !asks(part))
+                                .filter_map(part_text),
+                        );
+                        calls.extend(parts.iter().filter(asks));
+                    }
+                    None if get(message, "tool.name").is_some() => calls.push(message),
+                    None => texts.extend(part_text(message)),
+                }
+                calls.extend(list(message, "tool_calls").unwrap_or(&[]));
+            }
+        }
+        Some(Value::Object(_)) => texts.extend(read.as_ref().and_then(part_text)),
+        _ => {}
+    }
+    let flat: Vec<&str> = (0..)
+        .map_while(|n| span.text(&format!("llm.output_messages.{n}.message.content")))
+        .collect();
+    let said = match (&read, flat.is_empty()) {
+        (None, true) => None,
+        (Some(_), _) => Some(join(texts.into_iter())),
+        (None, false) => Some(join(flat.into_iter())),
+    };
+    trace.push(
+        Draft::message("assistant", span.raw)
+            .text(said)
+            .at(at.clone()),
+    );
+    if runs_tools {
+        let what = "calls that a model asked for (the spans of the tools tell them)";
+        out.lose_parts(what, calls.len() as u64, trace.place());
+        return;
+    }
+    for call in calls {
+        let args = trace.args(first(call, &["arguments", "args", "tool.args"]));
+        let tool = text(call, "name").or_else(|| text(call, "tool.name"));
+        let id = id(get(call, "id"));
+        let draft = Draft::call(call).tool(tool).args(args).at(at.clone());
+        trace.call(draft, id.as_deref());
+    }
+}

@@ -1,0 +1,207 @@
+//! Items of the OpenAI Responses API: bare lists, responses with `output`, requests with `input`, or one item per line.
+
+use super::event::Draft;
+use super::openai;
+use super::shape::{
+    content_text, first, get, id, is_error, is_object, items, join, kind, list, part_text, some,
+    string, text, unpack, without,
+};
+use super::trace::{Out, Trace};
+use super::units::{Item, Record, Unit, are_items, units};
+use super::{Input, Place};
+use crate::value::Value;
+
+pub(super) fn read(input: &Input<'_>, out: &mut Out) {
+    for unit in units(input, is_item) {
+        match unit {
+            Unit::Items(items) => {
+                let mut trace = Trace::new(None, items.n, items.line);
+                read_items(&mut trace, 0, &items.items);
+                trace.finish(out);
+            }
+            Unit::Record(record) => read_record(&record, out),
+        }
+    }
+}
+
+/// Whether a value is an item: of a known type, or a message.
+pub(super) fn is_item(value: &Value) -> bool {
+    match kind(value) {
+        Some("message") => is_object(value) && text(value, "role").is_some(),
+        Some("reasoning" | "item_reference" | "mcp_list_tools" | "compaction") => true,
+        Some(kind) => {
+            kind.ends_with("_call") && kind != "tool_call"
+                || kind.ends_with("_call_output")
+                || kind.starts_with("mcp_approval_")
+        }
+        None => super::messages::is_message(value),
+    }
+}
+
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let value = record.value;
+    // Some logs keep request and response apart.
+    let request = some(value, "request").unwrap_or(value);
+    let response = some(value, "response").unwrap_or(value);
+    let input = some(request, "input");
+    let output = list(response, "output").or_else(|| items_member(value));
+    if !is_object(value) || (input.is_none() && output.is_none()) {
+        let place = Place {
+            line: record.line,
+            index: None,
+        };
+        out.lose_item("a record without `input`, `output` or `items`", place);
+        return;
+    }
+    let mut trace = Trace::new(
+        openai::record_id(response).or(openai::record_id(value)),
+        record.n,
+        record.line,
+    );
+    trace.list(if input.is_none() { "/output" } else { "" });
+    trace.meta(without(value, &["input", "output", "items"]));
+    let item = |value| Item {
+        value,
+        line: record.line,
+    };
+    let mut position = 0;
+    match input {
+        Some(Value::List(inputs)) => {
+            let inputs: Vec<Item<'_>> = inputs.iter().map(item).collect();
+            read_items(&mut trace, 0, &inputs);
+            position = inputs.len();
+        }
+        Some(said) => {
+            trace.item(0, record.line, said, None, None);
+            trace.push(Draft::message("user", said).text(content_text(Some(said))));
+            position = 1;
+        }
+        None => {}
+    }
+    let outputs: Vec<Item<'_>> = output.unwrap_or(&[]).iter().map(item).collect();
+    read_items(&mut trace, position, &outputs);
+    trace.finish(out);
+}
+
+fn items_member(value: &Value) -> Option<&[Value]> {
+    ["items", "data"]
+        .iter()
+        .filter_map(|key| get(value, key).and_then(items))
+        .find(|items| are_items(items.iter(), is_item))
+}
+
+fn read_items(trace: &mut Trace, from: usize, items: &[Item<'_>]) {
+    for (index, it) in items.iter().enumerate() {
+        trace.item(from + index, it.line, it.value, openai::at(it.value), None);
+        item(trace, it.value);
+    }
+}
+
+/// The events of one item; also used for rollouts of Codex.
+pub(super) fn item(trace: &mut Trace, item: &Value) {
+    let Some(kind) = kind(item) else {
+        openai::message(trace, item);
+        return;
+    };
+    match kind {
+        "message" => {
+            let role = text(item, "role").unwrap_or("assistant");
+            let said = content_text(get(item, "content"));
+            trace.push(Draft::message(role, item).text(said));
+        }
+        "reasoning" => {
+            let parts = |key| list(item, key).unwrap_or(&[]).iter();
+            let said = join(
+                parts("summary")
+                    .chain(parts("content"))
+                    .filter_map(part_text),
+            );
+            trace.push(Draft::other(item).role("assistant").text(Some(said)));
+        }
+        kind if kind.ends_with("_call_output") => output(trace, item),
+        kind if kind.ends_with("_call") => call(trace, kind, item),
+        _ => trace.push(Draft::other(item)),
+    }
+}
+
+/// A call: of a function, or of a hosted tool, which is named by its type and may carry its own result.
+fn call(trace: &mut Trace, kind: &str, item: &Value) {
+    let hosted = kind.trim_end_matches("_call");
+    let tool = text(item, "name").unwrap_or(hosted);
+    let args = match get(item, "arguments") {
+        Some(recorded) => trace.args(Some(recorded)),
+        None => match first(
+            item,
+            &["input", "action", "actions", "queries", "code", "operation"],
+        ) {
+            Some(value) => trace.loose_args(Some(value)),
+            None => None,
+        },
+    };
+    let id = id(first(item, &["call_id", "id"]));
+    let draft = Draft::call(item).tool(Some(tool)).args(args);
+    let id = trace.call(draft, id.as_deref());
+    // Hosted tools are answered in the same item.
+    let answer = first(item, &["output", "outputs", "results", "result"]);
+    let failed = some(item, "error");
+    if answer.is_none() && failed.is_none() {
+        return;
+    }
+    let answer = answer.or(failed);
+    let error = match (failed, text(item, "status")) {
+        (Some(error), _) => Some(is_error(error)),
+        (None, Some("completed")) => Some(false),
+        (None, Some("failed")) => Some(true),
+        (None, _) => None,
+    };
+    let draft = Draft::result(item)
+        .text(content_text(answer))
+        .outcome(answer.map(unpack))
+        .error(error);
+    trace.result(draft, Some(&id));
+}
+
+/// An answer: the text is often JSON, and tells an exit code where a command was run.
+fn output(trace: &mut Trace, item: &Value) {
+    let recorded = first(item, &["output", "result"]);
+    let result = recorded.map(unpack);
+    let error = result.as_ref().and_then(failed);
+    let said = match (&result, recorded) {
+        (Some(Value::Object(object)), _) => match object.get("output") {
+            Some(Value::String(output)) => Some(Value::String(output.clone())),
+            _ => recorded.and_then(|recorded| content_text(Some(recorded))),
+        },
+        (_, recorded) => content_text(recorded),
+    };
+    let error = error.or_else(|| match text(item, "status") {
+        Some("failed" | "incomplete") => Some(true),
+        _ => None,
+    });
+    let id = id(first(item, &["call_id", "id"]));
+    let draft = Draft::result(item)
+        .text(said.or(Some(Value::Null)))
+        .outcome(result.or(Some(Value::Null)))
+        .error(error);
+    trace.result(draft, id.as_deref());
+}
+
+/// Whether an output tells of failure: by its exit code, or by `success`, `error` or `isError`.
+fn failed(result: &Value) -> Option<bool> {
+    let code = super::shape::at(result, &["metadata", "exit_code"])
+        .or_else(|| get(result, "exit_code"))
+        .filter(|code| matches!(code, Value::Number(_)));
+    if let Some(code) = code {
+        return Some(*code != Value::int(0));
+    }
+    match (get(result, "success"), get(result, "isError")) {
+        (Some(Value::Bool(success)), _) => Some(!success),
+        (_, Some(Value::Bool(error))) => Some(*error),
+        _ => match result {
+            Value::List(outputs) => outputs.iter().find_map(|output| {
+                let exit = super::shape::at(output, &["outcome", "exit_code"])?;
+                Some(*exit != Value::int(0) && *exit != string("0"))
+            }),
+            _ => None,
+        },
+    }
+}

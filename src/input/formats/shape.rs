@@ -1,0 +1,169 @@
+//! Looking into values whose shape is not known.
+
+use smol_str::SmolStr;
+
+use super::json_text;
+use crate::value::{Object, Value};
+
+/// A text known at compile time.
+pub(super) fn string(text: &'static str) -> Value {
+    Value::String(SmolStr::new_static(text))
+}
+
+/// An object; of members with one name the first counts, but callers give distinct names.
+pub(super) fn object(members: Vec<(SmolStr, Value)>) -> Value {
+    let built = Object::new(members).unwrap_or_default();
+    Value::Object(built.into())
+}
+
+/// The member of an object.
+pub(super) fn get<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(object) => object.get(key),
+        _ => None,
+    }
+}
+
+/// The member of an object, unless it is null.
+pub(super) fn some<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    get(value, key).filter(|member| !member.is_null())
+}
+
+/// The first of these members that is there and not null.
+pub(super) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().find_map(|key| some(value, key))
+}
+
+/// The member below a member.
+pub(super) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
+    path.iter().try_fold(value, |value, key| get(value, key))
+}
+
+/// The member, where it is a text.
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    get(value, key).and_then(Value::as_str)
+}
+
+/// The member, where it is a list.
+pub(super) fn list<'a>(value: &'a Value, key: &str) -> Option<&'a [Value]> {
+    get(value, key).and_then(items)
+}
+
+/// The elements of a list.
+pub(super) fn items(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::List(items) => Some(items),
+        _ => None,
+    }
+}
+
+/// The member, where it is a Boolean.
+pub(super) fn flag(value: &Value, key: &str) -> Option<bool> {
+    match get(value, key) {
+        Some(Value::Bool(flag)) => Some(*flag),
+        _ => None,
+    }
+}
+
+/// Whether the value is an object.
+pub(super) fn is_object(value: &Value) -> bool {
+    matches!(value, Value::Object(_))
+}
+
+/// The `type` of an object.
+pub(super) fn kind(value: &Value) -> Option<&str> {
+    text(value, "type")
+}
+
+/// An identifier: a text that is not empty, or a number as its digits.
+pub(super) fn id(value: Option<&Value>) -> Option<SmolStr> {
+    match value? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(SmolStr::new(number.to_string())),
+        _ => None,
+    }
+}
+
+/// The members of an object, but for some.
+pub(super) fn without(value: &Value, left_out: &[&str]) -> Value {
+    match value {
+        Value::Object(members) => object(
+            members
+                .iter()
+                .filter(|(key, _)| !left_out.contains(&key.as_str()))
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        ),
+        _ => object(Vec::new()),
+    }
+}
+
+/// The text in message content, joined by line ends: null where there is none, absent where the shape is not known.
+pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
+    match content? {
+        Value::Null => Some(Value::Null),
+        Value::String(text) => Some(Value::String(text.clone())),
+        Value::List(parts) => Some(join(parts.iter().filter_map(part_text))),
+        object @ Value::Object(_) => match first(object, &["parts", "content", "text", "output"]) {
+            Some(inner @ (Value::List(_) | Value::String(_))) => content_text(Some(inner)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text of one part of message content.
+pub(super) fn part_text(part: &Value) -> Option<&str> {
+    match part {
+        Value::String(text) => Some(text),
+        Value::Object(_) => text(part, "text").or_else(|| text(part, "content")),
+        _ => None,
+    }
+}
+
+/// Texts joined by line ends; null where there are none.
+pub(super) fn join<'a>(mut texts: impl Iterator<Item = &'a str>) -> Value {
+    let Some(first) = texts.next() else {
+        return Value::Null;
+    };
+    let Some(second) = texts.next() else {
+        return Value::string(first);
+    };
+    let mut joined = format!("{first}\n{second}");
+    for text in texts {
+        joined.push('\n');
+        joined.push_str(text);
+    }
+    Value::string(joined)
+}
+
+/// Whether message content says nothing: absent, null, an empty text or an empty list.
+pub(super) fn says_nothing(content: Option<&Value>) -> bool {
+    match content {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.is_empty(),
+        Some(Value::List(parts)) => parts.is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// A text that holds a JSON object or list is read; anything else stays as it is.
+pub(super) fn unpack(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            json_text::parse(text).unwrap_or_else(|_| value.clone())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether an `error` member tells of an error: not null, not false, not empty.
+pub(super) fn is_error(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::List(items) => !items.is_empty(),
+        Value::Object(object) => !object.is_empty(),
+        _ => true,
+    }
+}

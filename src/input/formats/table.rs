@@ -1,0 +1,248 @@
+//! Tables: a header row, then one event per row.
+//!
+//! Columns become members of the event, dotted headers nest, and an empty cell is absent. A cell that is a JSON number,
+//! `true` or `false` becomes that; everything else is a text, but in the columns `args` and `result` JSON is read.
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+
+use super::json_text;
+use super::shape::{get, id, is_object, object, string};
+use super::spans::rfc3339;
+use super::trace::{Out, Trace};
+use super::units::{Item, flat};
+use super::{Input, Place};
+use crate::value::{Instant, Number, Value};
+
+/// Columns that name the trace of a row.
+const TRACE: [&str; 5] = ["trace", "trace_id", "case", "case_id", "case:concept:name"];
+const ACTIVITY: [&str; 3] = ["activity", "concept:name", "event"];
+const TIME: [&str; 3] = ["timestamp", "time:timestamp", "time"];
+const AGENT: [&str; 3] = ["resource", "org:resource", "actor"];
+
+/// Reads a table in text form; the separator is the first of comma, semicolon and tab that the header has most of.
+pub(super) fn read(bytes: &[u8], out: &mut Out) {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator(header))
+        .flexible(true)
+        .from_reader(bytes);
+    let columns: Vec<SmolStr> = match reader.byte_headers() {
+        Ok(header) => header
+            .iter()
+            .map(|name| SmolStr::new(String::from_utf8_lossy(name).trim()))
+            .collect(),
+        Err(error) => {
+            out.lose_item(
+                format!("a table without a header: {error}"),
+                Place::default(),
+            );
+            return;
+        }
+    };
+    let mut rows: Vec<(u64, Value)> = Vec::new();
+    let mut row = csv::ByteRecord::new();
+    loop {
+        let line = reader.position().line();
+        match reader.read_byte_record(&mut row) {
+            Ok(false) => break,
+            Ok(true) => {
+                let line = row.position().map_or(line, csv::Position::line);
+                if row.len() > columns.len() {
+                    let place = Place {
+                        line: Some(line),
+                        index: None,
+                    };
+                    let extra = row.len() - columns.len();
+                    out.lose_parts("cells beyond the header", extra as u64, place);
+                }
+                rows.push((line, record(&columns, &row)));
+            }
+            Err(error) => {
+                let place = Place {
+                    line: Some(line),
+                    index: None,
+                };
+                out.lose_item(format!("a row that cannot be read: {error}"), place);
+                break;
+            }
+        }
+    }
+    let items: Vec<Item<'_>> = rows
+        .iter()
+        .map(|(line, value)| Item {
+            value,
+            line: Some(*line),
+        })
+        .collect();
+    traces(&items, out);
+}
+
+/// Reads rows that are objects already.
+pub(super) fn read_rows(input: &Input<'_>, out: &mut Out) {
+    traces(&flat(input, &["rows"]), out);
+}
+
+pub(super) fn separator(header: &[u8]) -> u8 {
+    let count = |separator: u8| header.iter().filter(|byte| **byte == separator).count();
+    let mut best = b',';
+    for candidate in [b';', b'\t'] {
+        if count(candidate) > count(best) {
+            best = candidate;
+        }
+    }
+    best
+}
+
+/// A row as an object of its cells, by column; of columns of one name the first counts.
+fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
+    let mut members: Vec<(SmolStr, Value)> = Vec::with_capacity(columns.len());
+    for (name, cell) in columns.iter().zip(row.iter()) {
+        if cell.is_empty() || members.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        let text = String::from_utf8_lossy(cell);
+        members.push((name.clone(), self::cell(name, &text)));
+    }
+    object(members)
+}
+
+/// Members of the canonical event that are texts, whatever their cells look like.
+const TEXTS: [&str; 6] = ["kind", "role", "text", "tool", "call", "agent"];
+
+fn cell(column: &str, text: &str) -> Value {
+    if TEXTS.contains(&column) || TRACE.contains(&column) || ACTIVITY.contains(&column) {
+        return Value::string(text);
+    }
+    match text {
+        "true" => return Value::Bool(true),
+        "false" => return Value::Bool(false),
+        _ => {}
+    }
+    let whole = text.strip_prefix('-').unwrap_or(text);
+    let padded = whole.len() > 1 && whole.starts_with('0') && !whole.starts_with("0.");
+    if whole.starts_with(|first: char| first.is_ascii_digit())
+        && !padded
+        && let Ok(Value::Number(number)) = json_text::parse(text)
+    {
+        return exact(number, text);
+    }
+    if matches!(column, "args" | "result")
+        && let Ok(value) = json_text::parse(text)
+    {
+        return value;
+    }
+    Value::string(text)
+}
+
+/// Times are often decimals with more digits than a float holds: such a cell stays a text that reads back exactly.
+fn exact(number: Number, text: &str) -> Value {
+    match &number {
+        Number::Float(float) if text.len() > 17 && float.get().to_string() != text => {
+            Value::string(text)
+        }
+        _ => Value::Number(number),
+    }
+}
+
+fn traces(items: &[Item<'_>], out: &mut Out) {
+    let mut traces: IndexMap<Option<SmolStr>, Vec<&Item<'_>>> = IndexMap::new();
+    for item in items {
+        if !is_object(item.value) {
+            let place = Place {
+                line: item.line,
+                index: None,
+            };
+            out.lose_item("values that are no rows", place);
+            continue;
+        }
+        let name = column(item.value, &TRACE).and_then(|name| id(Some(name)));
+        traces.entry(name).or_default().push(item);
+    }
+    for (n, (name, rows)) in traces.into_iter().enumerate() {
+        let line = rows.first().and_then(|row| row.line);
+        let mut trace = Trace::new(name, u32::try_from(n).unwrap_or(u32::MAX), line);
+        for (index, row) in rows.iter().enumerate() {
+            trace.item(index, row.line, row.value, None, None);
+            trace.push_as_it_is(event(row.value));
+        }
+        trace.finish(out);
+    }
+}
+
+fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
+    names.iter().find_map(|name| get(row, name))
+}
+
+/// The members that we know by another name, then the columns, nested at their dots.
+fn event(row: &Value) -> Value {
+    let mut members: Vec<(SmolStr, Value)> = Vec::new();
+    let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
+    let tool = get(row, "tool").or_else(|| column(row, &ACTIVITY));
+    let kind = get(row, "kind").cloned().unwrap_or(match tool {
+        Some(_) => string("call"),
+        None => string("other"),
+    });
+    members.push(("kind".into(), kind));
+    let known = [
+        ("tool", tool),
+        ("at", when.as_ref()),
+        ("agent", get(row, "agent").or_else(|| column(row, &AGENT))),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value {
+            members.push((name.into(), value.clone()));
+        }
+    }
+    if let Value::Object(cells) = row {
+        for (name, value) in cells.iter() {
+            nest(&mut members, name, value);
+        }
+    }
+    members.push(("raw".into(), row.clone()));
+    object(members)
+}
+
+/// A time as recorded; seconds with more digits than a float holds become a date, which is exact.
+fn moment(cell: &Value) -> Value {
+    let Value::String(text) = cell else {
+        return cell.clone();
+    };
+    Instant::from_decimal(text, Instant::SECOND)
+        .and_then(rfc3339)
+        .unwrap_or_else(|| cell.clone())
+}
+
+/// Puts a cell below its dotted name; a name that is taken stays as it is (the cell is in `raw` all the same).
+fn nest(members: &mut Vec<(SmolStr, Value)>, name: &str, value: &Value) {
+    if name == "raw" {
+        return;
+    }
+    let (head, rest) = match name.split_once('.') {
+        Some((head, rest)) if !head.is_empty() && !rest.is_empty() => (head, Some(rest)),
+        _ => (name, None),
+    };
+    let place = members.iter().position(|(known, _)| known == head);
+    match (place.and_then(|place| members.get_mut(place)), rest) {
+        (None, None) => members.push((head.into(), value.clone())),
+        (None, Some(rest)) => {
+            let mut inner = Vec::new();
+            nest(&mut inner, rest, value);
+            members.push((head.into(), object(inner)));
+        }
+        (Some((_, Value::Object(known))), Some(rest)) => {
+            let mut inner: Vec<(SmolStr, Value)> = known
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
+            nest(&mut inner, rest, value);
+            if let Some(place) = place
+                && let Some(member) = members.get_mut(place)
+            {
+                member.1 = object(inner);
+            }
+        }
+        (Some(_), _) => {}
+    }
+}

@@ -1,0 +1,304 @@
+//! Collecting a trace item by item, so that no item is lost in silence.
+
+use indexmap::IndexMap;
+use smol_str::SmolStr;
+
+use super::event::Draft;
+use super::json_text::{self, Refusal};
+use super::pairing::Pairing;
+use super::shape::object;
+use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, Loss, Place};
+use crate::problem::ProblemKind;
+use crate::value::Value;
+
+/// What the readers write to.
+#[derive(Debug, Default)]
+pub(super) struct Out {
+    converted: Converted,
+    /// By what was lost, and whether whole items were.
+    losses: IndexMap<(String, bool), Loss>,
+}
+
+impl Out {
+    /// Counts an item that became no event.
+    pub(super) fn lose_item(&mut self, what: impl Into<String>, place: Place) {
+        self.converted.items += 1;
+        self.lose(what.into(), true, 1, place);
+    }
+
+    /// Counts parts that were left out of items that did become events.
+    pub(super) fn lose_parts(&mut self, what: impl Into<String>, count: u64, place: Place) {
+        if count > 0 {
+            self.lose(what.into(), false, count, place);
+        }
+    }
+
+    fn lose(&mut self, what: String, whole: bool, count: u64, example: Place) {
+        let fresh = Loss {
+            what: what.clone(),
+            count: 0,
+            whole,
+            example,
+        };
+        self.losses.entry((what, whole)).or_insert(fresh).count += count;
+    }
+
+    /// A file that is not JSON was given to a reader of JSON.
+    pub(super) fn refuse_text(&mut self, format: Format, bytes: &[u8]) {
+        let what = format!(
+            "a text of {} bytes where `{format}` reads JSON",
+            bytes.len()
+        );
+        self.lose_item(what, Place::default());
+    }
+
+    pub(super) fn finish(self) -> Converted {
+        Converted {
+            losses: self.losses.into_values().collect(),
+            ..self.converted
+        }
+    }
+}
+
+/// A trace in the making.
+#[derive(Debug)]
+pub(super) struct Trace {
+    trace: CanonicalTrace,
+    calls: Pairing,
+    items: u64,
+    item: Option<Item>,
+}
+
+#[derive(Debug)]
+struct Item {
+    index: u32,
+    line: Option<u64>,
+    value: Value,
+    at: Option<Value>,
+    agent: Option<Value>,
+    events: u32,
+}
+
+impl Trace {
+    pub(super) fn new(id: Option<SmolStr>, n: u32, line: Option<u64>) -> Trace {
+        Trace {
+            trace: CanonicalTrace {
+                id,
+                n,
+                line,
+                list: String::new(),
+                meta: object(Vec::new()),
+                complete: None,
+                events: Vec::new(),
+                faults: Vec::new(),
+            },
+            calls: Pairing::default(),
+            items: 0,
+            item: None,
+        }
+    }
+
+    pub(super) fn list(&mut self, pointer: impl Into<String>) {
+        self.trace.list = pointer.into();
+    }
+
+    pub(super) fn id(&mut self, id: Option<SmolStr>) {
+        self.trace.id = id;
+    }
+
+    pub(super) fn meta(&mut self, meta: Value) {
+        self.trace.meta = meta;
+    }
+
+    pub(super) fn complete(&mut self, complete: Option<bool>) {
+        self.trace.complete = complete;
+    }
+
+    /// Begins the item at a position of the source's list. Its events take over its time and agent.
+    pub(super) fn item(
+        &mut self,
+        index: usize,
+        line: Option<u64>,
+        value: &Value,
+        at: Option<Value>,
+        agent: Option<Value>,
+    ) {
+        self.close();
+        self.items += 1;
+        self.item = Some(Item {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            line,
+            value: value.clone(),
+            at,
+            agent,
+            events: 0,
+        });
+    }
+
+    /// An item without an event becomes one of kind `other`.
+    fn close(&mut self) {
+        if let Some(item) = &self.item
+            && item.events == 0
+        {
+            let draft = Draft::other(&item.value.clone());
+            self.push(draft);
+        }
+        self.item = None;
+    }
+
+    /// Adds an event of the current item.
+    pub(super) fn push(&mut self, mut draft: Draft) {
+        let Some(item) = &mut self.item else {
+            return;
+        };
+        item.events += 1;
+        draft.at = draft.at.or_else(|| item.at.clone());
+        draft.agent = draft.agent.or_else(|| item.agent.clone());
+        self.trace.events.push(CanonicalEvent {
+            index: item.index,
+            line: item.line,
+            value: draft.build(&item.value),
+        });
+    }
+
+    /// Adds an event that is canonical already.
+    pub(super) fn push_as_it_is(&mut self, value: Value) {
+        let Some(item) = &mut self.item else {
+            return;
+        };
+        item.events += 1;
+        self.trace.events.push(CanonicalEvent {
+            index: item.index,
+            line: item.line,
+            value,
+        });
+    }
+
+    /// Adds a call; returns its id, minted where it has none.
+    pub(super) fn call(&mut self, mut draft: Draft, id: Option<&str>) -> SmolStr {
+        let index = self.index();
+        if let Some(id) = id.filter(|id| self.calls.knows(id)) {
+            self.fault(
+                "call",
+                Refusal {
+                    kind: ProblemKind::Odd,
+                    message: format!("the id `{id}` of an earlier call is used again"),
+                },
+            );
+        }
+        let id = self
+            .calls
+            .open(id, index, draft.tool.clone(), draft.args.clone());
+        draft.call = Some(Value::String(id.clone()));
+        self.push(draft);
+        id
+    }
+
+    /// Adds a result, with tool and arguments of the call that it answers.
+    pub(super) fn result(&mut self, mut draft: Draft, id: Option<&str>) {
+        let id = id.filter(|id| !id.is_empty());
+        let tool = draft
+            .tool
+            .as_ref()
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let answered = match id {
+            Some(id) => self.calls.by_id(id),
+            None => self.calls.by_position(tool.as_deref()),
+        };
+        if let Some(call) = answered {
+            draft.tool = draft.tool.or_else(|| call.tool.clone());
+            draft.args = draft.args.or_else(|| call.args.clone());
+            draft.call = Some(Value::String(call.id.clone()));
+        } else {
+            draft.call = id.map(Value::string);
+        }
+        self.push(draft);
+    }
+
+    /// Whether a call of this id was made.
+    pub(super) fn knows_call(&self, id: &str) -> bool {
+        self.calls.knows(id)
+    }
+
+    /// Position of the current item.
+    pub(super) fn index(&self) -> u32 {
+        self.item.as_ref().map_or(0, |item| item.index)
+    }
+
+    /// Where we are.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            line: self.item.as_ref().and_then(|item| item.line),
+            index: self.item.as_ref().map(|item| item.index),
+        }
+    }
+
+    /// Arguments as recorded: JSON inside a text is read, and a text that is not JSON is a fault that leaves them unknown.
+    /// A blank text is what some models write for a tool without parameters.
+    pub(super) fn args(&mut self, recorded: Option<&Value>) -> Option<Value> {
+        match recorded? {
+            Value::String(text) if text.trim().is_empty() => Some(object(Vec::new())),
+            Value::String(text) => match json_text::parse(text) {
+                Ok(value) => Some(value),
+                Err(refusal) => {
+                    self.fault("args", refusal);
+                    None
+                }
+            },
+            other => Some(other.clone()),
+        }
+    }
+
+    /// Arguments of tools that may take a plain text: only what looks like a JSON object or list is read.
+    pub(super) fn loose_args(&mut self, recorded: Option<&Value>) -> Option<Value> {
+        match recorded? {
+            Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+                match json_text::parse(text) {
+                    Ok(value) => Some(value),
+                    Err(refusal) if refusal.kind == ProblemKind::DuplicateKey => {
+                        self.fault("args", refusal);
+                        None
+                    }
+                    Err(_) => recorded.cloned(),
+                }
+            }
+            other => Some(other.clone()),
+        }
+    }
+
+    fn fault(&mut self, field: &'static str, refusal: Refusal) {
+        let place = self.place();
+        self.trace.faults.push(Fault {
+            kind: refusal.kind,
+            index: place.index.unwrap_or(0),
+            line: place.line,
+            field,
+            message: refusal.message,
+        });
+    }
+
+    /// Puts the events in the order of a key that belongs to each; those of equal keys stay as they are.
+    pub(super) fn sort_by_key<K: Ord>(&mut self, keys: Vec<K>) {
+        self.close();
+        if keys.len() != self.trace.events.len() {
+            return;
+        }
+        let events = std::mem::take(&mut self.trace.events);
+        let mut keyed: Vec<(K, CanonicalEvent)> = keys.into_iter().zip(events).collect();
+        keyed.sort_by(|lhs, rhs| lhs.0.cmp(&rhs.0));
+        self.trace.events = keyed.into_iter().map(|(_, event)| event).collect();
+    }
+
+    /// Number of events so far.
+    pub(super) fn events(&self) -> usize {
+        self.trace.events.len()
+    }
+
+    /// Hands the trace over.
+    pub(super) fn finish(mut self, out: &mut Out) {
+        self.close();
+        out.converted.items += self.items;
+        out.converted.traces.push(self.trace);
+    }
+}

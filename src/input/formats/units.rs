@@ -1,0 +1,145 @@
+//! What a document or a file holds: one list of items, or several records.
+
+use super::Input;
+use super::shape::{is_object, items};
+use crate::value::Value;
+
+/// One trace-to-be.
+#[derive(Debug)]
+pub(super) enum Unit<'a> {
+    /// A record that wraps a list.
+    Record(Record<'a>),
+    /// The list itself.
+    Items(Items<'a>),
+}
+
+/// A record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'a> {
+    pub(super) value: &'a Value,
+    pub(super) line: Option<u64>,
+    /// Its number among the records of the document.
+    pub(super) n: u32,
+}
+
+/// A list of items, each with its line.
+#[derive(Debug)]
+pub(super) struct Items<'a> {
+    pub(super) items: Vec<Item<'a>>,
+    pub(super) line: Option<u64>,
+    pub(super) n: u32,
+}
+
+/// An item of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item<'a> {
+    pub(super) value: &'a Value,
+    pub(super) line: Option<u64>,
+}
+
+impl<'a> Items<'a> {
+    pub(super) fn of(values: &'a [Value], line: Option<u64>, n: u32) -> Items<'a> {
+        Items {
+            items: values.iter().map(|value| Item { value, line }).collect(),
+            line,
+            n,
+        }
+    }
+}
+
+/// Tells items from records: a list of which at least half of the objects are items is a trace.
+pub(super) fn units<'a>(input: &Input<'a>, is_item: fn(&Value) -> bool) -> Vec<Unit<'a>> {
+    match input {
+        Input::Document { value, line } => document(value, *line, 0, is_item),
+        Input::Lines(lines) => {
+            if are_items(lines.iter().map(|(_, value)| value), is_item) {
+                let items: Vec<Item<'a>> = lines
+                    .iter()
+                    .map(|(line, value)| Item {
+                        value,
+                        line: Some(*line),
+                    })
+                    .collect();
+                let line = items.first().and_then(|item| item.line);
+                return vec![Unit::Items(Items { items, line, n: 0 })];
+            }
+            let mut all = Vec::new();
+            for (line, value) in *lines {
+                let n = u32::try_from(all.len()).unwrap_or(u32::MAX);
+                all.extend(document(value, Some(*line), n, is_item));
+            }
+            all
+        }
+        Input::Text(_) => Vec::new(),
+    }
+}
+
+fn document<'a>(
+    value: &'a Value,
+    line: Option<u64>,
+    n: u32,
+    is_item: fn(&Value) -> bool,
+) -> Vec<Unit<'a>> {
+    let Some(elements) = items(value) else {
+        return vec![Unit::Record(Record { value, line, n })];
+    };
+    if are_items(elements.iter(), is_item) {
+        return vec![Unit::Items(Items::of(elements, line, n))];
+    }
+    elements
+        .iter()
+        .enumerate()
+        .map(|(place, value)| {
+            let n = n.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
+            match items(value) {
+                Some(inner) if are_items(inner.iter(), is_item) => {
+                    Unit::Items(Items::of(inner, line, n))
+                }
+                _ => Unit::Record(Record { value, line, n }),
+            }
+        })
+        .collect()
+}
+
+/// Whether a list is one of items.
+pub(super) fn are_items<'v>(
+    values: impl Iterator<Item = &'v Value>,
+    is_item: fn(&Value) -> bool,
+) -> bool {
+    let (mut objects, mut found) = (0usize, 0usize);
+    for value in values {
+        objects += usize::from(is_object(value));
+        found += usize::from(is_item(value));
+    }
+    found > 0 && found * 2 >= objects
+}
+
+/// All values of a file as one list: the lines, or the elements of one document that is a list or wraps one.
+pub(super) fn flat<'a>(input: &Input<'a>, wrappers: &[&str]) -> Vec<Item<'a>> {
+    let whole = match input {
+        Input::Document { value, line } => Some((*value, *line)),
+        Input::Lines([(line, value)]) => Some((value, Some(*line))),
+        _ => None,
+    };
+    if let Some((value, line)) = whole {
+        let inner = items(value).or_else(|| {
+            wrappers
+                .iter()
+                .find_map(|wrapper| super::shape::list(value, wrapper))
+        });
+        return match inner {
+            Some(values) => values.iter().map(|value| Item { value, line }).collect(),
+            None => vec![Item { value, line }],
+        };
+    }
+    match input {
+        Input::Lines(lines) => lines
+            .iter()
+            .map(|(line, value)| Item {
+                value,
+                line: Some(*line),
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,244 @@
+//! A signature, compiled: which paths are walked at which level of a record.
+
+use smol_str::SmolStr;
+
+use super::path::{Query, Route};
+use super::project::ProjectionError;
+use super::trie::Trie;
+use crate::signature::{
+    Absent, Events, Field, FieldSource, OriginField, Path, Signature, TimeUnit,
+};
+use crate::types::Type;
+
+/// What a value is while it is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LevelId {
+    /// A record: meta fields, its id, its list of events.
+    Record,
+    /// An event: fields, its list of `each`.
+    Event,
+    /// An element of `each`.
+    Element,
+}
+
+/// The paths of one level.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Level {
+    pub(crate) trie: Trie,
+    /// The fields that are read here; a slot is an index into them.
+    pub(crate) slots: Vec<Field>,
+    /// The slots whose path may have many nodes.
+    pub(crate) queries: Vec<(usize, Query)>,
+    /// The list of this level, where its path may have many nodes: the nodes are the items.
+    pub(crate) list: Option<Query>,
+}
+
+impl Level {
+    fn add(&mut self, field: Field, path: &Path) -> Result<usize, ProjectionError> {
+        let slot = self.slots.len();
+        match Route::new(path)? {
+            Route::Steps(steps) => self.trie.slot(&steps, slot),
+            Route::Query(query) => self.queries.push((slot, query)),
+        }
+        self.slots.push(field);
+        Ok(slot)
+    }
+
+    fn add_list(&mut self, path: &Path) -> Result<(), ProjectionError> {
+        match Route::new(path)? {
+            Route::Steps(steps) => self.trie.list(&steps),
+            Route::Query(query) => self.list = Some(query),
+        }
+        Ok(())
+    }
+
+    /// Whether a tree of the whole value is needed.
+    pub(crate) fn wants_tree(&self) -> bool {
+        !self.queries.is_empty() || self.list.is_some()
+    }
+}
+
+/// How records are told from events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Whole traces and single events, as `cli.md` has them.
+    Native,
+    /// Whole traces with their events at a path.
+    At,
+    /// Every line is an event.
+    Lines,
+}
+
+/// Where the cell of a field comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Event(usize),
+    Element(usize),
+}
+
+/// The compiled signature.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) mode: Mode,
+    pub(crate) record: Level,
+    pub(crate) event: Level,
+    pub(crate) element: Level,
+    /// One per field of the signature.
+    pub(crate) places: Vec<Place>,
+    /// Slots of events whose absence means something: the fields of the signature among them.
+    pub(crate) n_event: usize,
+    /// Meta fields; their slots come first in the record level.
+    pub(crate) n_meta: usize,
+    pub(crate) origins: Vec<(usize, OriginField)>,
+    pub(crate) id: Option<usize>,
+    /// The first key on the path of the record's name, and of the name of an event's trace.
+    pub(crate) id_key: Option<SmolStr>,
+    pub(crate) trace_key: Option<SmolStr>,
+    pub(crate) complete: Option<usize>,
+    pub(crate) native: Option<NativeSlots>,
+    /// Without fields of `each` and without `order by`.
+    pub(crate) simple: bool,
+    pub(crate) order_by: Vec<Place>,
+    /// The same as fields of the signature.
+    pub(crate) order_fields: Vec<usize>,
+    /// Whether a list at the top of a file holds records.
+    pub(crate) explodes: bool,
+}
+
+/// The slots of the event level that native single-event lines have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NativeSlots {
+    pub(crate) trace: usize,
+    pub(crate) end: usize,
+    /// `/events`: a list here makes the line a whole trace.
+    pub(crate) events: usize,
+}
+
+fn pseudo(name: &'static str, ty: Type) -> Field {
+    Field {
+        name: SmolStr::new_static(name),
+        source: FieldSource::Event(Path::Pointer(Vec::new())),
+        ty,
+        absent: Absent::Null,
+        unit: TimeUnit::Seconds,
+    }
+}
+
+fn first_key(path: &Path) -> Option<SmolStr> {
+    match Route::new(path) {
+        Ok(Route::Steps(steps)) => steps.into_iter().next()?.name,
+        _ => None,
+    }
+}
+
+fn member(name: &'static str) -> Path {
+    Path::Pointer(vec![SmolStr::new_static(name)])
+}
+
+impl Plan {
+    pub(crate) fn new(signature: &Signature) -> Result<Plan, ProjectionError> {
+        let layout = &signature.layout;
+        let mode = match &layout.events {
+            None => Mode::Native,
+            Some(Events::At(_)) => Mode::At,
+            Some(Events::Lines) => Mode::Lines,
+        };
+        let mut plan = Plan {
+            mode,
+            record: Level::default(),
+            event: Level::default(),
+            element: Level::default(),
+            places: Vec::new(),
+            n_event: 0,
+            n_meta: signature.meta.len(),
+            origins: Vec::new(),
+            id: None,
+            id_key: None,
+            trace_key: None,
+            complete: None,
+            native: None,
+            simple: false,
+            order_by: Vec::new(),
+            order_fields: layout.order_by.clone(),
+            explodes: true,
+        };
+        for field in &signature.fields {
+            plan.places.push(match &field.source {
+                FieldSource::Event(path) => Place::Event(plan.event.add(field.clone(), path)?),
+                FieldSource::Each(path) => Place::Element(plan.element.add(field.clone(), path)?),
+                FieldSource::Origin(_) => {
+                    return Err(ProjectionError::Origin {
+                        field: field.name.clone(),
+                    });
+                }
+            });
+        }
+        plan.n_event = plan.event.slots.len();
+        for (idx, field) in signature.meta.iter().enumerate() {
+            match &field.source {
+                FieldSource::Event(path) | FieldSource::Each(path) => {
+                    plan.record.add(field.clone(), path)?;
+                }
+                FieldSource::Origin(origin) => {
+                    plan.record.slots.push(field.clone());
+                    plan.origins.push((idx, *origin));
+                }
+            }
+        }
+        let native = mode == Mode::Native;
+        if let Some(path) = layout.id.clone().or_else(|| native.then(|| member("id"))) {
+            plan.id_key = first_key(&path);
+            plan.id = Some(plan.record.add(pseudo("id", Type::Json), &path)?);
+        }
+        if let Some(path) = layout
+            .complete
+            .clone()
+            .or_else(|| native.then(|| member("complete")))
+        {
+            let ty = Type::Bool.nullable();
+            plan.complete = Some(plan.record.add(pseudo("complete", ty), &path)?);
+        }
+        match &layout.events {
+            None => {
+                plan.record.add_list(&member("events"))?;
+                let trace = layout.id.clone().unwrap_or_else(|| member("trace"));
+                plan.trace_key = first_key(&trace);
+                let json = |name| pseudo(name, Type::Json);
+                plan.native = Some(NativeSlots {
+                    trace: plan.event.add(json("trace"), &trace)?,
+                    end: plan.event.add(json("end"), &member("end"))?,
+                    events: plan.event.add(json("events"), &member("events"))?,
+                });
+            }
+            Some(Events::At(path)) => {
+                plan.explodes = !Route::new(path)?.begins_in_list();
+                plan.record.add_list(path)?;
+            }
+            Some(Events::Lines) => {}
+        }
+        if let Some(path) = &layout.each {
+            plan.event.add_list(path)?;
+        }
+        for &field in &layout.order_by {
+            let place = plan.places.get(field).copied();
+            plan.order_by
+                .push(place.ok_or(ProjectionError::OrderBy { field })?);
+        }
+        plan.simple = plan.element.slots.is_empty() && plan.order_by.is_empty();
+        Ok(plan)
+    }
+
+    #[inline]
+    pub(crate) fn level(&self, level: LevelId) -> &Level {
+        match level {
+            LevelId::Record => &self.record,
+            LevelId::Event => &self.event,
+            LevelId::Element => &self.element,
+        }
+    }
+
+    /// Whether meta fields of single events must be read from the events.
+    pub(crate) fn reads_meta(&self) -> bool {
+        self.n_meta > self.origins.len() || (self.mode == Mode::Lines && self.id.is_some())
+    }
+}

@@ -1,0 +1,526 @@
+//! From raw JSON to the typed cells of a signature, in one pass.
+//!
+//! [`Projection::new`] compiles a [`Signature`] once; [`Projection::read`] then takes one raw record at a time, from
+//! any number of threads. Only what the signature asks for is decoded. Everything else is passed over, but every
+//! object, read or not, is searched for keys that stand twice.
+//!
+//! # What is lost, and how much of it
+//! * An object with a key twice: every cell that lies below it or contains it is unknown. Around the list of events,
+//!   the record is refused, since its steps cannot be known.
+//! * `NaN`, `1e999`, half a surrogate pair: the cell that reads it.
+//! * Text that is no JSON, no UTF-8, or beyond a limit: the record.
+
+use smol_str::SmolStr;
+
+use super::document::{self, explain, newlines};
+use super::keys::OpenKeys;
+use super::limits::InputLimits;
+use super::place::{Place, named, problems};
+use super::plan::{LevelId, Mode, Plan};
+use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
+use super::scan::{Fault, FaultKind, Scanner};
+use super::sink::Sink;
+use super::tree::TreeWalk;
+use super::walk::Walk;
+use crate::problem::{Problem, ProblemKind};
+use crate::signature::{Absent, OriginField, Signature};
+use crate::value::{Cell, Value};
+
+/// A signature that no projection can be made of; the checker lets none of these through.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectionError {
+    /// A JSONPath that does not parse.
+    #[error("`{path}` is no JSONPath: {reason}")]
+    JsonPath {
+        /// The path.
+        path: SmolStr,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A field of an event that is a fact about the file.
+    #[error("`{field}` is a field of the record, not of an event")]
+    Origin {
+        /// The field.
+        field: SmolStr,
+    },
+    /// `order by` a field that is not there.
+    #[error("there is no field number {field} to order by")]
+    OrderBy {
+        /// The number.
+        field: usize,
+    },
+}
+
+/// A compiled signature.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    plan: Plan,
+    limits: InputLimits,
+}
+
+/// Memory that reading uses again and again; one per thread.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    keys: OpenKeys,
+    sink: Sink,
+    decoded: Vec<u8>,
+    /// The last native line was a single event; the next one is likely to be one too.
+    single: bool,
+}
+
+/// What became of one value of a file.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It was read.
+    Unit(Unit),
+    /// It was left out on purpose.
+    LeftOut(Problem),
+    /// Nothing could be read from it.
+    Refused(Problem),
+}
+
+impl Projection {
+    /// Compiles a signature, with the default limits.
+    ///
+    /// # Errors
+    /// See [`ProjectionError`].
+    pub fn new(signature: &Signature) -> Result<Projection, ProjectionError> {
+        Projection::with_limits(signature, InputLimits::default())
+    }
+
+    /// Compiles a signature.
+    ///
+    /// # Errors
+    /// See [`ProjectionError`].
+    pub fn with_limits(
+        signature: &Signature,
+        limits: InputLimits,
+    ) -> Result<Projection, ProjectionError> {
+        Ok(Projection {
+            plan: Plan::new(signature)?,
+            limits,
+        })
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> &InputLimits {
+        &self.limits
+    }
+
+    /// Whether every line is an event, so that files are split at line ends alone.
+    pub fn by_lines(&self) -> bool {
+        self.plan.mode == Mode::Lines
+    }
+
+    /// Whether a list at the top of a file holds records (rather than being one).
+    pub fn splits_lists(&self) -> bool {
+        self.plan.explodes
+    }
+
+    /// The fields of `order by`; where there are any, all events of a trace are needed at once.
+    pub fn order_fields(&self) -> &[usize] {
+        &self.plan.order_fields
+    }
+
+    /// The meta cells that hold this fact.
+    pub(crate) fn origins(&self, fact: OriginField) -> impl Iterator<Item = usize> {
+        let origins = self.plan.origins.iter();
+        origins.filter_map(move |(slot, origin)| (*origin == fact).then_some(*slot))
+    }
+
+    /// Reads a raw record. There is one outcome, but for several values on one line, and none for blank text.
+    pub fn read(
+        &self,
+        raw: &RawRecord<'_>,
+        file: &FileName,
+        scratch: &mut Scratch,
+        out: &mut Vec<Outcome>,
+    ) {
+        let text = match std::str::from_utf8(raw.bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let line = raw.line + newlines(raw.bytes, error.valid_up_to());
+                out.push(Outcome::Refused(Problem {
+                    kind: ProblemKind::InvalidUtf8,
+                    file: file.path.clone(),
+                    line,
+                    trace: None,
+                    step: None,
+                    field: None,
+                    message: "the bytes are not UTF-8".to_owned(),
+                }));
+                return;
+            }
+        };
+        let mut at = 0;
+        let mut ordinal = raw.ordinal;
+        loop {
+            let mut scan = Scanner::new(text.as_bytes());
+            scan.at = at;
+            if scan.at_end() {
+                return;
+            }
+            let start = scan.at;
+            let place = Place {
+                file,
+                text,
+                start,
+                line: raw.line + newlines(text.as_bytes(), start),
+                ordinal,
+            };
+            let result = self.one(scan, &place, scratch);
+            match result {
+                Ok((outcome, end)) => {
+                    out.push(outcome);
+                    at = end;
+                }
+                Err(fault) => {
+                    let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
+                    out.push(Outcome::Refused(place.problem(kind, message)));
+                    return;
+                }
+            }
+            ordinal += 1;
+            let mut rest = Scanner::new(text.as_bytes());
+            rest.at = at;
+            match rest.peek() {
+                Ok(b'{' | b'[') | Err(_) if !self.by_lines() || rest.at_end() => {}
+                _ => {
+                    let fault = Fault {
+                        at: rest.at,
+                        kind: FaultKind::Syntax("more text follows the value"),
+                    };
+                    let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
+                    out.push(Outcome::Refused(place.problem(kind, message)));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads the value at the scanner; where it ends.
+    fn one(
+        &self,
+        scan: Scanner<'_>,
+        place: &Place<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(Outcome, usize), Fault> {
+        match self.plan.mode {
+            Mode::At => self.record(scan, place, scratch).map(|(outcome, end)| {
+                let outcome = outcome.unwrap_or_else(|| {
+                    Outcome::LeftOut(place.problem(
+                        ProblemKind::LeftOut,
+                        "no list of events at the path".to_owned(),
+                    ))
+                });
+                (outcome, end)
+            }),
+            Mode::Lines => self
+                .event(scan, place, scratch)
+                .map(|(outcome, end)| (outcome.unwrap_or_else(|| place.nothing()), end)),
+            Mode::Native => {
+                let single_first = scratch.single;
+                for single in [single_first, !single_first] {
+                    let (outcome, end) = if single {
+                        self.event(scan, place, scratch)?
+                    } else {
+                        self.record(scan, place, scratch)?
+                    };
+                    if let Some(outcome) = outcome {
+                        scratch.single = single;
+                        return Ok((outcome, end));
+                    }
+                }
+                // An object whose `events` is a list in one reading only: it stands there twice.
+                let (_, end) = self.event(scan, place, scratch)?;
+                Ok((place.nothing(), end))
+            }
+        }
+    }
+
+    fn walk<'j, 's>(
+        &'s self,
+        scan: Scanner<'j>,
+        text: &'j str,
+        scratch: &'s mut Scratch,
+    ) -> Walk<'j, 's> {
+        scratch.keys.clear();
+        scratch.sink.begin(&self.plan, self.limits.problems);
+        Walk {
+            plan: &self.plan,
+            text,
+            scan,
+            keys: &mut scratch.keys,
+            sink: &mut scratch.sink,
+            decoded: &mut scratch.decoded,
+            depth: self.limits.depth(),
+            quiet: false,
+            members: None,
+            is_record: false,
+        }
+    }
+
+    /// Reads a whole trace; none where it has no list of events.
+    fn record(
+        &self,
+        scan: Scanner<'_>,
+        place: &Place<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(Option<Outcome>, usize), Fault> {
+        let mut walk = self.walk(scan, place.text, scratch);
+        walk.whole(LevelId::Record)?;
+        let end = walk.scan.at;
+        let sink = &mut scratch.sink;
+        Ok((self.finish_record(sink, place), end))
+    }
+
+    fn finish_record(&self, sink: &mut Sink, place: &Place<'_>) -> Option<Outcome> {
+        let id = self.name(sink, self.plan.id, true);
+        // A native line without a list at `/events` is an event, whatever else its object holds twice.
+        if sink.refused && (sink.found_list || self.plan.mode != Mode::Native) {
+            let first = sink
+                .drafts
+                .iter()
+                .find(|draft| draft.kind == ProblemKind::DuplicateKey);
+            let message = first.map_or("an object has a key twice", |draft| &draft.message);
+            let mut problem = place.problem(
+                ProblemKind::DuplicateKey,
+                format!("{message}, so its list of events cannot be known"),
+            );
+            problem.trace = id;
+            return Some(Outcome::Refused(problem));
+        }
+        if !sink.found_list {
+            return None;
+        }
+        let meta = self.meta(sink, place, false);
+        let complete = match self.plan.complete.and_then(|slot| sink.record[slot].take()) {
+            Some(Cell::Known(Value::Bool(complete))) => Some(complete),
+            _ => None,
+        };
+        sink.order(&self.plan);
+        let problems = problems(sink, place, &id);
+        Some(Outcome::Unit(Unit::Record(Record {
+            origin: place.origin(),
+            id,
+            complete,
+            meta,
+            steps: sink.take_steps(),
+            problems,
+        })))
+    }
+
+    /// Reads a single event; none where it is a whole trace.
+    fn event(
+        &self,
+        scan: Scanner<'_>,
+        place: &Place<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(Option<Outcome>, usize), Fault> {
+        let mut walk = self.walk(scan, place.text, scratch);
+        walk.event()?;
+        let end = walk.scan.at;
+        if walk.is_record {
+            return Ok((None, end));
+        }
+        let is_object = place.text.as_bytes().get(place.start) == Some(&b'{');
+        let members = walk.members;
+        let native = self.plan.native;
+        if native.is_some() && !is_object {
+            return Ok((Some(place.nothing()), end));
+        }
+        let is_end = native.is_some_and(|native| {
+            let ends = walk.event_cell(native.end) == Some(&Cell::Known(Value::Bool(true)));
+            let named = walk.event_cell(native.trace).is_some();
+            ends && members == Some(1 + usize::from(named))
+        });
+        if self.plan.reads_meta() && !is_end {
+            walk.scan = scan;
+            walk.quiet = true;
+            walk.whole(LevelId::Record)?;
+        }
+        let sink = &mut scratch.sink;
+        Ok((Some(self.finish_event(sink, place, is_end)), end))
+    }
+
+    fn finish_event(&self, sink: &mut Sink, place: &Place<'_>, is_end: bool) -> Outcome {
+        let trace = match self.plan.native {
+            Some(native) => match sink.event.get_mut(native.trace).and_then(Option::take) {
+                None | Some(Cell::Known(Value::Null)) => None,
+                Some(Cell::Known(value)) => match named(&value) {
+                    Some(name) => Some(name),
+                    None => {
+                        let message = "the name of a trace must be a text or a number";
+                        let kind = ProblemKind::WrongType;
+                        return Outcome::Refused(place.problem(kind, message.to_owned()));
+                    }
+                },
+                Some(Cell::Unknown) => {
+                    let why = sink.drafts.iter().find(|draft| draft.step.is_some());
+                    let (kind, message) = why.map_or(
+                        (ProblemKind::DuplicateKey, "its trace is not known"),
+                        |draft| (draft.kind, draft.message.as_str()),
+                    );
+                    return Outcome::Refused(place.problem(
+                        kind,
+                        format!("{message}, so the event's trace is not known"),
+                    ));
+                }
+            },
+            None => self.name(sink, self.plan.id, false),
+        };
+        let origin = place.origin();
+        if is_end {
+            return Outcome::Unit(Unit::End { trace, origin });
+        }
+        let meta = self.meta(sink, place, true);
+        let mut problems = problems(sink, place, &trace);
+        for problem in &mut problems {
+            problem.step = None;
+        }
+        Outcome::Unit(Unit::Event(Event {
+            trace,
+            origin,
+            meta,
+            steps: std::mem::take(&mut sink.steps),
+            problems,
+        }))
+    }
+
+    /// The name in a slot of the record.
+    fn name(&self, sink: &mut Sink, slot: Option<usize>, tell: bool) -> Option<SmolStr> {
+        let Cell::Known(value) = sink.record.get_mut(slot?)?.take()? else {
+            return None;
+        };
+        let name = named(&value);
+        if name.is_none() && !value.is_null() && tell {
+            let trouble = super::cell::Trouble {
+                kind: ProblemKind::WrongType,
+                message: "a name must be a text or a number".to_owned(),
+            };
+            sink.tell(trouble, Some(SmolStr::new_static("id")), 0);
+        }
+        name
+    }
+
+    /// The meta cells. A single event that lacks one says nothing about its trace, so that is no problem there.
+    fn meta(&self, sink: &mut Sink, place: &Place<'_>, single: bool) -> Box<[Cell]> {
+        for &(slot, origin) in &self.plan.origins {
+            sink.record[slot] = Some(Cell::Known(place.fact(origin)));
+        }
+        let mut cells = Vec::with_capacity(self.plan.n_meta);
+        for slot in 0..self.plan.n_meta {
+            let field = &self.plan.record.slots[slot];
+            if sink.record[slot].is_none() && !(single && field.absent == Absent::Error) {
+                let reading = super::cell::absent(field);
+                sink.put(&self.plan, LevelId::Record, slot, reading, place.start);
+            }
+            cells.push(sink.record[slot].take().unwrap_or(Cell::Unknown));
+        }
+        cells.into_boxed_slice()
+    }
+
+    /// Reads a whole trace from canonical events: what a format reader made of a record.
+    ///
+    /// Meta fields, `id from` and `complete from` are read from `record`, fields from `events`. Values may hold
+    /// stand-ins (see [`document`]); the cells that contain one are unknown.
+    pub fn read_events(
+        &self,
+        record: &Value,
+        events: &[Value],
+        origin: &Origin,
+        file: &FileName,
+    ) -> Record {
+        let mut sink = Sink::default();
+        sink.begin(&self.plan, self.limits.problems);
+        let place = Place::of(origin, file);
+        TreeWalk {
+            plan: &self.plan,
+            sink: &mut sink,
+            at: 0,
+            lists: true,
+        }
+        .meta(record);
+        for event in events {
+            TreeWalk {
+                plan: &self.plan,
+                sink: &mut sink,
+                at: 0,
+                lists: true,
+            }
+            .event(event);
+        }
+        sink.found_list = true;
+        sink.refused = false;
+        match self.finish_record(&mut sink, &place) {
+            Some(Outcome::Unit(Unit::Record(record))) => record,
+            // Not reached: the list was found and is not refused.
+            _ => Record {
+                origin: origin.clone(),
+                id: None,
+                complete: None,
+                meta: Box::default(),
+                steps: Vec::new(),
+                problems: Vec::new(),
+            },
+        }
+    }
+
+    /// Reads a value that was parsed already (see [`document::parse`]), by the rules of [`Projection::read`].
+    pub fn read_value(&self, value: &Value, origin: &Origin, file: &FileName) -> Outcome {
+        let place = Place::of(origin, file);
+        let mut sink = Sink::default();
+        sink.begin(&self.plan, self.limits.problems);
+        let walk = |sink: &mut Sink, level| {
+            let mut walk = TreeWalk {
+                plan: &self.plan,
+                sink,
+                at: 0,
+                lists: true,
+            };
+            match level {
+                LevelId::Record => walk.whole(level, value),
+                _ => walk.event(value),
+            }
+        };
+        if self.plan.mode != Mode::Lines {
+            walk(&mut sink, LevelId::Record);
+            if let Some(outcome) = self.finish_record(&mut sink, &place) {
+                return outcome;
+            }
+            if self.plan.mode == Mode::At {
+                return Outcome::LeftOut(place.problem(
+                    ProblemKind::LeftOut,
+                    "no list of events at the path".to_owned(),
+                ));
+            }
+            if document::why(value) == Some(ProblemKind::DuplicateKey) {
+                return Outcome::Refused(place.problem(
+                    ProblemKind::DuplicateKey,
+                    "an object has a key twice".to_owned(),
+                ));
+            }
+        }
+        sink.begin(&self.plan, self.limits.problems);
+        walk(&mut sink, LevelId::Event);
+        let mut is_end = false;
+        if let Some(native) = self.plan.native {
+            let Value::Object(object) = value else {
+                return place.nothing();
+            };
+            let cell = |slot: usize| sink.event.get(slot).and_then(Option::as_ref);
+            is_end = cell(native.end) == Some(&Cell::Known(Value::Bool(true)))
+                && object.len() == 1 + usize::from(cell(native.trace).is_some());
+        }
+        if self.plan.reads_meta() && !is_end {
+            let walk = TreeWalk {
+                plan: &self.plan,
+                sink: &mut sink,
+                at: 0,
+                lists: false,
+            };
+            walk.meta(value);
+        }
+        self.finish_event(&mut sink, &place, is_end)
+    }
+}

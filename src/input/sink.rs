@@ -1,0 +1,327 @@
+//! Where both walks (over text, over trees) put what they read.
+
+use smol_str::SmolStr;
+
+use super::cell::{Reading, Trouble, absent, settle};
+use super::plan::{LevelId, Place, Plan};
+use super::record::Step;
+use crate::problem::ProblemKind;
+use crate::value::{Cell, Value};
+
+/// A problem before its file, line and trace are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) kind: ProblemKind,
+    /// Byte offset in the record.
+    pub(crate) at: usize,
+    pub(crate) step: Option<u32>,
+    pub(crate) field: Option<SmolStr>,
+    pub(crate) message: String,
+}
+
+/// The cells of what is being read, kept from record to record for its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    pub(crate) record: Vec<Option<Cell>>,
+    pub(crate) event: Vec<Option<Cell>>,
+    /// The cells of the elements of the event's `each`, one row after the other.
+    rows: Vec<Option<Cell>>,
+    n_rows: usize,
+    /// What `each` yields is unknown.
+    each_unknown: bool,
+    /// Steps of the record.
+    pub(crate) steps: Vec<Step>,
+    /// The cells of `order by`, per event.
+    keys: Vec<Cell>,
+    /// Number of the event.
+    pub(crate) index: u32,
+    /// Whether the list of events was found.
+    pub(crate) found_list: bool,
+    /// The place of the list of events cannot be trusted.
+    pub(crate) refused: bool,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) dropped: u64,
+    pub(crate) cap: usize,
+    in_event: bool,
+}
+
+fn reset(cells: &mut Vec<Option<Cell>>, len: usize) {
+    cells.clear();
+    cells.resize(len, None);
+}
+
+impl Sink {
+    /// Begins a record (or a single event).
+    pub(crate) fn begin(&mut self, plan: &Plan, cap: usize) {
+        reset(&mut self.record, plan.record.slots.len());
+        self.steps.clear();
+        self.keys.clear();
+        self.index = 0;
+        self.found_list = false;
+        self.refused = false;
+        self.drafts.clear();
+        self.dropped = 0;
+        self.cap = cap;
+        self.in_event = false;
+    }
+
+    /// Begins an event of the record.
+    pub(crate) fn begin_event(&mut self, plan: &Plan) {
+        reset(&mut self.event, plan.event.slots.len());
+        self.rows.clear();
+        self.n_rows = 0;
+        self.each_unknown = false;
+        self.in_event = true;
+    }
+
+    /// Begins an element of the event's `each`.
+    pub(crate) fn begin_row(&mut self, plan: &Plan) {
+        self.n_rows += 1;
+        let len = self.n_rows * plan.element.slots.len();
+        self.rows.resize(len, None);
+    }
+
+    /// The cells of a level; of elements, the row that was begun last.
+    #[inline]
+    fn cell(&mut self, plan: &Plan, level: LevelId, slot: usize) -> Option<&mut Option<Cell>> {
+        match level {
+            LevelId::Record => self.record.get_mut(slot),
+            LevelId::Event => self.event.get_mut(slot),
+            LevelId::Element => {
+                let row = self.n_rows.saturating_sub(1) * plan.element.slots.len();
+                self.rows.get_mut(row + slot)
+            }
+        }
+    }
+
+    /// Keeps what was read for a slot.
+    #[inline]
+    pub(crate) fn put(
+        &mut self,
+        plan: &Plan,
+        level: LevelId,
+        slot: usize,
+        reading: Reading,
+        at: usize,
+    ) {
+        let (cell, trouble) = match reading {
+            Ok(value) => (Cell::Known(value), None),
+            Err(trouble) => (Cell::Unknown, trouble),
+        };
+        if let Some(place) = self.cell(plan, level, slot) {
+            *place = Some(cell);
+        }
+        if let Some(trouble) = trouble {
+            let field = plan
+                .level(level)
+                .slots
+                .get(slot)
+                .map(|field| field.name.clone());
+            self.tell(trouble, field, at);
+        }
+    }
+
+    /// Keeps a text. Most cells are texts, and building them in place saves moving them from hand to hand.
+    #[inline]
+    pub(crate) fn put_text(&mut self, plan: &Plan, level: LevelId, slot: usize, text: &str) {
+        if let Some(place) = self.cell(plan, level, slot) {
+            *place = Some(Cell::Known(Value::String(SmolStr::new(text))));
+        }
+    }
+
+    /// Keeps a problem.
+    pub(crate) fn tell(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
+        if self.drafts.len() >= self.cap {
+            self.dropped += 1;
+            return;
+        }
+        self.drafts.push(Draft {
+            kind: trouble.kind,
+            at,
+            step: self.in_event.then_some(self.index),
+            field,
+            message: trouble.message,
+        });
+    }
+
+    /// An object cannot be trusted: nothing that lies below it is known.
+    pub(crate) fn distrust(&mut self, plan: &Plan, level: LevelId, node: usize) {
+        let node = plan.level(level).trie.node(node);
+        for &slot in &node.below {
+            if let Some(place) = self.cell(plan, level, slot) {
+                *place = Some(Cell::Unknown);
+            }
+        }
+        if node.list_below {
+            match level {
+                LevelId::Record => self.refused = true,
+                _ => self.each_unknown = true,
+            }
+        }
+    }
+
+    /// The slot, first key and cell of the name (of the record, or of the event's trace), where it was read.
+    pub(crate) fn name(&self, plan: &Plan, level: LevelId) -> Option<(usize, SmolStr, Cell)> {
+        let (slot, key, cells) = match level {
+            LevelId::Record => (plan.id?, plan.id_key.clone()?, &self.record),
+            LevelId::Event => (
+                plan.native.as_ref()?.trace,
+                plan.trace_key.clone()?,
+                &self.event,
+            ),
+            LevelId::Element => return None,
+        };
+        Some((slot, key, cells.get(slot)?.clone()?))
+    }
+
+    /// Puts a name back.
+    pub(crate) fn rename(&mut self, level: LevelId, slot: usize, cell: Cell) {
+        let cells = match level {
+            LevelId::Record => &mut self.record,
+            _ => &mut self.event,
+        };
+        if let Some(place) = cells.get_mut(slot) {
+            *place = Some(cell);
+        }
+    }
+
+    /// Ends an event: its steps.
+    pub(crate) fn end_event(&mut self, plan: &Plan, at: usize) {
+        if plan.simple && self.n_rows <= 1 {
+            // One step, and every field is a slot of the event, in order.
+            let mut cells = Vec::with_capacity(plan.n_event);
+            for slot in 0..plan.n_event {
+                let cell = match self.event.get_mut(slot).and_then(Option::take) {
+                    Some(cell) => cell,
+                    None => {
+                        let field = &plan.event.slots[slot];
+                        let (cell, trouble) = settle(absent(field));
+                        if let Some(trouble) = trouble {
+                            self.tell(trouble, Some(field.name.clone()), at);
+                        }
+                        cell
+                    }
+                };
+                cells.push(cell);
+            }
+            self.end_step(cells);
+        } else {
+            self.end_rows(plan, at);
+        }
+        self.index = self.index.saturating_add(1);
+        self.in_event = false;
+    }
+
+    fn end_step(&mut self, cells: Vec<Cell>) {
+        self.steps.push(Step {
+            index: self.index,
+            cells: cells.into_boxed_slice(),
+        });
+    }
+
+    fn end_rows(&mut self, plan: &Plan, at: usize) {
+        for slot in 0..plan.n_event {
+            if matches!(self.event.get(slot), Some(None)) {
+                self.put(
+                    plan,
+                    LevelId::Event,
+                    slot,
+                    absent(&plan.event.slots[slot]),
+                    at,
+                );
+            }
+        }
+        let known_rows = if self.each_unknown { 0 } else { self.n_rows };
+        let width = plan.element.slots.len();
+        for row in 0..known_rows {
+            for slot in 0..width {
+                if matches!(self.rows.get(row * width + slot), Some(None)) {
+                    let (cell, trouble) = settle(absent(&plan.element.slots[slot]));
+                    self.rows[row * width + slot] = Some(cell);
+                    if let Some(trouble) = trouble {
+                        self.tell(trouble, Some(plan.element.slots[slot].name.clone()), at);
+                    }
+                }
+            }
+        }
+        let beside = if self.each_unknown {
+            Cell::Unknown
+        } else {
+            Cell::Known(Value::Null)
+        };
+        for &place in &plan.order_by {
+            let cell = match place {
+                Place::Event(slot) => self.event.get(slot).cloned().flatten(),
+                Place::Element(_) => None,
+            };
+            self.keys.push(cell.unwrap_or(Cell::Unknown));
+        }
+        for row in 0..known_rows.max(1) {
+            // The event's cells go to its last step and are cloned for the others.
+            let last = row + 1 >= known_rows;
+            let mut cells = Vec::with_capacity(plan.places.len());
+            for &place in &plan.places {
+                let cell = match place {
+                    Place::Event(slot) if last => self.event.get_mut(slot).and_then(Option::take),
+                    Place::Event(slot) => self.event.get(slot).cloned().flatten(),
+                    Place::Element(slot) if row < known_rows => {
+                        self.rows.get_mut(row * width + slot).and_then(Option::take)
+                    }
+                    Place::Element(_) => Some(beside.clone()),
+                };
+                cells.push(cell.unwrap_or(Cell::Unknown));
+            }
+            self.end_step(cells);
+        }
+    }
+
+    /// The steps; the next record is likely to have about as many.
+    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
+        let next = Vec::with_capacity(self.steps.len().min(1 << 12));
+        std::mem::replace(&mut self.steps, next)
+    }
+
+    /// Sorts the events by the keys of `order by`.
+    pub(crate) fn order(&mut self, plan: &Plan) {
+        let width = plan.order_by.len();
+        if width == 0 {
+            return;
+        }
+        let rank = ranks(&self.keys, width);
+        let place = |index: u32| rank.get(index as usize).copied().unwrap_or(index);
+        for step in &mut self.steps {
+            step.index = place(step.index);
+        }
+        self.steps.sort_by_key(|step| step.index);
+        for draft in &mut self.drafts {
+            draft.step = draft.step.map(place);
+        }
+    }
+}
+
+/// The place of each event among all of them, by keys of `width` cells each. The sort is stable, and an event whose
+/// key is unknown stays behind the event before it.
+pub(crate) fn ranks(cells: &[Cell], width: usize) -> Vec<u32> {
+    let mut keys: Vec<Vec<Value>> = Vec::with_capacity(cells.len() / width.max(1));
+    for event in cells.chunks(width.max(1)) {
+        let mut key = Vec::with_capacity(width);
+        for (idx, cell) in event.iter().enumerate() {
+            key.push(match cell {
+                Cell::Known(value) => value.clone(),
+                Cell::Unknown => keys
+                    .last()
+                    .and_then(|before| before.get(idx))
+                    .cloned()
+                    .unwrap_or_default(),
+            });
+        }
+        keys.push(key);
+    }
+    let mut events: Vec<usize> = (0..keys.len()).collect();
+    events.sort_by(|&lhs, &rhs| keys[lhs].cmp(&keys[rhs]));
+    let mut rank = vec![0; events.len()];
+    for (place, &event) in (0u32..).zip(&events) {
+        rank[event] = place;
+    }
+    rank
+}

@@ -1,0 +1,524 @@
+//! Files to raw records: in bounded memory, batch by batch, with every line accounted for.
+//!
+//! # Where a record ends
+//! A line that begins with `{`, ends with `}` and is not followed by a line that begins with `,`, `}` or `]` is a
+//! record of its own: if its brackets did not match, what follows could not be JSON either. That costs a look at each
+//! end of a line. Any other line that opens a bracket is scanned: its value may go on over the next lines. Where the
+//! scan fails, the line is left to the parser, which names it in a problem, and reading resumes at the next line, so
+//! that one unclosed bracket loses one line.
+//!
+//! A list at the top of a file is a list of records (unless the layout says that the document is the list): its items
+//! are found one by one, so its size does not matter.
+
+use std::io::{self, Read};
+
+use memchr::{memchr, memchr_iter};
+
+use super::limits::InputLimits;
+use super::record::RawRecord;
+use super::scan::{FaultKind, Scanner};
+
+/// How a file is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Splitting {
+    /// JSON values, one or several a line or over many lines; a list at the top is a list of records.
+    Records,
+    /// The same, but a list at the top is a record.
+    Documents,
+    /// Every line is a record.
+    Lines,
+}
+
+/// Raw records that were read together.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    /// Lines that hold no record, with what is wrong with them; in the order of the file.
+    pub gaps: Vec<Gap>,
+    /// Bytes of the file that this batch takes up.
+    pub consumed: u64,
+    /// Lines that hold only brackets and commas between records.
+    pub between: u64,
+}
+
+/// A stretch of lines that holds no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// 1-based line.
+    pub line: u64,
+    /// Lines that are not blank.
+    pub lines: u64,
+    /// The record that would come next.
+    pub ordinal: u64,
+    /// What is wrong.
+    pub why: Why,
+}
+
+/// Why a stretch holds no record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// No JSON in a list of records.
+    Malformed(&'static str),
+    /// Longer than [`InputLimits::record_bytes`].
+    TooLong,
+    /// The file could not be read on.
+    Unreadable(String),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: usize,
+    end: usize,
+    line: u64,
+    lines: u64,
+    ordinal: u64,
+}
+
+impl Batch {
+    /// The records, in the order of the file.
+    pub fn records(&self) -> impl ExactSizeIterator<Item = RawRecord<'_>> {
+        self.spans.iter().map(|span| self.record(span))
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// A record by its place in the batch.
+    pub fn get(&self, idx: usize) -> Option<RawRecord<'_>> {
+        self.spans.get(idx).map(|span| self.record(span))
+    }
+
+    fn record(&self, span: &Span) -> RawRecord<'_> {
+        RawRecord {
+            bytes: self.bytes.get(span.start..span.end).unwrap_or_default(),
+            line: span.line,
+            ordinal: span.ordinal,
+            lines: span.lines,
+        }
+    }
+}
+
+/// Splits a stream.
+#[derive(Debug)]
+pub struct Splitter<R> {
+    from: R,
+    splitting: Splitting,
+    limits: InputLimits,
+    buffer: Vec<u8>,
+    /// Where in the buffer the next line or item begins.
+    at: usize,
+    eof: bool,
+    failed: Option<String>,
+    /// 1-based line of `at`.
+    line: u64,
+    /// The last line that some record or gap has counted.
+    counted: u64,
+    ordinal: u64,
+    in_list: bool,
+    /// What may come next in the list.
+    expect: Expect,
+    /// Brackets or commas between records stand on this line.
+    between: bool,
+    started: bool,
+    /// Scans that failed may be repeated on the next line; what they cost is bounded.
+    wasted: u64,
+    batch: Batch,
+}
+
+impl<R: Read> Splitter<R> {
+    /// Splits what `from` yields.
+    pub fn new(from: R, splitting: Splitting, limits: InputLimits) -> Splitter<R> {
+        Splitter {
+            from,
+            splitting,
+            limits,
+            buffer: Vec::new(),
+            at: 0,
+            eof: false,
+            failed: None,
+            line: 1,
+            counted: 0,
+            ordinal: 0,
+            in_list: false,
+            expect: Expect::Item,
+            between: false,
+            started: false,
+            wasted: 0,
+            batch: Batch::default(),
+        }
+    }
+
+    /// The next batch; none at the end of the stream.
+    pub fn next_batch(&mut self) -> Option<Batch> {
+        self.batch = Batch::default();
+        loop {
+            if self.at >= self.limits.batch_bytes || self.batch.gaps.len() >= 1 << 16 {
+                break;
+            }
+            let more = if self.in_list {
+                self.item()
+            } else {
+                self.top()
+            };
+            if !more {
+                if let Some(message) = self.failed.take() {
+                    self.gap(self.line, 0, Why::Unreadable(message));
+                }
+                break;
+            }
+        }
+        let nothing = self.at == 0 && self.batch.consumed == 0 && self.batch.between == 0;
+        if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
+            return None;
+        }
+        let rest = self.buffer.get(self.at..).unwrap_or_default().to_vec();
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.bytes = std::mem::replace(&mut self.buffer, rest);
+        batch.consumed += self.at as u64;
+        self.at = 0;
+        Some(batch)
+    }
+
+    /// Reads more; false at the end. Reads as much again as there is, so that scanning anew stays linear.
+    fn fill(&mut self) -> bool {
+        if self.eof {
+            return false;
+        }
+        let want = (self.buffer.len() - self.at).max(256 << 10);
+        self.buffer.reserve(want);
+        let before = self.buffer.len();
+        let result = (&mut self.from)
+            .take(want as u64)
+            .read_to_end(&mut self.buffer);
+        if let Err(error) = result {
+            self.failed = Some(describe(&error));
+            self.eof = true;
+        }
+        if self.buffer.len() == before {
+            self.eof = true;
+            return false;
+        }
+        if !self.started {
+            self.started = true;
+            if self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.at = 3;
+            }
+        }
+        true
+    }
+
+    /// Passes over white space; the next byte.
+    fn next_byte(&mut self) -> Option<u8> {
+        loop {
+            match self.buffer.get(self.at) {
+                Some(b'\n') => {
+                    self.end_line();
+                    self.at += 1;
+                    self.line += 1;
+                }
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(&byte) => return Some(byte),
+                None => {
+                    if !self.fill() {
+                        self.end_line();
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The end of the line at `at`, without its line end; none where the line is too long.
+    fn line_end(&mut self) -> Option<usize> {
+        let mut from = self.at;
+        loop {
+            if let Some(place) = self.buffer.get(from..).and_then(|rest| memchr(b'\n', rest)) {
+                let end = from + place;
+                return (end - self.at <= self.limits.record_bytes).then_some(end);
+            }
+            if self.buffer.len() - self.at > self.limits.record_bytes {
+                return None;
+            }
+            from = self.buffer.len();
+            if !self.fill() {
+                return Some(self.buffer.len());
+            }
+        }
+    }
+
+    /// At the top of a file: one line, or a value over lines.
+    fn top(&mut self) -> bool {
+        let Some(first) = self.next_byte() else {
+            return false;
+        };
+        if first == b'[' && self.splitting == Splitting::Records {
+            self.in_list = true;
+            self.expect = Expect::Item;
+            self.between = true;
+            self.at += 1;
+            return true;
+        }
+        let Some(end) = self.line_end() else {
+            self.too_long();
+            return true;
+        };
+        let opens = matches!(first, b'{' | b'[') && self.splitting != Splitting::Lines;
+        if opens && !self.closes(first, end) {
+            // The value may go on over lines, or another may follow it.
+            if let Scanned::Value(value_end) = self.scan() {
+                self.record(value_end);
+                return true;
+            }
+        }
+        self.record(end);
+        true
+    }
+
+    /// Whether a line must be a record of its own (or none at all).
+    fn closes(&mut self, first: u8, end: usize) -> bool {
+        let close = if first == b'{' { b'}' } else { b']' };
+        let line = self.buffer.get(self.at..end).unwrap_or_default();
+        if line.trim_ascii_end().last() != Some(&close) {
+            return false;
+        }
+        let mut at = end;
+        loop {
+            match self.buffer.get(at) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
+                Some(next) => return !matches!(next, b',' | b'}' | b']'),
+                None => {
+                    // A stretch of white space is no reason to read on for ever.
+                    if at - end > 1 << 16 || !self.fill() {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Scans the value at `at`, reading more as it is needed.
+    fn scan(&mut self) -> Scanned {
+        // Rescans after failures may read the rest of a file for every line of it.
+        if self.wasted > (256 << 20) {
+            return Scanned::Fault("unclosed");
+        }
+        loop {
+            let mut scanner = Scanner::new(&self.buffer);
+            scanner.at = self.at;
+            let scanned = scanner.skip(&mut (), usize::MAX);
+            match scanned {
+                // A number at the end of the buffer may go on.
+                Ok(()) if scanner.at < self.buffer.len() || self.eof => {
+                    let end = scanner.at;
+                    if end - self.at > self.limits.record_bytes {
+                        return Scanned::TooLong;
+                    }
+                    return Scanned::Value(end);
+                }
+                Err(fault) => {
+                    if let FaultKind::Syntax(what) = fault.kind {
+                        self.wasted += (fault.at - self.at) as u64;
+                        return Scanned::Fault(what);
+                    }
+                }
+                Ok(()) => {}
+            }
+            if self.buffer.len() - self.at > self.limits.record_bytes {
+                return Scanned::TooLong;
+            }
+            if !self.fill() && scanned.is_err() {
+                self.wasted += (self.buffer.len() - self.at) as u64;
+                return Scanned::Fault("it ends within a value");
+            }
+        }
+    }
+
+    /// In a list of records: a comma, an item or the end.
+    fn item(&mut self) -> bool {
+        let Some(byte) = self.next_byte() else {
+            self.gap(
+                self.line,
+                0,
+                Why::Malformed("a list of records is not closed"),
+            );
+            self.in_list = false;
+            return false;
+        };
+        match byte {
+            b']' => {
+                self.at += 1;
+                self.in_list = false;
+                self.between = true;
+                return true;
+            }
+            b',' if self.expect != Expect::Item => {
+                self.at += 1;
+                self.expect = Expect::Item;
+                self.between = true;
+                return true;
+            }
+            b'{' | b'[' if self.expect == Expect::Comma => {
+                // A new record: the list was not closed, and what follows it is read by itself.
+                self.in_list = false;
+                self.gap(
+                    self.line,
+                    0,
+                    Why::Malformed("a list of records is not closed"),
+                );
+                return true;
+            }
+            _ if self.expect == Expect::Comma => {
+                self.bad_line("`,` or `]` is expected after a record");
+                return true;
+            }
+            _ => {}
+        }
+        match self.scan() {
+            Scanned::Value(end) => {
+                self.expect = Expect::Comma;
+                self.record(end);
+            }
+            Scanned::TooLong => {
+                self.expect = Expect::Either;
+                self.too_long();
+            }
+            Scanned::Fault(what) => self.bad_line(what),
+        }
+        true
+    }
+
+    /// Gives up the rest of a line of a list.
+    fn bad_line(&mut self, what: &'static str) {
+        self.expect = Expect::Either;
+        match self.line_end() {
+            Some(end) => {
+                let (line, lines) = self.pass(end);
+                self.ordinal += 1;
+                self.gap(line, lines, Why::Malformed(what));
+            }
+            None => self.too_long(),
+        }
+    }
+
+    /// Everything up to `end` is a record.
+    fn record(&mut self, end: usize) {
+        let start = self.at;
+        let (line, lines) = self.pass(end);
+        self.batch.spans.push(Span {
+            start,
+            end,
+            line,
+            lines,
+            ordinal: self.ordinal,
+        });
+        self.ordinal += 1;
+    }
+
+    fn gap(&mut self, line: u64, lines: u64, why: Why) {
+        let ordinal = self.ordinal;
+        self.batch.gaps.push(Gap {
+            line,
+            lines,
+            ordinal,
+            why,
+        });
+    }
+
+    /// Moves on to `end`: the line it began on, and the lines passed that are not blank and were not counted before.
+    fn pass(&mut self, end: usize) -> (u64, u64) {
+        let line = self.line;
+        let mut lines = u64::from(self.counted < line);
+        let text = self.buffer.get(self.at..end).unwrap_or_default();
+        let mut from = 0;
+        let mut last = line;
+        for (place, newline) in (line..).zip(memchr_iter(b'\n', text)) {
+            if place > line && !blank(&text[from..newline]) {
+                lines += 1;
+            }
+            from = newline + 1;
+            last = place + 1;
+        }
+        if last > line && !blank(&text[from..]) {
+            lines += 1;
+        }
+        self.counted = last;
+        self.line = last;
+        self.at = end;
+        (line, lines)
+    }
+
+    /// A line ends: brackets and commas between records make it count if nothing else on it has.
+    fn end_line(&mut self) {
+        if self.between && self.counted < self.line {
+            self.counted = self.line;
+            self.batch.between += 1;
+        }
+        self.between = false;
+    }
+
+    /// Throws a line away without keeping it.
+    fn too_long(&mut self) {
+        let line = self.line;
+        let lines = u64::from(self.counted < line);
+        self.counted = line;
+        let ordinal = self.ordinal;
+        self.ordinal += 1;
+        self.batch.gaps.push(Gap {
+            line,
+            lines,
+            ordinal,
+            why: Why::TooLong,
+        });
+        loop {
+            if let Some(place) = self
+                .buffer
+                .get(self.at..)
+                .and_then(|rest| memchr(b'\n', rest))
+            {
+                self.at += place;
+                return;
+            }
+            // Records before this one keep their bytes; what is thrown away is not kept.
+            let keep = self.batch.spans.last().map_or(0, |span| span.end);
+            self.batch.consumed += (self.buffer.len() - keep) as u64;
+            self.buffer.truncate(keep);
+            self.at = keep;
+            if !self.fill() {
+                return;
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Item,
+    Comma,
+    /// After an item that was lost.
+    Either,
+}
+
+enum Scanned {
+    Value(usize),
+    TooLong,
+    Fault(&'static str),
+}
+
+fn blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+fn describe(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the file is cut off".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,282 @@
+//! The walk over a text: one pass that reads what the plan asks for and passes over the rest.
+
+use super::cell::{self, Trouble, no_scalar, takes_tree};
+use super::document::{self, Note, build};
+use super::keys::OpenKeys;
+use super::plan::{LevelId, Plan};
+use super::scan::{Fault, FaultKind, Keys, Scanner};
+use super::sink::Sink;
+use super::tree::TreeWalk;
+use super::trie::NodeId;
+use crate::problem::ProblemKind;
+use crate::types::Type;
+use crate::value::{Cell, Value};
+
+/// The state of a walk.
+pub(crate) struct Walk<'j, 's> {
+    pub(crate) plan: &'s Plan,
+    pub(crate) text: &'j str,
+    pub(crate) scan: Scanner<'j>,
+    pub(crate) keys: &'s mut OpenKeys,
+    pub(crate) sink: &'s mut Sink,
+    /// Memory for strings with escapes.
+    pub(crate) decoded: &'s mut Vec<u8>,
+    /// Levels that may still be opened.
+    pub(crate) depth: usize,
+    /// The text here is walked again: its objects have been judged.
+    pub(crate) quiet: bool,
+    /// Number of members of the event's own object; none where it is no object.
+    pub(crate) members: Option<usize>,
+    /// A single event turned out to be a whole trace.
+    pub(crate) is_record: bool,
+}
+
+type Step = Result<(), Fault>;
+
+impl Walk<'_, '_> {
+    /// Walks one value of a level, including what only a tree of it can tell.
+    pub(crate) fn whole(&mut self, level: LevelId) -> Step {
+        if self.plan.level(level).wants_tree() {
+            self.scan.peek()?;
+            let start = self.scan.at;
+            let tree = self.tree()?.0;
+            TreeWalk {
+                plan: self.plan,
+                sink: self.sink,
+                at: start,
+                lists: true,
+            }
+            .queries(level, &tree);
+            self.scan.at = start;
+            self.quiet = true;
+        }
+        let quiet = self.quiet;
+        self.value(level, 0)?;
+        self.quiet = quiet;
+        Ok(())
+    }
+
+    /// Walks the value at a place of the trie.
+    fn value(&mut self, level: LevelId, id: NodeId) -> Step {
+        let node = self.plan.level(level).trie.node(id);
+        let byte = self.scan.peek()?;
+        let start = self.scan.at;
+        let was_quiet = self.quiet;
+        let mut walked = false;
+        for &slot in &node.slots {
+            self.again(&mut walked, start);
+            self.field(level, slot, byte)?;
+        }
+        if node.list && byte == b'[' {
+            self.again(&mut walked, start);
+            self.list(level)?;
+        }
+        match byte {
+            b'{' if node.has_names() || node.has_indices() => {
+                self.again(&mut walked, start);
+                self.object(level, id)?;
+            }
+            b'[' if node.has_indices() => {
+                self.again(&mut walked, start);
+                self.items(level, id)?;
+            }
+            _ if !walked => self.skip(byte)?,
+            _ => {}
+        }
+        self.quiet = was_quiet;
+        Ok(())
+    }
+
+    /// Several readers of one value walk it one after the other.
+    fn again(&mut self, walked: &mut bool, start: usize) {
+        if *walked {
+            self.scan.at = start;
+            self.quiet = true;
+        }
+        *walked = true;
+    }
+
+    #[inline]
+    fn skip(&mut self, byte: u8) -> Step {
+        if byte != b'{' && byte != b'[' {
+            return self.scan.scalar(byte).map(|_| ());
+        }
+        self.scan.skip(self.keys, self.depth)?;
+        if !self.keys.found.is_empty() {
+            self.report();
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) -> Step {
+        self.depth = self.depth.checked_sub(1).ok_or(Fault {
+            at: self.scan.at,
+            kind: FaultKind::Depth,
+        })?;
+        Ok(())
+    }
+
+    fn object(&mut self, level: LevelId, id: NodeId) -> Step {
+        self.open()?;
+        let node = self.plan.level(level).trie.node(id);
+        self.keys.open();
+        let mut next = self.scan.first_key()?;
+        while let Some(key) = next {
+            self.keys.key(self.scan.bytes, key);
+            match node.named(self.keys.text(self.text, key)) {
+                Some(child) => self.value(level, child)?,
+                None => {
+                    let byte = self.scan.peek()?;
+                    self.skip(byte)?;
+                }
+            }
+            next = self.scan.next_key()?;
+        }
+        if level == LevelId::Event && id == 0 {
+            self.members = Some(self.keys.count());
+        }
+        self.keys.close(self.scan.bytes, self.scan.at);
+        if !self.keys.found.is_empty() {
+            // Whose event or record it is, is kept: its name does not hang on the other keys.
+            let name = self.sink.name(self.plan, level);
+            let copies = |key: &str| self.keys.found.iter().any(|found| found.key == key);
+            let name = name.filter(|(_, first, _)| id == 0 && !copies(first));
+            self.report();
+            self.sink.distrust(self.plan, level, id);
+            if let Some((slot, _, cell)) = name {
+                self.sink.rename(level, slot, cell);
+            }
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn items(&mut self, level: LevelId, id: NodeId) -> Step {
+        self.open()?;
+        let node = self.plan.level(level).trie.node(id);
+        let mut index = 0;
+        let mut more = self.scan.first_item()?;
+        while more {
+            match node.indexed(index) {
+                Some(child) => self.value(level, child)?,
+                None => {
+                    let byte = self.scan.peek()?;
+                    self.skip(byte)?;
+                }
+            }
+            index += 1;
+            more = self.scan.next_item()?;
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// The list of events of a record, or of elements of an event.
+    fn list(&mut self, level: LevelId) -> Step {
+        if level == LevelId::Record {
+            self.sink.found_list = true;
+        }
+        self.open()?;
+        let mut more = self.scan.first_item()?;
+        while more {
+            if level == LevelId::Record {
+                self.event()?;
+            } else {
+                self.sink.begin_row(self.plan);
+                self.whole(LevelId::Element)?;
+            }
+            more = self.scan.next_item()?;
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// An event, with all its steps.
+    pub(crate) fn event(&mut self) -> Step {
+        self.scan.peek()?;
+        let at = self.scan.at;
+        self.sink.begin_event(self.plan);
+        self.members = None;
+        let quiet = self.quiet;
+        self.whole(LevelId::Event)?;
+        self.quiet = quiet;
+        self.sink.end_event(self.plan, at);
+        Ok(())
+    }
+
+    fn field(&mut self, level: LevelId, slot: usize, byte: u8) -> Step {
+        let at = self.scan.at;
+        if let (LevelId::Event, Some(native)) = (level, self.plan.native)
+            && slot == native.events
+        {
+            self.is_record |= byte == b'[';
+            return self.skip(byte);
+        }
+        let field = &self.plan.level(level).slots[slot];
+        let reading = match byte {
+            b'{' | b'[' if takes_tree(&field.ty) => {
+                let (tree, whole) = self.tree()?;
+                if whole && matches!(field.ty.non_null(), Type::Json) {
+                    Ok(tree)
+                } else {
+                    cell::from_value(field, &tree)
+                }
+            }
+            b'{' | b'[' => {
+                self.skip(byte)?;
+                no_scalar(field, byte)
+            }
+            b'"' => {
+                let raw = self.scan.decoded(self.decoded)?;
+                let inner = match raw.escaped {
+                    true => std::str::from_utf8(self.decoded).unwrap_or_default(),
+                    false => self.text.get(raw.start..raw.end).unwrap_or_default(),
+                };
+                if !raw.lone && matches!(field.ty.non_null(), Type::String) {
+                    self.sink.put_text(self.plan, level, slot, inner);
+                    return Ok(());
+                }
+                cell::from_text(field, inner, raw.lone)
+            }
+            _ => cell::from_lexeme(field, self.scan.scalar(byte)?, self.text),
+        };
+        self.sink.put(self.plan, level, slot, reading, at);
+        Ok(())
+    }
+
+    /// The tree of the value here, and whether all of it is known. Objects that cannot be trusted are told; other
+    /// losses are told by the field that reads them.
+    fn tree(&mut self) -> Result<(Value, bool), Fault> {
+        let mut notes = Vec::new();
+        let tree = build(&mut self.scan, self.text, self.depth, &mut notes)?;
+        let whole = notes.is_empty();
+        for Note { at, kind, message } in notes {
+            if kind == ProblemKind::DuplicateKey && !self.quiet {
+                self.sink.tell(Trouble { kind, message }, None, at);
+            }
+        }
+        Ok((tree, whole))
+    }
+
+    /// Tells of the objects that cannot be trusted.
+    fn report(&mut self) {
+        for found in std::mem::take(&mut self.keys.found) {
+            let (kind, message) = if found.lone {
+                (ProblemKind::InvalidUtf8, document::lone_key(&found.key))
+            } else {
+                (
+                    ProblemKind::DuplicateKey,
+                    document::duplicate_key(&found.key),
+                )
+            };
+            if !self.quiet {
+                self.sink.tell(Trouble { kind, message }, None, found.at);
+            }
+        }
+    }
+
+    /// The cell of an event's slot.
+    pub(crate) fn event_cell(&self, slot: usize) -> Option<&Cell> {
+        self.sink.event.get(slot).and_then(Option::as_ref)
+    }
+}

@@ -1,0 +1,407 @@
+//! What a property is: its formula, its words, its class, its automaton, and what it reads.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+use smol_str::SmolStr;
+
+use super::automaton::{build, letter_text, literal, word_json};
+use super::text::wrap;
+use super::{Finality, Paint, words};
+use crate::automata::{Class, Dfa, Traces, Verdict, Word};
+use crate::hir::reads::{Reads, reads};
+use crate::hir::{Property, PropertyKind, Severity, Spec};
+use crate::ids::PropertyId;
+use crate::signature::{Field, FieldSource, OriginField, Path};
+use crate::source::SourceMap;
+
+/// An explanation of one property.
+#[derive(Debug)]
+pub struct Explanation<'s> {
+    spec: &'s Spec,
+    property: &'s Property,
+    /// `file:line` of the formula.
+    place: String,
+    /// The formula as written, in one line.
+    formula: String,
+    /// The automaton, or why there is none.
+    dfa: Result<Dfa, String>,
+    reads: Reads,
+}
+
+/// The keys of the JSON form, in order; what is not known is null.
+#[derive(Serialize)]
+struct Object<'a> {
+    v: u8,
+    name: &'a str,
+    kind: &'static str,
+    formula: &'a str,
+    words: String,
+    class: Option<ClassObject>,
+    atoms: Vec<String>,
+    reads: Vec<String>,
+    dfa: Option<DfaObject>,
+    good: Option<Json>,
+    bad: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_automaton: Option<&'a String>,
+    severity: Severity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    doc: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirement: Option<&'a str>,
+    cites: &'a [SmolStr],
+    place: &'a str,
+}
+
+#[derive(Serialize)]
+struct ClassObject {
+    finite: &'static str,
+    enforce: &'static str,
+    monitorable: bool,
+}
+
+#[derive(Serialize)]
+struct DfaObject {
+    states: usize,
+    minimal: bool,
+}
+
+/// How well the property can be enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforceable {
+    /// A bad step can be refused before it happens.
+    Blocked,
+    /// Some violations show before the trace ends.
+    Detected,
+    /// Only the whole trace tells.
+    Audited,
+}
+
+impl<'s> Explanation<'s> {
+    /// Explains a property; its automaton is built.
+    pub fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
+        let property = spec.property(id);
+        let file = sources.get(property.formula_span.file);
+        let formula: Vec<&str> = sources
+            .slice(property.formula_span)
+            .split_whitespace()
+            .collect();
+        let letters = spec.formulas.letters_of(property.formula);
+        Explanation {
+            spec,
+            property,
+            place: format!(
+                "{}:{}",
+                file.name(),
+                file.location(property.formula_span.start).line
+            ),
+            formula: formula.join(" "),
+            dfa: build(spec, property.formula),
+            reads: reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr)),
+        }
+    }
+
+    /// When violations become final.
+    pub fn finality(&self) -> Finality {
+        match &self.dfa {
+            Ok(dfa) => finality(dfa),
+            Err(_) => Finality::Either,
+        }
+    }
+
+    fn pointers(&self) -> Vec<String> {
+        let fields = self
+            .reads
+            .fields
+            .iter()
+            .filter_map(|idx| self.spec.signature.fields.get(*idx));
+        let meta = self
+            .reads
+            .meta
+            .iter()
+            .filter_map(|idx| self.spec.signature.meta.get(*idx));
+        fields
+            .map(|field| pointer(field, ""))
+            .chain(meta.map(|field| pointer(field, "meta ")))
+            .collect()
+    }
+
+    fn atoms(&self) -> Vec<String> {
+        self.spec
+            .formulas
+            .letters_of(self.property.formula)
+            .into_iter()
+            .map(|letter| {
+                let text = &self.spec.letter(letter).text;
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            })
+            .collect()
+    }
+
+    fn good(&self) -> Option<Word> {
+        self.dfa.as_ref().ok()?.shortest_accepted(Traces::NonEmpty)
+    }
+
+    fn bad(&self) -> Option<Word> {
+        let dfa = self.dfa.as_ref().ok()?;
+        dfa.shortest_to(Verdict::Violated, Traces::NonEmpty)
+            .or_else(|| dfa.shortest_rejected(Traces::NonEmpty))
+    }
+
+    /// As one JSON object.
+    pub fn to_json(&self) -> String {
+        let property = self.property;
+        let dfa = self.dfa.as_ref().ok();
+        let example = |word: Option<Word>| word.map(|word| word_json(self.spec, &word));
+        let object = Object {
+            v: 1,
+            name: &property.name,
+            kind: kind(property.kind),
+            formula: &self.formula,
+            words: words::property(self.spec, property),
+            class: dfa.map(|dfa| ClassObject {
+                finite: finite(dfa.class()),
+                enforce: enforceable(dfa).as_str(),
+                monitorable: dfa.class().monitorable,
+            }),
+            atoms: self.atoms(),
+            reads: self.pointers(),
+            dfa: dfa.map(|dfa| DfaObject {
+                states: dfa.len(),
+                minimal: true,
+            }),
+            good: example(self.good()),
+            bad: example(self.bad()),
+            no_automaton: self.dfa.as_ref().err(),
+            severity: property.severity,
+            id: property.id.as_deref(),
+            doc: &property.doc,
+            requirement: property.requirement.as_deref(),
+            cites: &property.cites,
+            place: &self.place,
+        };
+        serde_json::to_string(&object).unwrap_or_default()
+    }
+
+    /// As a page for people.
+    ///
+    /// # Errors
+    /// Where `out` cannot be written.
+    pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        let property = self.property;
+        let severity = format!("{:?}", property.severity).to_lowercase();
+        let head = format!(
+            "{}, severity {severity}, {}",
+            kind_words(property.kind),
+            self.place
+        );
+        writeln!(
+            out,
+            "{}  {}",
+            paint.name(&property.name),
+            paint.quiet(&head)
+        )?;
+        for text in [property.requirement.as_deref(), Some(property.doc.as_str())]
+            .into_iter()
+            .flatten()
+        {
+            if !text.trim().is_empty() {
+                writeln!(out)?;
+                for line in text.trim().lines() {
+                    writeln!(out, "  {}", line.trim_end())?;
+                }
+            }
+        }
+        writeln!(out)?;
+        entry(out, paint, "formula", std::slice::from_ref(&self.formula))?;
+        entry(
+            out,
+            paint,
+            "in words",
+            &wrap(&format!("{}.", words::property(self.spec, property)), 84),
+        )?;
+        match &self.dfa {
+            Ok(dfa) => self.class(out, paint, dfa)?,
+            Err(reason) => entry(out, paint, "class", &[format!("not known: {reason}")])?,
+        }
+        entry(out, paint, "letters", &self.atoms())?;
+        entry(out, paint, "reads", &self.pointers())?;
+        let tracks: Vec<String> = self
+            .reads
+            .tracks
+            .iter()
+            .map(|track| self.spec.track(*track).name.to_string())
+            .collect();
+        entry(out, paint, "tracks", &tracks)?;
+        entry(out, paint, "holds on", &self.example(self.good()))?;
+        entry(out, paint, "fails on", &self.example(self.bad()))?;
+        let cites: Vec<String> = property.cites.iter().map(ToString::to_string).collect();
+        entry(out, paint, "cites", &cites)
+    }
+
+    fn class(&self, out: &mut impl Write, paint: Paint, dfa: &Dfa) -> io::Result<()> {
+        let class = dfa.class();
+        let finite = match finite(class) {
+            "both" => "safety and cosafety: every verdict is final at the step that decides it",
+            "safety" => "safety: every violation is final at the step that makes it",
+            "cosafety" => "cosafety: once satisfied, satisfied for good",
+            _ => "neither safety nor cosafety: some verdicts wait for the end of the trace",
+        };
+        let enforce = match enforceable(dfa) {
+            Enforceable::Blocked => "can be blocked: the bad step can be refused before it happens",
+            Enforceable::Detected => "can be detected: some violations show before the trace ends",
+            Enforceable::Audited => "can be audited: only the whole trace tells",
+        };
+        let mut lines = vec![finite.to_owned(), enforce.to_owned()];
+        if !class.monitorable {
+            lines.push(
+                "not monitorable: after some beginnings no continuation can ever decide it"
+                    .to_owned(),
+            );
+        }
+        if class.valid {
+            lines.push("it holds of every trace, so it says nothing".to_owned());
+        } else if !class.satisfiable {
+            lines.push("it holds of no trace".to_owned());
+        }
+        entry(out, paint, "class", &lines)?;
+        let states = if dfa.len() == 1 { "state" } else { "states" };
+        entry(
+            out,
+            paint,
+            "automaton",
+            &[format!(
+                "{} {states}, deterministic, complete, minimal",
+                dfa.len()
+            )],
+        )
+    }
+
+    /// A line per step; equal steps in a row are one.
+    fn example(&self, word: Option<Word>) -> Vec<String> {
+        let mut runs: Vec<(usize, usize, String)> = Vec::new();
+        for (step, letter) in word.into_iter().flatten().enumerate() {
+            let literals: Vec<String> = letter
+                .iter()
+                .map(|(atom, holds)| literal(&letter_text(self.spec, *atom), *holds))
+                .collect();
+            let text = if literals.is_empty() {
+                "anything".to_owned()
+            } else {
+                literals.join(", ")
+            };
+            match runs.last_mut() {
+                Some((_, last, same)) if *same == text => *last = step,
+                _ => runs.push((step, step, text)),
+            }
+        }
+        runs.into_iter()
+            .map(|(first, last, text)| match first == last {
+                true => format!("step {first}: {text}"),
+                false => format!("steps {first} to {last}: {text}"),
+            })
+            .collect()
+    }
+}
+
+impl Enforceable {
+    /// The word of the explanation.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Enforceable::Blocked => "blocked",
+            Enforceable::Detected => "detected",
+            Enforceable::Audited => "audited",
+        }
+    }
+}
+
+fn enforceable(dfa: &Dfa) -> Enforceable {
+    match finality(dfa) {
+        Finality::Step => Enforceable::Blocked,
+        Finality::Either => Enforceable::Detected,
+        Finality::End => Enforceable::Audited,
+    }
+}
+
+fn finality(dfa: &Dfa) -> Finality {
+    let met = dfa.reached_by_reading();
+    let reaches = |wanted: Verdict| met.iter().any(|state| dfa.verdict(*state) == wanted);
+    match (
+        reaches(Verdict::Violated),
+        reaches(Verdict::PresumablyViolated),
+    ) {
+        (_, false) => Finality::Step,
+        (false, true) => Finality::End,
+        (true, true) => Finality::Either,
+    }
+}
+
+fn finite(class: Class) -> &'static str {
+    match (class.safety, class.cosafety) {
+        (true, true) => "both",
+        (true, false) => "safety",
+        (false, true) => "cosafety",
+        (false, false) => "neither",
+    }
+}
+
+fn kind(kind: PropertyKind) -> &'static str {
+    match kind {
+        PropertyKind::Rule => "rule",
+        PropertyKind::Ltl
+        | PropertyKind::Unsafe
+        | PropertyKind::Requirement
+        | PropertyKind::Condition => "ltl",
+    }
+}
+
+fn kind_words(kind: PropertyKind) -> &'static str {
+    match kind {
+        PropertyKind::Ltl => "property",
+        PropertyKind::Rule => "rule",
+        PropertyKind::Unsafe => "unsafe state",
+        PropertyKind::Requirement => "requirement",
+        PropertyKind::Condition => "condition",
+    }
+}
+
+/// Where a field is read from.
+fn pointer(field: &Field, prefix: &str) -> String {
+    match &field.source {
+        FieldSource::Event(path) => format!("{prefix}{}", path_text(path)),
+        FieldSource::Each(path) => format!("{prefix}each {}", path_text(path)),
+        FieldSource::Origin(origin) => match origin {
+            OriginField::File => "file",
+            OriginField::Dir => "dir",
+            OriginField::Stem => "stem",
+            OriginField::Line => "line",
+            OriginField::N => "n",
+        }
+        .to_owned(),
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    match path {
+        Path::Pointer(tokens) => tokens
+            .iter()
+            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
+            .collect(),
+        Path::JsonPath(text) => text.to_string(),
+    }
+}
+
+fn entry(out: &mut impl Write, paint: Paint, label: &str, lines: &[String]) -> io::Result<()> {
+    for (idx, line) in lines.iter().enumerate() {
+        let label = if idx == 0 { label } else { "" };
+        writeln!(
+            out,
+            "  {}  {line}",
+            paint.quiet(&super::text::pad(label, 9))
+        )?;
+    }
+    Ok(())
+}

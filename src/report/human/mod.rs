@@ -1,0 +1,311 @@
+//! A report that people understand at a glance: each violation with the clause and the steps that show it, then a table.
+//!
+//! Made for 100 columns. Satisfied traces are only counted; of each property at most a given number of violations is
+//! shown in full, so that one noisy property does not hide the others.
+
+mod steps;
+mod table;
+
+use std::io::{self, Write};
+
+pub use steps::write_steps;
+
+use super::tally::per_property;
+use super::text::{cut, folded, plural, tame, wrap};
+use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
+use crate::hir::Severity;
+use crate::problem::Problem;
+use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+
+/// The width that reports are made for.
+pub const COLUMNS: usize = 100;
+
+/// Source lines of a formula that are shown.
+const SOURCE_LINES: usize = 8;
+
+/// Writes text for people.
+#[derive(Debug)]
+pub struct Human<'s, W> {
+    headings: &'s Headings,
+    out: W,
+    paint: Paint,
+    limit: u64,
+    /// Per property: how many counterexamples were shown, how many were not.
+    shown: Vec<(u64, u64)>,
+    /// The same for verdicts that are open.
+    open: Vec<(u64, u64)>,
+}
+
+impl<'s, W: Write> Human<'s, W> {
+    /// Writes to `out`, and shows at most `limit` counterexamples of each property.
+    pub fn new(headings: &'s Headings, out: W, paint: Paint, limit: u64) -> Human<'s, W> {
+        let none = vec![(0, 0); headings.properties.len()];
+        Human {
+            headings,
+            out,
+            paint,
+            limit,
+            shown: none.clone(),
+            open: none,
+        }
+    }
+
+    /// Whether this verdict is still to be shown; counts it either way.
+    fn takes(&mut self, verdict: &PropertyVerdict) -> bool {
+        let counts = match verdict.verdict {
+            Verdict::Violated => &mut self.shown,
+            _ => &mut self.open,
+        };
+        let Some((shown, left)) = counts.get_mut(verdict.property.index()) else {
+            return false;
+        };
+        if *shown < self.limit {
+            *shown += 1;
+            true
+        } else {
+            *left += 1;
+            false
+        }
+    }
+
+    fn violation(
+        &mut self,
+        report: &TraceReport,
+        heading: &Heading,
+        verdict: &PropertyVerdict,
+    ) -> io::Result<()> {
+        let paint = self.paint;
+        let mut head = format!("  {} {}", paint.bad("violated"), paint.name(&heading.name));
+        if let Some(instance) = instance_text(verdict, self.headings) {
+            head.push_str(&format!(" for {}", cut(&instance, 40)));
+        }
+        if heading.severity != Severity::Medium {
+            head.push_str(&format!(", {}", severity(heading.severity)));
+        }
+        writeln!(self.out, "{head}")?;
+        if let Some(message) = &verdict.message {
+            for line in wrap(&tame(message), COLUMNS - 4) {
+                writeln!(self.out, "    {line}")?;
+            }
+        }
+        self.clause(heading)?;
+        write_steps(&mut self.out, paint, 4, &verdict.evidence)?;
+        writeln!(
+            self.out,
+            "    {}",
+            paint.quiet(&why_final(heading.finality, verdict, report.events))
+        )
+    }
+
+    /// The clause as it stands in the spec.
+    fn clause(&mut self, heading: &Heading) -> io::Result<()> {
+        let paint = self.paint;
+        let bar = paint.quiet("│");
+        let place = format!("┌ {}:{}", heading.file, heading.line);
+        writeln!(self.out, "    {}", paint.quiet(&place))?;
+        for line in heading.source.iter().take(SOURCE_LINES) {
+            for line in folded(&tame(line), COLUMNS - 6) {
+                writeln!(self.out, "    {bar} {line}")?;
+            }
+        }
+        let left = heading.source.len().saturating_sub(SOURCE_LINES);
+        if left > 0 {
+            let more = format!("… and {}", plural(left as u64, "more line", "more lines"));
+            writeln!(self.out, "    {bar} {}", paint.quiet(&more))?;
+        }
+        Ok(())
+    }
+
+    /// One line for a verdict that is not final or not known.
+    fn open_verdict(&mut self, heading: &Heading, verdict: &PropertyVerdict) -> io::Result<()> {
+        let word = verdict.verdict.as_str().replace('_', " ");
+        let name = self.paint.name(&heading.name);
+        writeln!(self.out, "  {} {name}", self.paint.open(&word))?;
+        match verdict.verdict {
+            Verdict::Unknown if !verdict.undecided_by.is_empty() => {
+                let steps: Vec<String> = verdict
+                    .undecided_by
+                    .iter()
+                    .map(|undecided| match undecided.fields.as_slice() {
+                        [] => format!("step {}", undecided.step),
+                        fields => format!("step {}: {}", undecided.step, fields.join(", ")),
+                    })
+                    .collect();
+                let all = format!("not recorded, and would decide: {}", steps.join("; "));
+                let lines = wrap(&all, COLUMNS - 4);
+                for line in lines.iter().take(3) {
+                    writeln!(self.out, "    {line}")?;
+                }
+                if lines.len() > 3 {
+                    writeln!(self.out, "    …")?;
+                }
+            }
+            Verdict::Unknown => writeln!(self.out, "    what was not recorded decides")?,
+            _ => {
+                let from = verdict
+                    .from
+                    .map_or_else(String::new, |step| format!(" since step {step}"));
+                writeln!(
+                    self.out,
+                    "    open{from}: the trace is not complete, and could still satisfy it"
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Reporter for Human<'_, W> {
+    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
+        let headings = self.headings;
+        let mut named = false;
+        for verdict in &report.verdicts {
+            let wanted = matches!(
+                verdict.verdict,
+                Verdict::Violated | Verdict::Unknown | Verdict::PresumablyViolated
+            );
+            let Some(heading) = headings.get(verdict.property).filter(|_| wanted) else {
+                continue;
+            };
+            if !self.takes(verdict) {
+                continue;
+            }
+            if !named {
+                writeln!(self.out, "{}", title(report, self.paint))?;
+                named = true;
+            }
+            match verdict.verdict {
+                Verdict::Violated => self.violation(report, heading, verdict)?,
+                _ => self.open_verdict(heading, verdict)?,
+            }
+        }
+        if named { writeln!(self.out) } else { Ok(()) }
+    }
+
+    /// Problems are told on the error output, see [`problems`](super::problems).
+    fn problem(&mut self, _: &Problem) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let mut hidden = false;
+        for (heading, ((_, violations), (_, open))) in self
+            .headings
+            .properties
+            .iter()
+            .zip(self.shown.iter().zip(&self.open))
+        {
+            if violations + open > 0 {
+                let mut parts = Vec::new();
+                if *violations > 0 {
+                    parts.push(plural(*violations, "more violation", "more violations"));
+                }
+                if *open > 0 {
+                    parts.push(plural(*open, "more open verdict", "more open verdicts"));
+                }
+                writeln!(self.out, "… {} of {}", parts.join(" and "), heading.name)?;
+                hidden = true;
+            }
+        }
+        if hidden {
+            writeln!(
+                self.out,
+                "  {}\n",
+                self.paint.quiet("--max-counterexamples N shows more")
+            )?;
+        }
+        table::write(&mut self.out, self.paint, self.headings, summary)?;
+        self.out.flush()
+    }
+}
+
+/// Name and place of a trace, and how long it is.
+fn title(report: &TraceReport, paint: Paint) -> String {
+    let place = match report.line {
+        0 => report.file.to_string(),
+        line => format!("{}:{line}", report.file),
+    };
+    let violated = per_property(&report.verdicts)
+        .iter()
+        .any(|(_, verdict, _)| *verdict == Verdict::Violated);
+    let mark = if violated {
+        paint.bad("✗")
+    } else {
+        paint.open("?")
+    };
+    format!(
+        "{mark} {}  {}",
+        paint.name(&cut(&tame(&report.trace), 60)),
+        paint.quiet(&format!(
+            "{place}, {}",
+            plural(report.events, "step", "steps")
+        ))
+    )
+}
+
+/// The values of the quantified variables, as an author would write them.
+fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> Option<String> {
+    let values: Vec<String> = verdict
+        .instance
+        .iter()
+        .map(|(name, value)| {
+            format!(
+                "{name} = {}",
+                super::json::value_json(value, &headings.enums)
+            )
+        })
+        .collect();
+    (!values.is_empty()).then(|| tame(&values.join(", ")))
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Low => "low",
+        Severity::Medium => "medium",
+        Severity::High => "high",
+        Severity::Critical => "critical",
+    }
+}
+
+/// Why nothing can change the verdict any more.
+fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u64) -> String {
+    let from = match (verdict.from, verdict.at) {
+        (Some(from), Some(at)) if from != at => format!(" what step {from} began"),
+        _ => String::new(),
+    };
+    let Some(at) = verdict.at else {
+        return "the trace has no steps, and that is how it ended".to_owned();
+    };
+    // A step before the last one has an index below the number of steps less one.
+    let before_last = u64::from(at) + 1 < events;
+    match finality {
+        Finality::Step => format!(
+            "final at step {at}: no continuation can repair{}",
+            it(&from)
+        ),
+        Finality::Either if before_last => {
+            format!(
+                "final at step {at}: no continuation can repair{}",
+                it(&from)
+            )
+        }
+        Finality::End => match verdict.from {
+            Some(step) => format!(
+                "final at step {at}: what step {step} asks for was still open when the trace ended"
+            ),
+            None => format!("final at step {at}: still open when the trace ended"),
+        },
+        Finality::Either => match verdict.from {
+            Some(step) if step != at => {
+                format!(
+                    "final at step {at}: what step {step} asks for did not come before the trace ended"
+                )
+            }
+            _ => format!("final at step {at}, where the trace ends"),
+        },
+    }
+}
+
+fn it(object: &str) -> &str {
+    if object.is_empty() { " it" } else { object }
+}

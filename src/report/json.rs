@@ -1,0 +1,319 @@
+//! `guard audit --format json`: one line per verdict and trace, one per problem, and a summary.
+//!
+//! The lines are described in the guide; other programs read them, so keys are added, never changed. Every line has
+//! `"v":1` and a `type`:
+//!
+//! | `type` | when |
+//! |---|---|
+//! | `verdict` | one per property and trace; for a quantified property one per violated instance |
+//! | `trace` | after the verdicts of a trace |
+//! | `problem` | for everything that was wrong with data, after the trace it belongs to |
+//! | `summary` | last |
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use super::tally::{Input, per_property, round4, score};
+use super::{Headings, Reporter, Summary};
+use crate::hir::Severity;
+use crate::problem::{Problem, ProblemKind};
+use crate::types::EnumType;
+use crate::value::{Number, Value};
+use crate::verdict::{PropertyVerdict, TraceReport, Undecided, Verdict};
+
+/// Writes JSON Lines.
+#[derive(Debug)]
+pub struct Json<'s, W> {
+    headings: &'s Headings,
+    out: W,
+}
+
+#[derive(Serialize)]
+struct VerdictLine<'a> {
+    v: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    trace: &'a str,
+    file: &'a str,
+    line: u64,
+    index: u64,
+    property: &'a str,
+    verdict: Verdict,
+    #[serde(rename = "final")]
+    is_final: bool,
+    at: Option<u32>,
+    from: Option<u32>,
+    vacuous: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<Instance<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counterexample: Option<&'a [u32]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<Severity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided_by: Option<&'a [Undecided]>,
+}
+
+#[derive(Serialize)]
+struct TraceLine<'a> {
+    v: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    trace: &'a str,
+    events: u64,
+    score: Option<f64>,
+    violated: Vec<&'a str>,
+    errors: Vec<TraceError<'a>>,
+}
+
+/// A problem within the line of its trace.
+#[derive(Serialize)]
+struct TraceError<'a> {
+    kind: ProblemKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct ProblemLine<'a> {
+    v: u8,
+    #[serde(rename = "type")]
+    line_type: &'static str,
+    #[serde(flatten)]
+    problem: &'a Problem,
+}
+
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    v: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    traces: u64,
+    events: u64,
+    properties: Properties<'a>,
+    problems: &'a std::collections::BTreeMap<ProblemKind, u64>,
+    input: Input,
+}
+
+/// The object of `properties`, in order of declaration.
+struct Properties<'a> {
+    headings: &'a Headings,
+    summary: &'a Summary,
+}
+
+#[derive(Serialize)]
+struct CountsObject {
+    satisfied: u64,
+    violated: u64,
+    presumably_satisfied: u64,
+    presumably_violated: u64,
+    unknown: u64,
+    vacuous: u64,
+    rate: Option<f64>,
+    wilson95: [f64; 2],
+}
+
+/// The values of quantified variables.
+struct Instance<'a> {
+    values: &'a [(SmolStr, Value)],
+    headings: &'a Headings,
+}
+
+impl<'s, W: Write> Json<'s, W> {
+    /// Writes to `out`.
+    pub fn new(headings: &'s Headings, out: W) -> Json<'s, W> {
+        Json { headings, out }
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn verdict(&mut self, report: &TraceReport, verdict: &PropertyVerdict) -> io::Result<()> {
+        let Some(heading) = self.headings.get(verdict.property) else {
+            return Ok(());
+        };
+        let bad = matches!(
+            verdict.verdict,
+            Verdict::Violated | Verdict::PresumablyViolated
+        );
+        let line = VerdictLine {
+            v: 1,
+            kind: "verdict",
+            trace: &report.trace,
+            file: &report.file,
+            line: report.line,
+            index: report.index,
+            property: &heading.name,
+            verdict: verdict.verdict,
+            is_final: verdict.is_final,
+            at: verdict.at,
+            from: verdict.from,
+            vacuous: verdict.vacuous,
+            instance: (!verdict.instance.is_empty()).then_some(Instance {
+                values: &verdict.instance,
+                headings: self.headings,
+            }),
+            counterexample: (verdict.verdict == Verdict::Violated
+                || !verdict.counterexample.is_empty())
+            .then_some(&verdict.counterexample),
+            message: verdict.message.as_deref(),
+            severity: bad.then_some(heading.severity),
+            undecided_by: (verdict.verdict == Verdict::Unknown || !verdict.undecided_by.is_empty())
+                .then_some(&verdict.undecided_by),
+        };
+        self.line(&line)
+    }
+}
+
+impl<W: Write> Reporter for Json<'_, W> {
+    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
+        for verdict in &report.verdicts {
+            self.verdict(report, verdict)?;
+        }
+        let headings = self.headings;
+        let line = TraceLine {
+            v: 1,
+            kind: "trace",
+            trace: &report.trace,
+            events: report.events,
+            score: score(&report.verdicts).map(round4),
+            violated: per_property(&report.verdicts)
+                .into_iter()
+                .filter(|(_, verdict, _)| *verdict == Verdict::Violated)
+                .filter_map(|(id, _, _)| headings.get(id))
+                .map(|heading| heading.name.as_str())
+                .collect(),
+            errors: report
+                .problems
+                .iter()
+                .filter(|problem| problem.kind.is_error())
+                .map(|problem| TraceError {
+                    kind: problem.kind,
+                    step: problem.step,
+                    field: problem.field.as_deref(),
+                    message: &problem.message,
+                })
+                .collect(),
+        };
+        self.line(&line)?;
+        for problem in &report.problems {
+            self.problem(problem)?;
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: &Problem) -> io::Result<()> {
+        self.line(&ProblemLine {
+            v: 1,
+            line_type: "problem",
+            problem,
+        })
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let headings = self.headings;
+        self.line(&SummaryLine {
+            v: 1,
+            kind: "summary",
+            traces: summary.traces,
+            events: summary.events,
+            properties: Properties { headings, summary },
+            problems: &summary.problems,
+            input: summary.input,
+        })?;
+        self.out.flush()
+    }
+}
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (heading, counts) in self
+            .headings
+            .properties
+            .iter()
+            .zip(&self.summary.properties)
+        {
+            let (low, high) = counts.wilson95();
+            map.serialize_entry(
+                &heading.name,
+                &CountsObject {
+                    satisfied: counts.satisfied,
+                    violated: counts.violated,
+                    presumably_satisfied: counts.presumably_satisfied,
+                    presumably_violated: counts.presumably_violated,
+                    unknown: counts.unknown,
+                    vacuous: counts.vacuous,
+                    rate: counts.rate().map(round4),
+                    wilson95: [round4(low), round4(high)],
+                },
+            )?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Instance<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.values.len()))?;
+        for (name, value) in self.values {
+            let text = value_json(value, &self.headings.enums);
+            let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+            map.serialize_entry(name, &raw)?;
+        }
+        map.end()
+    }
+}
+
+/// A value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets as
+/// lists.
+pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
+    fn list<'a>(
+        items: impl Iterator<Item = &'a Value>,
+        enums: &[std::sync::Arc<EnumType>],
+    ) -> String {
+        let items: Vec<String> = items.map(|item| value_json(item, enums)).collect();
+        format!("[{}]", items.join(","))
+    }
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(Number::Float(float)) => quoted(&float.get()),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Time(instant) | Value::Duration(instant) => {
+            let text = instant.to_string();
+            text.strip_suffix('s').unwrap_or(&text).to_owned()
+        }
+        Value::Enum(value) => {
+            let name = enums
+                .get(usize::from(value.of))
+                .and_then(|of| of.values.get(usize::from(value.index)));
+            name.map_or_else(|| "null".to_owned(), quoted)
+        }
+        Value::List(items) => list(items.iter(), enums),
+        Value::Set(items) => list(items.iter(), enums),
+        Value::Object(object) => {
+            let members: Vec<String> = object
+                .iter()
+                .map(|(key, value)| format!("{}:{}", quoted(key), value_json(value, enums)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}
+
+fn quoted(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}

@@ -1,0 +1,51 @@
+//! Colours: a few, only where a terminal shows them.
+
+/// Whether to colour, and how each kind of word looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Paint {
+    /// Whether escape sequences are written.
+    pub colour: bool,
+}
+
+impl Paint {
+    /// Without colours.
+    pub const PLAIN: Paint = Paint { colour: false };
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.colour && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// What went wrong.
+    pub fn bad(self, text: &str) -> String {
+        self.with("1;31", text)
+    }
+
+    /// What holds.
+    pub fn good(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    /// What is not decided, and warnings.
+    pub fn open(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    /// Names that the eye looks for.
+    pub fn name(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// Places and frames.
+    pub fn quiet(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What carries the point: letters, carets.
+    pub fn point(self, text: &str) -> String {
+        self.with("36", text)
+    }
+}

@@ -1,0 +1,231 @@
+//! Counts over traces: per property, and over the whole input.
+
+use std::collections::BTreeMap;
+
+use crate::ids::PropertyId;
+use crate::input::limits::Accounting;
+use crate::problem::{Problem, ProblemKind};
+use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
+
+/// What an audit came to.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Traces judged.
+    pub traces: u64,
+    /// Traces with at least one violated property.
+    pub violating: u64,
+    /// Steps judged (after `where`).
+    pub events: u64,
+    /// One per property, in order of declaration.
+    pub properties: Vec<Counts>,
+    /// Problems by kind.
+    pub problems: BTreeMap<ProblemKind, u64>,
+    /// What was read.
+    pub input: Input,
+}
+
+/// What was read. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`, `refused` or
+/// `between`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Input {
+    /// Files read.
+    pub files: u64,
+    /// Bytes in them, decompressed.
+    pub bytes: u64,
+    /// Lines that are not blank.
+    pub lines: u64,
+    /// Lines that were read.
+    pub read: u64,
+    /// Lines that were left out on purpose.
+    pub left_out: u64,
+    /// Lines from which nothing could be read.
+    pub refused: u64,
+    /// Lines that hold only the brackets and commas of a list of records.
+    pub between: u64,
+    /// Whole traces among what was read.
+    pub records: u64,
+    /// Events of traces that are spread over lines.
+    pub events: u64,
+    /// Announced ends of such traces.
+    pub ends: u64,
+}
+
+impl Input {
+    /// Adds a file.
+    pub fn add(&mut self, file: &Accounting) {
+        self.files += 1;
+        self.bytes += file.bytes;
+        self.lines += file.lines;
+        self.read += file.lines_read;
+        self.left_out += file.lines_left_out;
+        self.refused += file.lines_refused;
+        self.between += file.lines_between;
+        self.records += file.records;
+        self.events += file.events;
+        self.ends += file.ends;
+    }
+}
+
+/// How many traces have which verdict on one property. A trace counts once, however many instances it violates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Satisfied.
+    pub satisfied: u64,
+    /// Violated.
+    pub violated: u64,
+    /// Presumably satisfied.
+    pub presumably_satisfied: u64,
+    /// Presumably violated.
+    pub presumably_violated: u64,
+    /// Unknown.
+    pub unknown: u64,
+    /// Satisfied (or presumably so) only because the trigger never happened.
+    pub vacuous: u64,
+}
+
+impl Summary {
+    /// Nothing yet, for a spec of this many properties.
+    pub fn new(properties: usize) -> Summary {
+        Summary {
+            properties: vec![Counts::default(); properties],
+            ..Summary::default()
+        }
+    }
+
+    /// Adds a judged trace and the problems with its data.
+    pub fn add(&mut self, report: &TraceReport) {
+        self.traces += 1;
+        self.events += report.events;
+        let mut violating = false;
+        for (id, verdict, vacuous) in per_property(&report.verdicts) {
+            violating |= verdict == Verdict::Violated;
+            if let Some(counts) = self.properties.get_mut(id.index()) {
+                counts.add(verdict, vacuous);
+            }
+        }
+        self.violating += u64::from(violating);
+        for problem in &report.problems {
+            self.problem(problem);
+        }
+    }
+
+    /// Adds a problem that belongs to no judged trace.
+    pub fn problem(&mut self, problem: &Problem) {
+        *self.problems.entry(problem.kind).or_default() += 1;
+    }
+
+    /// How many problems made the input unreadable in part.
+    pub fn errors(&self) -> u64 {
+        self.problems
+            .iter()
+            .filter(|(kind, _)| kind.is_error())
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+impl Counts {
+    fn add(&mut self, verdict: Verdict, vacuous: bool) {
+        match verdict {
+            Verdict::Satisfied => self.satisfied += 1,
+            Verdict::Violated => self.violated += 1,
+            Verdict::PresumablySatisfied => self.presumably_satisfied += 1,
+            Verdict::PresumablyViolated => self.presumably_violated += 1,
+            Verdict::Unknown => self.unknown += 1,
+        }
+        self.vacuous += u64::from(vacuous);
+    }
+
+    /// Traces whose verdict is not unknown.
+    pub fn decided(&self) -> u64 {
+        self.satisfied + self.violated + self.presumably_satisfied + self.presumably_violated
+    }
+
+    /// All traces.
+    pub fn all(&self) -> u64 {
+        self.decided() + self.unknown
+    }
+
+    /// Violated among decided; none where nothing was decided. What is unknown is left out rather than taken for safe.
+    pub fn rate(&self) -> Option<f64> {
+        (self.decided() > 0).then(|| self.violated as f64 / self.decided() as f64)
+    }
+
+    /// The 95 % Wilson score interval of [`Counts::rate`].
+    pub fn wilson95(&self) -> (f64, f64) {
+        wilson95(self.violated, self.decided())
+    }
+}
+
+/// The 95 % score interval for `hits` among `n`; everything is possible where `n` is 0.
+///
+/// # Source
+/// E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22, 1927.
+pub fn wilson95(hits: u64, n: u64) -> (f64, f64) {
+    const Z: f64 = 1.959_964;
+    if n == 0 {
+        return (0.0, 1.0);
+    }
+    let (hits, n) = (hits as f64, n as f64);
+    let rate = hits / n;
+    let scale = 1.0 + Z * Z / n;
+    let centre = (rate + Z * Z / (2.0 * n)) / scale;
+    let half = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+    // At the borders the interval touches 0 and 1 exactly; rounding must not move it off.
+    let low = if hits == 0.0 {
+        0.0
+    } else {
+        (centre - half).max(0.0)
+    };
+    let high = if hits == n {
+        1.0
+    } else {
+        (centre + half).min(1.0)
+    };
+    (low, high)
+}
+
+/// Satisfied or presumably satisfied among decided properties; none where nothing was decided.
+pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
+    let (mut fine, mut decided) = (0_u32, 0_u32);
+    for (_, verdict, _) in per_property(verdicts) {
+        fine += u32::from(matches!(
+            verdict,
+            Verdict::Satisfied | Verdict::PresumablySatisfied
+        ));
+        decided += u32::from(verdict != Verdict::Unknown);
+    }
+    (decided > 0).then(|| f64::from(fine) / f64::from(decided))
+}
+
+/// One verdict per property: of several, the gravest.
+pub(super) fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
+    fn gravity(verdict: Verdict) -> u8 {
+        match verdict {
+            Verdict::Satisfied => 0,
+            Verdict::PresumablySatisfied => 1,
+            Verdict::PresumablyViolated => 2,
+            Verdict::Unknown => 3,
+            Verdict::Violated => 4,
+        }
+    }
+    let mut out: Vec<(PropertyId, Verdict, bool)> = Vec::with_capacity(verdicts.len());
+    for verdict in verdicts {
+        // Verdicts of one property stand together.
+        match out.last_mut() {
+            Some(last) if last.0 == verdict.property => {
+                if gravity(verdict.verdict) > gravity(last.1) {
+                    last.1 = verdict.verdict;
+                }
+                last.2 &= verdict.vacuous;
+            }
+            _ => out.push((verdict.property, verdict.verdict, verdict.vacuous)),
+        }
+    }
+    out
+}
+
+/// Rounds to four decimals, as reports print rates.
+pub(super) fn round4(x: f64) -> f64 {
+    (x * 10_000.0).round() / 10_000.0
+}

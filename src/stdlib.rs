@@ -1,0 +1,29 @@
+//! The standard library, written in Guard and embedded in the binary, so that it needs no files.
+
+/// The text of a module of the library by its path without `std` (`agent`, `drift`), and the name its file has in
+/// diagnostics.
+pub fn module(path: &[&str]) -> Option<(&'static str, &'static str)> {
+    let name = path.join("/");
+    MODULES.iter().find(|(module, _, _)| *module == name).map(|(_, file, text)| (*file, *text))
+}
+
+/// The paths of all modules, without `std`.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|(module, _, _)| *module)
+}
+
+macro_rules! modules {
+    ($($name:literal)*) => {
+        /// Name, file name, text.
+        const MODULES: &[(&str, &str, &str)] = &[$((
+            $name,
+            concat!("std/", $name, ".guard"),
+            include_str!(concat!("../stdlib/", $name, ".guard")),
+        )),*];
+    };
+}
+
+modules! {
+    "agent"
+    "drift"
+}

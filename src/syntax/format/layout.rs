@@ -1,0 +1,373 @@
+//! Lines and their indentation.
+
+use super::roles::Roles;
+use super::space::{self, Bracket, Mark};
+use super::{Piece, WIDTH};
+use crate::syntax::token::Token;
+
+/// How far each level is indented.
+const INDENT: usize = 2;
+
+/// Lays out the pieces of one item, with the comments before it.
+pub(super) fn item(mut pieces: Vec<Piece<'_>>, roles: &Roles, first: bool) -> String {
+    let marks = space::mark(&pieces, roles);
+    if let Some(piece) = pieces.first_mut() {
+        piece.breaks = true;
+        piece.blank &= !first;
+    }
+    settle(&mut pieces, &marks, roles);
+    // each round adds a line break, so there are at most as many rounds as pieces
+    for _ in 0..=pieces.len() {
+        let lines = lines(&pieces, &marks, roles);
+        let Some(long) = lines
+            .iter()
+            .find(|line| line.width > WIDTH && can_break(&pieces, &marks, line))
+        else {
+            return draw(&pieces, &marks, roles, &lines);
+        };
+        break_line(&mut pieces, &marks, long);
+        settle(&mut pieces, &marks, roles);
+    }
+    let lines = lines(&pieces, &marks, roles);
+    draw(&pieces, &marks, roles, &lines)
+}
+
+/// Brings the author's line breaks in order: a block is on one line, or all its clauses break.
+fn settle(pieces: &mut [Piece<'_>], marks: &[Mark], roles: &Roles) {
+    for open in 0..pieces.len() {
+        let Some(mark) = marks
+            .get(open)
+            .filter(|mark| mark.bracket == Bracket::Block)
+        else {
+            continue;
+        };
+        let is_open = pieces
+            .get(open)
+            .is_some_and(|p| p.token == Some(Token::LBrace));
+        if !is_open || mark.partner >= pieces.len() {
+            continue;
+        }
+        if let Some(brace) = pieces.get_mut(open) {
+            brace.breaks &= open == 0;
+            brace.blank &= open == 0;
+        }
+        let close = mark.partner;
+        let broken = pieces
+            .get(open + 1..=close)
+            .is_some_and(|inside| inside.iter().any(|piece| piece.breaks));
+        if !broken || close == open + 1 {
+            if close == open + 1 {
+                set_break(pieces, close, false);
+            }
+            continue;
+        }
+        set_break(pieces, close, true);
+        let first = (open + 1..close).find(|at| {
+            pieces
+                .get(*at)
+                .is_some_and(|p| p.token.is_some() || p.breaks)
+        });
+        if let Some(first) = first {
+            set_break(pieces, first, true);
+            if let Some(piece) = pieces.get_mut(first) {
+                piece.blank = false;
+            }
+        }
+        for at in open + 1..close {
+            let begins = pieces
+                .get(at)
+                .is_some_and(|p| p.token.is_some() && roles.clauses.contains(&p.start));
+            if begins && depth_between(marks, open, at) {
+                set_break(pieces, at, true);
+            }
+        }
+        if let Some(piece) = pieces.get_mut(close) {
+            piece.blank = false;
+        }
+    }
+}
+
+/// Whether no other block lies between a block and one of its clauses.
+fn depth_between(marks: &[Mark], open: usize, at: usize) -> bool {
+    let mut index = open + 1;
+    while index < at {
+        let partner = marks.get(index).map_or(usize::MAX, |mark| mark.partner);
+        if partner != usize::MAX && partner > index {
+            if partner > at {
+                return false;
+            }
+            index = partner;
+        }
+        index += 1;
+    }
+    true
+}
+
+fn set_break(pieces: &mut [Piece<'_>], at: usize, breaks: bool) {
+    if let Some(piece) = pieces.get_mut(at) {
+        piece.breaks = breaks;
+    }
+}
+
+/// A line: its pieces, its indentation and its width.
+struct Line {
+    from: usize,
+    to: usize,
+    indent: usize,
+    blank: bool,
+    width: usize,
+}
+
+fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
+    let mut out: Vec<Line> = Vec::new();
+    let mut frames: Vec<(usize, usize)> = Vec::new(); // indentation of the line, and of what is inside
+    let mut indent = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        if piece.breaks || index == 0 {
+            indent = indent_at(pieces, marks, roles, &frames, index);
+            let width = indent;
+            out.push(Line {
+                from: index,
+                to: index,
+                indent,
+                blank: piece.blank,
+                width,
+            });
+        }
+        if let Some(line) = out.last_mut() {
+            if line.from < index
+                && let (Some(before), Some(a), Some(b)) = (
+                    pieces.get(index - 1),
+                    marks.get(index - 1),
+                    marks.get(index),
+                )
+            {
+                line.width += space::between((before, *a), (piece, *b), roles).len();
+            }
+            // a trailing comment may run on
+            if piece.token.is_some() || line.from == index {
+                line.width += piece.text.chars().count();
+            }
+            line.to = index + 1;
+        }
+        match piece.token {
+            Some(Token::LParen | Token::LBracket | Token::LBrace) => {
+                frames.push((indent, indent + INDENT));
+            }
+            Some(Token::RParen | Token::RBracket | Token::RBrace) => {
+                frames.pop();
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The indentation of a line that begins with the piece at `index`.
+fn indent_at(
+    pieces: &[Piece<'_>],
+    marks: &[Mark],
+    roles: &Roles,
+    frames: &[(usize, usize)],
+    index: usize,
+) -> usize {
+    let Some(piece) = pieces.get(index) else {
+        return 0;
+    };
+    let closes = |token| matches!(token, Some(Token::RParen | Token::RBracket | Token::RBrace));
+    if closes(piece.token) {
+        return frames.last().map_or(0, |(line, _)| *line);
+    }
+    let base = frames.last().map_or(0, |(_, inside)| *inside);
+    // a comment stands where the next token will
+    let next = pieces
+        .get(index..)
+        .unwrap_or(&[])
+        .iter()
+        .find(|p| p.token.is_some());
+    let before = pieces
+        .get(..index)
+        .unwrap_or(&[])
+        .iter()
+        .rev()
+        .find_map(|p| p.token);
+    let Some(next) = next else {
+        return if frames.is_empty() { 0 } else { base };
+    };
+    if closes(next.token) {
+        return base;
+    }
+    let Some(before) = before else {
+        return 0; // the first token of the item, and the comments before it
+    };
+    let fresh = matches!(
+        before,
+        Token::LParen | Token::LBracket | Token::LBrace | Token::Comma
+    ) || roles.clauses.contains(&next.start);
+    let attribute = frames.is_empty()
+        && only_attributes(pieces.get(..index).unwrap_or(&[]))
+        && next
+            .token
+            .is_some_and(|t| t == Token::At || t.begins_item());
+    if (fresh && !frames.is_empty()) || attribute {
+        base
+    } else if marks.get(index).is_some_and(|mark| mark.of_if) {
+        base + 2 * INDENT
+    } else {
+        base + INDENT
+    }
+}
+
+/// Whether the pieces are nothing but attributes.
+fn only_attributes(pieces: &[Piece<'_>]) -> bool {
+    let mut depth = 0usize;
+    let mut before = None;
+    for token in pieces.iter().filter_map(|piece| piece.token) {
+        match token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ if depth == 0 && token != Token::At && before != Some(Token::At) => return false,
+            _ => {}
+        }
+        before = Some(token);
+    }
+    true
+}
+
+fn draw(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles, lines: &[Line]) -> String {
+    let mut out = String::new();
+    for line in lines {
+        if line.blank {
+            out.push('\n');
+        }
+        out.extend(std::iter::repeat_n(' ', line.indent));
+        for index in line.from..line.to {
+            let Some(piece) = pieces.get(index) else {
+                continue;
+            };
+            if index > line.from
+                && let (Some(before), Some(a), Some(b)) = (
+                    pieces.get(index - 1),
+                    marks.get(index - 1),
+                    marks.get(index),
+                )
+            {
+                out.push_str(space::between((before, *a), (piece, *b), roles));
+            }
+            out.push_str(piece.text);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A place where a line may be broken: how deep, how loose.
+type Rank = (usize, u8);
+
+/// After a comma.
+const COMMA: u8 = 8;
+/// After the sign of a definition.
+const ASSIGN: u8 = 9;
+
+/// Ranks of the places before pieces of a line.
+fn ranks(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Vec<(usize, Rank)> {
+    let mut out = Vec::new();
+    let mut depth = 0usize;
+    let mut before: Option<Token> = None;
+    for index in line.from..line.to {
+        let Some(token) = pieces.get(index).and_then(|p| p.token) else {
+            continue;
+        };
+        if matches!(token, Token::RParen | Token::RBracket | Token::RBrace) {
+            depth = depth.saturating_sub(1);
+        }
+        let after_operand = before.is_some_and(Token::ends_operand);
+        let rank = match token {
+            Token::Message | Token::On if after_operand => Some(0),
+            Token::Then if !marks.get(index).is_some_and(|mark| mark.of_if) => Some(1),
+            Token::Precedes | Token::Within => Some(1),
+            Token::DoubleArrow | Token::DoubleFatArrow => Some(2),
+            Token::Arrow => Some(3),
+            Token::Then | Token::Else => Some(4),
+            Token::Or | Token::Pipe | Token::PipePipe => Some(5),
+            Token::And | Token::Amp | Token::AmpAmp => Some(6),
+            Token::Until | Token::LetterU | Token::Unless | Token::LetterW | Token::Since => {
+                Some(7)
+            }
+            Token::LetterS | Token::LetterR if after_operand => Some(7),
+            Token::Name if leads_to(pieces, index) => Some(1),
+            _ if before == Some(Token::Comma) => Some(COMMA),
+            _ if before == Some(Token::Assign) && depth == 0 => Some(ASSIGN),
+            _ => None,
+        };
+        if let Some(rank) = rank.filter(|_| index > line.from) {
+            out.push((index, (depth, rank)));
+        }
+        if matches!(token, Token::LParen | Token::LBracket | Token::LBrace) {
+            depth += 1;
+        }
+        before = Some(token);
+    }
+    out
+}
+
+/// Whether `leads to` stands here.
+fn leads_to(pieces: &[Piece<'_>], index: usize) -> bool {
+    let text = |at: usize| pieces.get(at).map_or("", |piece| piece.text);
+    text(index) == "leads" && text(index + 1) == "to"
+}
+
+/// The first block that lies on a line as a whole.
+fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> {
+    (line.from..line.to).find(|index| {
+        let opens = pieces
+            .get(*index)
+            .is_some_and(|p| p.token == Some(Token::LBrace));
+        marks.get(*index).is_some_and(|mark| {
+            opens
+                && mark.bracket == Bracket::Block
+                && mark.partner < line.to
+                && mark.partner > index + 1
+        })
+    })
+}
+
+fn can_break(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> bool {
+    block_on(pieces, marks, line).is_some() || !ranks(pieces, marks, line).is_empty()
+}
+
+/// Breaks after the opening bracket around a piece, and before the closing one.
+fn open_up(pieces: &mut [Piece<'_>], marks: &[Mark], index: usize) {
+    let Some(open) = marks.get(index).map(|mark| mark.around) else {
+        return;
+    };
+    if let Some(mark) = marks.get(open) {
+        set_break(pieces, open + 1, true);
+        set_break(pieces, mark.partner, true);
+    }
+}
+
+/// Breaks a line at its first block, or else at the loosest places of the least depth.
+fn break_line(pieces: &mut [Piece<'_>], marks: &[Mark], line: &Line) {
+    if let Some(open) = block_on(pieces, marks, line) {
+        set_break(pieces, open + 1, true);
+        return;
+    }
+    let places = ranks(pieces, marks, line);
+    // the definition sign only when there is nothing else
+    let Some(best) = places
+        .iter()
+        .map(|(_, (depth, rank))| (u8::from(*rank == ASSIGN), *depth, *rank))
+        .min()
+    else {
+        return;
+    };
+    for (index, (depth, rank)) in places {
+        if (depth, rank) == (best.1, best.2) {
+            set_break(pieces, index, true);
+            if rank == COMMA {
+                open_up(pieces, marks, index);
+            }
+        }
+    }
+}

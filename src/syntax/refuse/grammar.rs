@@ -1,0 +1,177 @@
+//! From the generated parser's error to a diagnostic.
+
+use super::expected::Expected;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::Span;
+use crate::syntax::actions::Builder;
+use crate::syntax::lexer::Lexeme;
+use crate::syntax::token::Token;
+
+/// A sequence of tokens that the grammar does not have.
+pub(in crate::syntax) fn grammar(
+    b: &Builder<'_>,
+    tokens: &[Lexeme],
+    start: Token,
+    end: u32,
+    found: Option<Lexeme>,
+    expected: &[String],
+) -> Diagnostic {
+    let whole = if start == Token::StartItem {
+        "item"
+    } else {
+        "expression"
+    };
+    let found = found.map(|found| (b.span(found.start, found.end), found.token));
+    let expected = Expected::new(expected, whole);
+    let Some((span, token)) = found else {
+        let at = b.span(end, end);
+        let what = if tokens.is_empty() {
+            format!("expected {expected}, found nothing")
+        } else {
+            format!("expected {expected}, found the end of the {whole}")
+        };
+        return Diagnostic::new(Code::G0101, at, what).label(format!("expected {expected}"));
+    };
+    let text = if span.is_empty() {
+        "the end of the line".to_owned()
+    } else {
+        shown(b, span, token)
+    };
+    if let Some(diagnostic) = known(b, &expected, span, token) {
+        return diagnostic;
+    }
+    if token.begins_item() && expected.is_operator() && first_on_line(tokens, span) {
+        return Diagnostic::new(
+            Code::G0104,
+            span,
+            format!("{text} begins an item away from column 0"),
+        )
+        .label("an item begins in column 0 of its own line")
+        .note("so that a mistake in one item does not reach into the next");
+    }
+    let label = if expected.is_long() {
+        "this may not stand here".to_owned()
+    } else {
+        format!("expected {expected}")
+    };
+    let diagnostic = Diagnostic::new(
+        Code::G0101,
+        span,
+        format!("expected {expected}, found {text}"),
+    )
+    .label(label);
+    with_notes(b, diagnostic, &expected, span, token, tokens)
+}
+
+/// Mistakes that have a name.
+fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Option<Diagnostic> {
+    let text = b.slice(span.start, span.end);
+    let named = |code: Code, message: String| Diagnostic::new(code, span, message);
+    let tail = matches!(
+        token,
+        Token::If | Token::AnyOf | Token::AllOf | Token::CountOf | Token::Forall | Token::Exists
+    );
+    Some(match token {
+        Token::Assign if expected.has("==") => {
+            named(Code::G0110, "`=` does not compare".to_owned())
+                .label("it gives a name its meaning")
+                .note("two values are compared by `==`")
+                .fix("compare with `==`", span, "==")
+        }
+        Token::FatArrow if expected.has("->") => {
+            named(Code::G0110, "`=>` is no implication".to_owned())
+                .label("it leads from a condition to an arm, action or update")
+                .note("implication is `->`")
+                .fix("imply with `->`", span, "->")
+        }
+        _ if is_relation(token) && expected.has("and") && !expected.has("==") => {
+            named(Code::G0101, "comparisons do not chain".to_owned())
+                .label("this compares the result of a comparison")
+                .note("join two comparisons with `and`")
+        }
+        Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
+            Code::G0101,
+            format!("`{text}` does not chain and stands outermost"),
+        )
+        .label("the formula before it needs parentheses, or the one around it"),
+        _ if tail && expected.is_value() => {
+            named(Code::G0101, format!("`{text}` needs parentheses here"))
+                .label("as the operand of an operator")
+                .note(format!(
+                    "without them `{text}` reaches as far right as it can"
+                ))
+        }
+        _ if expected.is_name() && !expected.is_value() && token.is_reserved() => named(
+            Code::G0101,
+            format!("expected a name, found the reserved word `{text}`"),
+        )
+        .label("expected a name")
+        .note(format!("choose another name, such as `{text}_`")),
+        _ => return None,
+    })
+}
+
+fn with_notes(
+    b: &Builder<'_>,
+    diagnostic: Diagnostic,
+    expected: &Expected,
+    span: Span,
+    token: Token,
+    tokens: &[Lexeme],
+) -> Diagnostic {
+    let text = b.slice(span.start, span.end);
+    let before = tokens.iter().rev().find(|lexeme| lexeme.end <= span.start);
+    if before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA)) {
+        return diagnostic.note("`A[ ]` and `E[ ]` hold a path formula");
+    }
+    if !expected.is_operator() {
+        return match expected.near(text) {
+            Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
+            None => diagnostic,
+        };
+    }
+    match text {
+        "implies" => diagnostic.fix("imply with `->`", span, "->"),
+        "iff" => diagnostic.fix("write `<->`", span, "<->"),
+        "is" => diagnostic.fix("compare with `==`", span, "=="),
+        _ if token.ends_operand() => diagnostic.note("two values stand side by side"),
+        _ => diagnostic,
+    }
+}
+
+fn is_relation(token: Token) -> bool {
+    matches!(
+        token,
+        Token::EqEq
+            | Token::NotEq
+            | Token::Less
+            | Token::LessEq
+            | Token::Greater
+            | Token::GreaterEq
+            | Token::In
+            | Token::NotIn
+            | Token::Contains
+            | Token::StartsWith
+            | Token::EndsWith
+            | Token::Matches
+    )
+}
+
+fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {
+    tokens
+        .iter()
+        .any(|lexeme| lexeme.start == span.start && lexeme.first_on_line)
+}
+
+/// The token as it is shown: its text if it is short.
+fn shown(b: &Builder<'_>, span: Span, token: Token) -> String {
+    let text = b.slice(span.start, span.end);
+    if text.is_empty() || text.len() > 30 || text.contains('\n') {
+        match token {
+            Token::String | Token::Regex | Token::Name => token.text().to_owned(),
+            _ => format!("`{}`", token.text()),
+        }
+    } else {
+        format!("`{text}`")
+    }
+}

@@ -1,0 +1,254 @@
+//! How a text that cannot be read is refused: one diagnostic for each item, in the words of the
+//! language.
+
+mod expected;
+mod grammar;
+mod other;
+
+pub(super) use grammar::grammar;
+pub(super) use other::other_language;
+
+use super::actions::Builder;
+use super::chunk::Chunk;
+use super::lexer::{LexError, LexErrorKind, Lexed, Lexeme};
+use super::prepare::{PrepareError, closer};
+use super::token::{ITEM_WORDS, Token};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+
+/// A piece of text that is no token.
+pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
+    let span = b.span(error.start, error.end);
+    let text = b.slice(error.start, error.end);
+    match error.kind {
+        LexErrorKind::Character => {
+            let shown = match text {
+                "\\" => "`\\`".to_owned(),
+                _ => format!("`{}`", text.escape_debug()),
+            };
+            let diagnostic = Diagnostic::new(
+                Code::G0105,
+                span,
+                format!("{shown} is no part of the language"),
+            )
+            .label("this character");
+            match text {
+                ";" => diagnostic
+                    .note("items and clauses end with their line")
+                    .fix("remove it", span, ""),
+                "“" | "”" | "„" => diagnostic.fix("use a straight quote", span, "\""),
+                "¬" => diagnostic.fix("write `not`", span, "not "),
+                "∧" => diagnostic.fix("write `and`", span, "and"),
+                "∨" => diagnostic.fix("write `or`", span, "or"),
+                "→" | "⇒" => diagnostic.fix("write `->`", span, "->"),
+                "≤" => diagnostic.fix("write `<=`", span, "<="),
+                "≥" => diagnostic.fix("write `>=`", span, ">="),
+                "≠" => diagnostic.fix("write `!=`", span, "!="),
+                "□" => diagnostic.fix("write `G`", span, "G "),
+                "◇" => diagnostic.fix("write `F`", span, "F "),
+                "#" => diagnostic.note("a comment begins with `//`"),
+                _ => diagnostic,
+            }
+        }
+        LexErrorKind::UnterminatedString => {
+            Diagnostic::new(Code::G0106, span, "this string does not end on its line")
+                .label("it begins here")
+                .note("a line break in a string is written `\\n`")
+                .fix("end it here", span.after(), "\"")
+        }
+        LexErrorKind::UnterminatedRegex => Diagnostic::new(
+            Code::G0106,
+            span,
+            "this regular expression does not end on its line",
+        )
+        .label("it begins here, since a value is expected")
+        .note("a `/` that divides stands after a value"),
+        LexErrorKind::UnterminatedComment => {
+            Diagnostic::new(Code::G0106, span, "this comment does not end")
+                .label("it begins here")
+                .note("a comment to the end of the line begins with `//`")
+        }
+        LexErrorKind::NumberTouchesLetters => {
+            let digits = text
+                .find(|c: char| !c.is_ascii_digit() && c != '_' && c != '.')
+                .unwrap_or(text.len());
+            let (number, letters) = text.split_at(digits);
+            let diagnostic = Diagnostic::new(
+                Code::G0107,
+                span,
+                format!("the number `{number}` touches `{letters}`"),
+            )
+            .label("a number touches no letter but a unit")
+            .note("units are `ns us ms s m h d`, as in `250ms`");
+            let from = error.start + u32::try_from(digits).unwrap_or(0);
+            let at = b.span(from, error.end);
+            match unit(letters) {
+                Some(unit) => diagnostic.fix(format!("write `{unit}`"), at, unit),
+                None if number == "0" => diagnostic,
+                None => diagnostic.fix("separate them", at.before(), " "),
+            }
+        }
+        LexErrorKind::PercentOperator => Diagnostic::new(Code::G0110, span, "`%` is no operator")
+            .label("it only ends a number, as in `5%`")
+            .note("the remainder is `mod(a, b)`"),
+        LexErrorKind::SingleQuoted => {
+            let diagnostic = Diagnostic::new(Code::G0105, span, "a string stands in double quotes")
+                .label("`'` after a name means its value in the next state");
+            match text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+                Some(body) if !body.contains(['"', '\\']) => {
+                    diagnostic.fix("use double quotes", span, format!("\"{body}\""))
+                }
+                _ => diagnostic,
+            }
+        }
+    }
+}
+
+/// The unit that other words for it mean.
+fn unit(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "sec" | "secs" | "second" | "seconds" => "s",
+        "msec" | "msecs" | "millis" => "ms",
+        "min" | "mins" | "minute" | "minutes" => "m",
+        "hr" | "hrs" | "hour" | "hours" => "h",
+        "day" | "days" => "d",
+        _ => return None,
+    })
+}
+
+/// Brackets that do not match, nesting past the limit, a bound where none may be.
+pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
+    let span = |l: &Lexeme| b.span(l.start, l.end);
+    let text = |l: &Lexeme| b.slice(l.start, l.end);
+    match error {
+        PrepareError::Unopened { at } => Diagnostic::new(
+            Code::G0102,
+            span(at),
+            format!("this `{}` closes nothing", text(at)),
+        )
+        .label("no bracket is open here")
+        .fix("remove it", span(at), ""),
+        PrepareError::Mismatched { open, at } => {
+            let wanted = closer(open.token).text();
+            Diagnostic::new(
+                Code::G0102,
+                span(at),
+                format!("expected `{wanted}`, found `{}`", text(at)),
+            )
+            .label("this does not close it")
+            .also(span(open), format!("this `{}` is open", text(open)))
+            .note("brackets close in the reverse order of their opening")
+        }
+        PrepareError::Unclosed { open, end } => {
+            let wanted = closer(open.token).text();
+            let at = b.span(*end, *end);
+            Diagnostic::new(
+                Code::G0102,
+                at,
+                format!("a `{}` is never closed", text(open)),
+            )
+            .label(format!("expected `{wanted}`"))
+            .also(span(open), "it is opened here")
+            .note("an item ends where the next one begins, in column 0")
+            .fix(format!("write `{wanted}`"), at, wanted)
+        }
+        PrepareError::TooDeep { at } => Diagnostic::new(
+            Code::G0401,
+            span(at),
+            format!(
+                "brackets and operators nest more than {} deep",
+                b.limits.nesting
+            ),
+        )
+        .label("the limit is passed here")
+        .note("name parts of it with `let` or `predicate`"),
+        PrepareError::NoBound {
+            operator,
+            open,
+            close,
+            list,
+        } => {
+            let bound = b.span(open.start, close.unwrap_or(open.end));
+            let word = text(operator);
+            let diagnostic =
+                Diagnostic::new(Code::G0113, bound, format!("`{word}` takes no bound"))
+                    .label("this is read as a bound")
+                    .also(span(operator), "because it follows a temporal operator");
+            if *list {
+                diagnostic.note("a list after a temporal operator stands in parentheses")
+            } else {
+                diagnostic
+                    .note("only `F G U O H` and their words take bounds")
+                    .fix("remove the bound", bound, "")
+            }
+        }
+    }
+}
+
+/// A chunk that does not begin with the word of an item.
+pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnostic> {
+    let first = lexemes.first()?;
+    if first.token == Token::At || first.token.begins_item() {
+        return None;
+    }
+    let word = b.slice(first.start, first.end);
+    let span = b.span(first.start, first.end);
+    let shown = if word.len() > 40 {
+        first.token.text()
+    } else {
+        word
+    };
+    let diagnostic = Diagnostic::new(
+        Code::G0103,
+        span,
+        format!("expected an item, found `{shown}`"),
+    )
+    .label("no item begins with this");
+    Some(
+        match alias(word).or_else(|| did_you_mean(word, ITEM_WORDS.iter().copied())) {
+            Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
+            None => diagnostic
+                .note("items begin with a word such as `event`, `predicate`, `property` or `rule`"),
+        },
+    )
+}
+
+/// Words of other languages.
+fn alias(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "import" | "include" | "from" => "use",
+        "def" | "fn" | "func" | "function" => "let",
+        "pred" => "predicate",
+        "formula" | "ltl" | "ltlspec" | "LTLSPEC" | "invariant" | "assert" => "property",
+        "struct" | "type" => "record",
+        "ctmc" | "dtmc" | "module" => "system",
+        _ => return None,
+    })
+}
+
+/// A whole item that does not stand in column 0.
+pub(super) fn misplaced(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Diagnostic {
+    let (start, end) = lexed
+        .tokens
+        .get(chunk.range.start)
+        .map_or((0, 0), |first| (first.start, first.end));
+    let before = chunk
+        .range
+        .start
+        .checked_sub(1)
+        .and_then(|index| lexed.tokens.get(index));
+    let gap = b.span(before.map_or(start, |before| before.end), start);
+    let word = b.slice(start, end);
+    let diagnostic = Diagnostic::new(
+        Code::G0104,
+        b.span(start, end),
+        format!("`{word}` begins an item away from column 0"),
+    )
+    .label("an item begins in column 0 of its own line")
+    .note("so that a mistake in one item does not reach into the next");
+    let only_space = b.slice(gap.start, gap.end).trim().is_empty();
+    if only_space {
+        diagnostic.fix("begin a new line", gap, "\n")
+    } else {
+        diagnostic
+    }
+}

@@ -1,0 +1,68 @@
+//! The command itself: help, versions, wrong usage, exit codes.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use assert_cmd::Command;
+
+fn guard(args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("guard")
+        .unwrap()
+        .args(args)
+        .output()
+        .unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn version_and_help_go_to_the_output() {
+    let (code, out, err) = guard(&["--version"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, format!("guard {}\n", env!("CARGO_PKG_VERSION")));
+    let (code, out, _) = guard(&["--help"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("Exit codes:"), "{out}");
+    assert!(
+        !out.contains("monitor"),
+        "a verb is offered that is not built: {out}"
+    );
+}
+
+#[test]
+fn a_verb_that_is_not_built_says_so() {
+    for verb in ["learn", "query", "verify", "monitor", "lsp"] {
+        let (code, out, err) = guard(&[verb, "x.guard"]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(
+            err.contains(&format!("`guard {verb}` is not built yet")),
+            "{err}"
+        );
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_2() {
+    for args in [
+        &["frobnicate"][..],
+        &["explain"],
+        &[],
+        &["explain", "--no-such-flag"],
+    ] {
+        let (code, out, err) = guard(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(!err.is_empty());
+    }
+}
+
+#[test]
+fn a_code_is_explained() {
+    let (code, out, _) = guard(&["explain", "g0101"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("G0101 syntax (error)"), "{out}");
+    let (code, _, err) = guard(&["explain", "G0100"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("did you mean `G0101`?"), "{err}");
+}

@@ -1,0 +1,170 @@
+//! `guard check`, `guard compile`, `guard explain`.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cli_common;
+
+use cli_common::{Folder, SPEC};
+
+#[test]
+fn a_good_spec_is_counted() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(
+        (run.code, run.out.as_str(), run.err.as_str()),
+        (0, "ok: 1 file, 3 properties, 2 tests\n", "")
+    );
+    let run = folder.guard_with(&["check", "-"], SPEC);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn a_wrong_spec_is_exit_2_in_every_format() {
+    let folder = Folder::new(&[("a.guard", &SPEC.replace("Y approval", "Y aproval"))]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.out.contains("there is nothing called `aproval`"),
+        "{}",
+        run.out
+    );
+    let run = folder.guard(&["check", "a.guard", "--format", "json"]);
+    assert_eq!(run.code, 2);
+    let line: serde_json::Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    assert_eq!(line["code"], "G0201");
+    assert_eq!(line["span"]["line"], 14);
+    let run = folder.guard(&["check", "a.guard", "--format", "sarif"]);
+    assert_eq!(run.code, 2);
+    let sarif: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "G0201");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("latin.guard", "")]);
+    folder.write("latin.guard", b"event {\n  k: string // \xe9\n}\n");
+    let run = folder.guard(&["check", "missing.guard", ".", "latin.guard", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("ok: 1 file"), "{}", run.out);
+    for part in [
+        "`missing.guard`",
+        "it is a folder",
+        "it is not UTF-8 (line 2)",
+    ] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+}
+
+#[test]
+fn warnings_can_be_denied() {
+    let unused = "event { a: int?\n  b: int?\n}\nproperty p = never (a == b)\n";
+    let folder = Folder::new(&[("a.guard", unused)]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("1 warning"), "{}", run.out);
+    let run = folder.guard(&["check", "a.guard", "--deny", "warnings"]);
+    assert_eq!(run.code, 2);
+}
+
+#[test]
+fn imports_come_from_the_folder_of_the_spec_and_from_nowhere_else() {
+    let main = "use lib.mail.{sends}\nevent { tool: string }\nproperty p = never sends\n";
+    let folder = Folder::new(&[
+        ("sub/a.guard", main),
+        ("sub/lib/mail.guard", "predicate sends = tool == \"mail\"\n"),
+    ]);
+    let run = folder.guard(&["check", "sub/a.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["compile", "sub/a.guard", "-o", "a.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["check", "a.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    #[cfg(unix)]
+    {
+        folder.write("outside.guard", "predicate sends = tool == \"mail\"\n");
+        std::fs::remove_file(folder.path().join("sub/lib/mail.guard")).unwrap();
+        let target = folder.path().join("outside.guard");
+        std::os::unix::fs::symlink(target, folder.path().join("sub/lib/mail.guard")).unwrap();
+        let run = folder.guard(&["check", "sub/a.guard"]);
+        assert_eq!(run.code, 2);
+        assert!(
+            run.out.contains("a link leads out of the folder"),
+            "{}",
+            run.out
+        );
+    }
+}
+
+#[test]
+fn a_compiled_spec_stands_for_its_source() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    assert_eq!(
+        folder.guard(&["compile", "a.guard", "-o", "a.guardc"]).code,
+        0
+    );
+    let text = folder.read("a.guardc");
+    std::fs::remove_file(folder.path().join("a.guard")).unwrap();
+    let run = folder.guard(&["explain", "a.guardc", "approved"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("a.guard:14"), "{}", run.out);
+
+    folder.write(
+        "new.guardc",
+        text.replace("\"version\": 1", "\"version\": 9"),
+    );
+    let run = folder.guard(&["check", "new.guardc"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("format version 9"), "{}", run.err);
+
+    folder.write(
+        "changed.guardc",
+        text.replace("high_risk -> Y approval", "high_risk -> O approval"),
+    );
+    let run = folder.guard(&["check", "changed.guardc"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("compile the spec again"), "{}", run.err);
+
+    folder.write("cut.guardc", &text[..text.len() / 2]);
+    assert_eq!(folder.guard(&["check", "cut.guardc"]).code, 2);
+}
+
+#[test]
+fn only_forms_that_exist_are_emitted() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    for form in ["ast", "hir", "automata"] {
+        let run = folder.guard(&["compile", "a.guard", "--emit", form]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.out.is_empty());
+    }
+    for form in ["plan", "abstraction"] {
+        let run = folder.guard(&["compile", "a.guard", "--emit", form]);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains("not built yet"), "{}", run.err);
+    }
+    let run = folder.guard(&["compile", "a.guard", "--automata", "hoa"]);
+    assert_eq!(run.code, 0);
+    insta::assert_snapshot!("hoa", run.out.split_inclusive("--END--\n").next().unwrap());
+    let run = folder.guard(&["compile", "a.guard", "--automata", "dot"]);
+    insta::assert_snapshot!("dot", run.out.split_inclusive("}\n").next().unwrap());
+    let run = folder.guard(&["compile", "a.guard", "--automata", "json"]);
+    insta::assert_snapshot!("automaton_json", run.out.lines().next().unwrap());
+}
+
+#[test]
+fn a_property_is_explained_by_name_and_by_id() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let run = folder.guard(&["explain", "a.guard", "approved"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    insta::assert_snapshot!("explain_approved", run.out);
+    let run = folder.guard(&["explain", "a.guard", "answered"]);
+    insta::assert_snapshot!("explain_answered", run.out);
+    let run = folder.guard(&["explain", "a.guard", "phi7", "--format", "json"]);
+    insta::assert_snapshot!("explain_json", run.out);
+    let run = folder.guard(&["explain", "a.guard", "aproved"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("did you mean `approved`?"), "{}", run.err);
+    let run = folder.guard(&["explain", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("name the property"), "{}", run.err);
+}

@@ -1,0 +1,93 @@
+//! Runs the command in a folder of its own.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// A folder with files, and the command run in it.
+pub struct Folder(TempDir);
+
+#[allow(dead_code, reason = "each test file uses a part")]
+impl Folder {
+    pub fn new(files: &[(&str, &str)]) -> Folder {
+        let folder = Folder(TempDir::new().unwrap());
+        for (name, text) in files {
+            folder.write(name, text);
+        }
+        folder
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+
+    pub fn guard(&self, args: &[&str]) -> Run {
+        self.guard_with(args, "")
+    }
+
+    pub fn guard_with(&self, args: &[&str], stdin: &str) -> Run {
+        let output = Command::cargo_bin("guard")
+            .unwrap()
+            .current_dir(self.0.path())
+            .args(args)
+            .write_stdin(stdin)
+            .output()
+            .unwrap();
+        Run {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A spec with a property of each interesting kind.
+#[allow(dead_code, reason = "each test file uses a part")]
+pub const SPEC: &str = r#"//! Risky calls.
+event {
+  kind: string
+  tool: string?
+  args: json?
+  call: string?
+}
+
+predicate high_risk = kind == "call" and tool in ["wire_transfer", "send_email"]
+predicate approval = kind == "approval" and args.granted == true
+
+/// A risky call needs an approval in the step before.
+@id("phi7") @severity(critical)
+property approved = G (high_risk -> Y approval)
+  message "{tool} without approval"
+
+property answered = forall id: G (kind == "request" and call == id -> F (kind == "response" and call == id))
+
+property no_delete = never (kind == "call" and tool == "delete_db")
+
+test "approved" {
+  given [ {kind: "approval", args: {granted: true}}, {kind: "call", tool: "wire_transfer"} ]
+  expect approved satisfied
+}
+test "not approved" {
+  given [ {kind: "call", tool: "wire_transfer"} ]
+  expect approved violated at 0
+}
+"#;

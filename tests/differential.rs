@@ -1,0 +1,198 @@
+//! The fast path against the definition of the language: random specs over random traces, with what is not known.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use guard_lang::eval::{self, Program};
+use guard_lang::hir;
+use guard_lang::input::record::{Origin, Record, Step};
+use guard_lang::project::NoFiles;
+use guard_lang::reference;
+use guard_lang::types::Type;
+use guard_lang::value::{Cell, EnumValue, Instant, Value};
+use guard_lang::verdict::Verdict;
+use proptest::prelude::*;
+
+const HEAD: &str = "enum Level ordered { low < mid < high }
+event {
+  a: bool = unknown
+  b: bool = unknown
+  k: string? = unknown
+  j: string? = unknown
+  m: int? = unknown
+  v: Level = unknown
+  xs: list<string> = unknown
+  t: time?
+}
+predicate p = a and not b
+predicate q(x: string) = a and k == x
+predicate recent = once b
+let wide = if a then k else j
+track n: int = 0 then if a then n + 1 else n
+track level: Level = low then if b then max(level, v) else level
+track flag: bool = false then if m == 1 then true else if m == 2 then false else flag
+track holder(x: json): string? = null then if a and k == x then j else if b and k == x then null else holder(x)
+";
+
+/// Conditions on a step.
+const LETTERS: &[&str] = &[
+    "a", "b", "p", "not a", "k == \"x\"", "k == j", "k in [\"x\", \"y\"]", "m > 1", "m == null", "(m ?? 0) + 1 == 2",
+    "n > 1", "level >= mid", "level == v", "flag", "count(a) > 1", "count[0,1](b) == 1", "count(a, since: b) > 0",
+    "before(m) == m", "before(n) == 0", "previously b", "(once a) == b", "xs contains \"x\"", "k in xs",
+    "(any y in xs: y == k)", "(count y in xs: y == \"x\") == 1", "holder(\"x\") == \"y\"", "holder(k) == j", "wide == \"x\"",
+    "recent", "(if b then a else not a)", "k starts_with \"x\"", "k matches /^[xy]$/", "len(k ?? \"\") == 1",
+    "before(k) == \"x\"", "(historically (m > 0)) or a",
+];
+
+/// Conditions on a step that a quantified name `x` takes part in.
+const QUANTIFIED: &[&str] =
+    &["k == x", "j == x", "a and k == x", "q(x)", "x in xs", "k != x and a", "x in [\"x\", \"z\"]", "holder(x) == \"y\"", "a", "b"];
+
+/// The same for the second name.
+const SECOND: &[&str] = &["j == y", "b and j == y", "k == y and a"];
+
+fn formula(letters: Vec<&'static str>) -> BoxedStrategy<String> {
+    let leaf = prop_oneof![8 => prop::sample::select(letters).prop_map(str::to_owned), 1 => Just("last".to_owned())];
+    leaf.prop_recursive(4, 12, 2, |inner| {
+        let bound = prop_oneof![
+            3 => Just(String::new()),
+            1 => (0u32..3, 0u32..3).prop_map(|(lo, width)| format!("[{lo},{}]", lo + width)),
+        ];
+        prop_oneof![
+            (prop::sample::select(vec!["F", "G", "O", "H"]), bound, inner.clone())
+                .prop_map(|(op, bound, f)| format!("{op}{bound} ({f})")),
+            (prop::sample::select(vec!["X", "N", "Y", "Z", "not "]), inner.clone()).prop_map(|(op, f)| format!("{op} ({f})")),
+            (prop::sample::select(vec!["U", "W", "R", "M", "S", "B", "and", "or", "->", "<->"]), inner.clone(), inner)
+                .prop_map(|(op, f, g)| format!("(({f}) {op} ({g}))")),
+        ]
+    })
+    .boxed()
+}
+
+fn property() -> BoxedStrategy<String> {
+    let mut with_x = QUANTIFIED.to_vec();
+    with_x.extend(["m > 1", "flag"]);
+    let mut with_both = with_x.clone();
+    with_both.extend(SECOND);
+    prop_oneof![
+        4 => formula(LETTERS.to_vec()).prop_map(|f| format!("F true and ({f})")),
+        2 => formula(with_x.clone()).prop_map(|f| format!("forall x: F (k == x or true) and ({f})")),
+        1 => formula(with_x.clone()).prop_map(|f| format!("exists x: F (j == x) and ({f})")),
+        1 => formula(with_x).prop_map(|f| format!("forall x in wide: G (k == x or true) and ({f})")),
+        1 => formula(with_both)
+            .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
+    ]
+    .boxed()
+}
+
+/// Cells by small numbers: 0 is unknown.
+fn cell(ty: &Type, choice: u8) -> Cell {
+    let word = |choice: u8| Value::string(["x", "y", "z"][usize::from(choice) % 3]);
+    Cell::Known(match (ty.non_null(), choice) {
+        (_, 0) => return Cell::Unknown,
+        (Type::Bool, choice) => Value::Bool(choice.is_multiple_of(2)),
+        (Type::String, 1) | (Type::Int, 1) => Value::Null,
+        (Type::String, choice) => word(choice),
+        (Type::Int, choice) => Value::int(i128::from(choice % 4)),
+        (Type::Enum(of), choice) => {
+            Value::Enum(EnumValue { of: of.number, index: u16::from(choice) % u16::try_from(of.values.len()).unwrap() })
+        }
+        (Type::List(_), choice) => Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect()),
+        (ty, _) => unreachable!("no cells of {ty}"),
+    })
+}
+
+fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
+    let fields = &spec.signature.fields;
+    let steps = choices
+        .iter()
+        .enumerate()
+        .map(|(index, row)| Step {
+            index: u32::try_from(index).unwrap(),
+            cells: fields
+                .iter()
+                .zip(row)
+                .map(|(field, choice)| match field.name.as_str() {
+                    "t" => Cell::Known(Value::Time(Instant(Instant::SECOND * i128::try_from(index).unwrap()))),
+                    _ => cell(&field.ty, *choice),
+                })
+                .collect(),
+        })
+        .collect();
+    Record {
+        origin: Origin { file: Arc::from("t.jsonl"), below: Arc::from("t.jsonl"), line: 1, ordinal: 0 },
+        id: Some("t".into()),
+        complete: Some(complete),
+        meta: Box::default(),
+        steps,
+        problems: Vec::new(),
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    // Mostly known: with everything unknown, everything is unknown.
+    let choice = prop_oneof![1 => Just(0u8), 9 => 1u8..12];
+    prop::collection::vec(prop::collection::vec(choice, 8), 0..6)
+}
+
+fn compile(properties: &[String]) -> (String, Option<hir::Spec>) {
+    let mut text = HEAD.to_owned();
+    for (idx, property) in properties.iter().enumerate() {
+        writeln!(text, "property p{idx} = {property}").unwrap();
+    }
+    let checked = guard_lang::front("t.guard", &text, &NoFiles, guard_lang::check::Limits::default());
+    let errors: Vec<String> =
+        checked.diagnostics.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.code, d.message)).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    (text, checked.spec)
+}
+
+fn agree(properties: &[String], choices: &[Vec<u8>], complete: bool) -> Result<(), TestCaseError> {
+    let (text, spec) = compile(properties);
+    let Some(spec) = spec else { return Err(TestCaseError::fail("no spec")) };
+    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else { return Ok(()) };
+    let record = record(&spec, choices, complete);
+    let meant = reference::judge(&spec, &record);
+    let report = program.judge(record).unwrap();
+    for (property, judgement) in meant {
+        let Ok(judgement) = judgement else { continue };
+        let lines: Vec<_> = report.verdicts.iter().filter(|line| line.property == property).collect();
+        let first = lines.first().ok_or_else(|| TestCaseError::fail("no verdict"))?;
+        let name = &properties[property.index()];
+        let seen = (first.verdict, first.is_final, first.at);
+        prop_assert_eq!(
+            seen,
+            (judgement.verdict, judgement.is_final, judgement.at),
+            "{}\ncomplete: {}\n{:?}\n{}",
+            name,
+            complete,
+            choices,
+            text
+        );
+        if judgement.verdict == Verdict::Violated && !judgement.violated.is_empty() {
+            let values = |line: &&guard_lang::verdict::PropertyVerdict| {
+                (line.instance.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>(), line.at)
+            };
+            let mut seen: Vec<_> = lines.iter().map(values).collect();
+            let mut meant: Vec<_> =
+                judgement.violated.iter().map(|instance| (instance.values.clone(), instance.at)).collect();
+            seen.sort();
+            meant.sort();
+            prop_assert_eq!(seen, meant, "instances of {}\n{:?}", name, choices);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_fast_path_says_what_the_language_means(
+        properties in prop::collection::vec(property(), 1..4),
+        choices in steps(),
+        complete in any::<bool>(),
+    ) {
+        agree(&properties, &choices, complete)?;
+    }
+}
