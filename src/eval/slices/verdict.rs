@@ -162,8 +162,10 @@ impl Slices {
                 continue;
             }
             match (situation.fixed_at, end) {
-                (Some(at), _) if standing.fixed => found.push((Some(at), key)),
-                (_, Some(last)) => found.push((last, key)),
+                (Some(at), _) => found.push((Some(at), key)),
+                (None, Some(last)) => found.push((last, key)),
+                // Decided before anything was read.
+                (None, None) if standing.fixed => found.push((None, key)),
                 _ => {}
             }
         }
