@@ -19,6 +19,7 @@ mod explain;
 mod failure;
 mod fmt;
 mod jobs;
+mod limits;
 mod output;
 mod progress;
 mod spec;
