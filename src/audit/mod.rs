@@ -171,9 +171,15 @@ impl<'a, J: Judge> Audit<'a, J> {
             );
             self.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
         }
-        if report.accounting.records + report.accounting.events == 0
-            && report.accounting.problems == 0
-        {
+        // Where something was left out or could not be read, that is told already.
+        let Accounting {
+            records,
+            events,
+            problems,
+            left_out,
+            ..
+        } = report.accounting;
+        if records + events + problems + left_out == 0 {
             let message = "no trace was found in this file".to_owned();
             self.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
         }

@@ -44,10 +44,18 @@ impl<'s> Explanation<'s> {
     pub fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
         let property = spec.property(id);
         let file = sources.get(property.formula_span.file);
-        let formula: Vec<&str> = sources
+        let mut formula: Vec<&str> = sources
             .slice(property.formula_span)
             .split_whitespace()
             .collect();
+        // The span of a rule begins after its first word.
+        let before = file
+            .text()
+            .get(..property.formula_span.start as usize)
+            .unwrap_or("");
+        if property.kind == PropertyKind::Rule && before.trim_end().ends_with("when") {
+            formula.insert(0, "when");
+        }
         let letters = spec.formulas.letters_of(property.formula);
         Explanation {
             spec,
