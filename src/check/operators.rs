@@ -204,6 +204,8 @@ impl<'a> Checker<'a> {
             && !right_identity
             && left.ty != Type::Error
             && right.ty != Type::Error
+            && !is_parameter(&self.spec.exprs, left.id)
+            && !is_parameter(&self.spec.exprs, right.id)
             && !self.not_null.contains(&left.id)
             && !self.not_null.contains(&right.id)
         {
@@ -492,6 +494,11 @@ impl<'a> Checker<'a> {
         };
         self.add(Expr::Coalesce(left.id, right.id), ty, span)
     }
+}
+
+/// Whether an expression is a bound name: an argument or an element, of which the use knows more than the definition.
+fn is_parameter(exprs: &crate::hir::Exprs, id: ExprId) -> bool {
+    matches!(exprs.get(id), Expr::Local(_))
 }
 
 /// Bytes that a compiled regular expression may take.

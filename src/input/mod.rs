@@ -22,6 +22,7 @@ mod cell;
 mod gather;
 mod keys;
 mod path;
+mod place;
 mod plan;
 mod scan;
 mod sink;

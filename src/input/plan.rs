@@ -96,6 +96,8 @@ pub(crate) struct Plan {
     pub(crate) trace_key: Option<SmolStr>,
     pub(crate) complete: Option<usize>,
     pub(crate) native: Option<NativeSlots>,
+    /// Without fields of `each` and without `order by`.
+    pub(crate) simple: bool,
     pub(crate) order_by: Vec<Place>,
     /// The same as fields of the signature.
     pub(crate) order_fields: Vec<usize>,
@@ -155,6 +157,7 @@ impl Plan {
             trace_key: None,
             complete: None,
             native: None,
+            simple: false,
             order_by: Vec::new(),
             order_fields: layout.order_by.clone(),
             explodes: true,
@@ -221,6 +224,7 @@ impl Plan {
             plan.order_by
                 .push(place.ok_or(ProjectionError::OrderBy { field })?);
         }
+        plan.simple = plan.element.slots.is_empty() && plan.order_by.is_empty();
         Ok(plan)
     }
 

@@ -10,11 +10,12 @@
 //! * `NaN`, `1e999`, half a surrogate pair: the cell that reads it.
 //! * Text that is no JSON, no UTF-8, or beyond a limit: the record.
 
-use smol_str::{SmolStr, ToSmolStr};
+use smol_str::SmolStr;
 
 use super::document::{self, explain, newlines};
 use super::keys::OpenKeys;
 use super::limits::InputLimits;
+use super::place::{Place, named, problems};
 use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::scan::{Fault, FaultKind, Scanner};
@@ -62,7 +63,7 @@ pub struct Projection {
 pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
-    decoded: String,
+    decoded: Vec<u8>,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }
@@ -521,104 +522,5 @@ impl Projection {
             walk.meta(value);
         }
         self.finish_event(&mut sink, &place, is_end)
-    }
-}
-
-/// A name: a text, or a number as it is written.
-fn named(value: &Value) -> Option<SmolStr> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_smolstr()),
-        _ => None,
-    }
-}
-
-fn problems(sink: &mut Sink, place: &Place<'_>, trace: &Option<SmolStr>) -> Vec<Problem> {
-    let bytes = place.text.as_bytes();
-    let (mut at, mut line) = (place.start, place.line);
-    let mut problems = Vec::with_capacity(sink.drafts.len());
-    for draft in sink.drafts.drain(..) {
-        if draft.at > at {
-            let between = bytes.get(at..draft.at).unwrap_or_default();
-            line += newlines(between, between.len());
-            at = draft.at;
-        }
-        problems.push(Problem {
-            kind: draft.kind,
-            file: place.file.path.clone(),
-            line,
-            trace: trace.clone(),
-            step: draft.step,
-            field: draft.field,
-            message: draft.message,
-        });
-    }
-    if sink.dropped > 0 {
-        let mut rest = place.problem(
-            ProblemKind::Limit,
-            format!("{} more problems are not listed", sink.dropped),
-        );
-        rest.trace.clone_from(trace);
-        problems.push(rest);
-    }
-    problems
-}
-
-/// Where the value that is read stands.
-struct Place<'p> {
-    file: &'p FileName,
-    text: &'p str,
-    start: usize,
-    line: u64,
-    ordinal: u64,
-}
-
-impl<'p> Place<'p> {
-    fn of(origin: &Origin, file: &'p FileName) -> Place<'p> {
-        Place {
-            file,
-            text: "",
-            start: 0,
-            line: origin.line,
-            ordinal: origin.ordinal,
-        }
-    }
-
-    fn problem(&self, kind: ProblemKind, message: String) -> Problem {
-        Problem {
-            kind,
-            file: self.file.path.clone(),
-            line: self.line,
-            trace: None,
-            step: None,
-            field: None,
-            message,
-        }
-    }
-
-    fn nothing(&self) -> Outcome {
-        Outcome::Refused(self.problem(
-            ProblemKind::WrongType,
-            "neither a trace nor an event: it is no object".to_owned(),
-        ))
-    }
-
-    fn origin(&self) -> Origin {
-        Origin {
-            file: self.file.path.clone(),
-            below: self.file.below.clone(),
-            line: self.line,
-            ordinal: self.ordinal,
-        }
-    }
-
-    fn fact(&self, fact: OriginField) -> Value {
-        match fact {
-            OriginField::File => Value::string(&self.file.below),
-            OriginField::Dir => Value::string(self.file.dir()),
-            OriginField::Stem => Value::string(self.file.stem()),
-            OriginField::Line => Value::int(self.line.into()),
-            OriginField::N => Value::int(self.ordinal.into()),
-        }
     }
 }

@@ -76,6 +76,20 @@ type Scan<T> = Result<T, Fault>;
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
+/// What the letter of an escape stands for; 0 where it is none, or `u`.
+static ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'/' as usize] = b'/';
+    table[b'b' as usize] = 8;
+    table[b'f' as usize] = 12;
+    table[b'n' as usize] = b'\n';
+    table[b'r' as usize] = b'\r';
+    table[b't' as usize] = b'\t';
+    table
+};
+
 /// Marks (in the high bits) bytes that end a run of plain string: quote, backslash, control. Only the lowest mark is
 /// exact, which is the one that counts.
 fn stops(word: u64) -> u64 {
@@ -212,74 +226,112 @@ impl<'j> Scanner<'j> {
                 lone: false,
             });
         }
-        self.string_from(start, end, &mut |_, _, _| {})
-    }
-
-    /// At a quote: the string, and its text, in `out` where it is not the text between the quotes.
-    pub(crate) fn decoded(&mut self, text: &'j str, out: &mut String) -> Scan<Raw> {
-        let start = self.at + 1;
-        let end = self.plain(start);
-        if self.bytes.get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(Raw {
-                start,
-                end,
-                escaped: false,
-                lone: false,
-            });
-        }
-        out.clear();
-        self.string_from(start, end, &mut |from, to, escape| {
-            out.push_str(text.get(from..to).unwrap_or_default());
-            if let Some(char) = escape {
-                out.push(char);
-            }
-        })
-    }
-
-    /// A string from the first byte at `at` on that is not plain; `piece` is told every plain stretch and the
-    /// character of the escape behind it.
-    #[inline]
-    fn string_from(
-        &mut self,
-        start: usize,
-        mut at: usize,
-        piece: &mut impl FnMut(usize, usize, Option<char>),
-    ) -> Scan<Raw> {
         let mut raw = Raw {
             start,
-            end: 0,
+            end,
             escaped: false,
             lone: false,
         };
-        let mut from = start;
+        self.at = end;
         loop {
-            match self.bytes.get(at) {
+            match self.bytes.get(self.at) {
                 Some(b'"') => {
-                    piece(from, at, None);
-                    raw.end = at;
-                    self.at = at + 1;
+                    raw.end = self.at;
+                    self.at += 1;
                     return Ok(raw);
                 }
                 Some(b'\\') => {
                     raw.escaped = true;
-                    self.at = at;
-                    let escape = self.escape()?;
-                    raw.lone |= escape.is_none();
-                    piece(from, at, escape);
-                    from = self.at;
-                    at = self.plain(from);
+                    if self.simple_escape() != 0 {
+                        self.at += 2;
+                    } else {
+                        raw.lone |= self.escape()?.is_none();
+                    }
+                    self.at = self.plain(self.at);
                 }
-                other => {
-                    self.at = at;
-                    return match other {
-                        None => self.fault(FaultKind::End),
-                        Some(0) => self.syntax("a NUL byte stands in a string"),
-                        Some(b'\n') => self.syntax("a string is not closed on its line"),
-                        Some(_) => self.syntax("a control character stands in a string"),
-                    };
-                }
+                _ => return self.no_string(),
             }
+        }
+    }
+
+    /// At a quote: the string. Where it has escapes, its text is put into `out`, which is worthless for half a
+    /// surrogate pair.
+    pub(crate) fn decoded(&mut self, out: &mut Vec<u8>) -> Scan<Raw> {
+        let start = self.at + 1;
+        let end = self.plain(start);
+        let mut raw = Raw {
+            start,
+            end,
+            escaped: false,
+            lone: false,
+        };
+        self.at = end;
+        if self.bytes.get(end) == Some(&b'"') {
+            self.at += 1;
+            return Ok(raw);
+        }
+        out.clear();
+        out.extend_from_slice(self.bytes.get(start..end).unwrap_or_default());
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    raw.end = self.at;
+                    self.at += 1;
+                    return Ok(raw);
+                }
+                Some(b'\\') => {
+                    raw.escaped = true;
+                    match self.simple_escape() {
+                        0 => {}
+                        byte => {
+                            out.push(byte);
+                            self.at += 2;
+                            self.copy_plain(out);
+                            continue;
+                        }
+                    }
+                    match self.escape()? {
+                        Some(char) if char.is_ascii() => out.push(char as u8),
+                        Some(char) => {
+                            out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                        }
+                        None => raw.lone = true,
+                    }
+                    self.copy_plain(out);
+                }
+                _ => return self.no_string(),
+            }
+        }
+    }
+
+    /// Copies a run of plain string. Whole words are copied before it is known how much of the last one belongs to
+    /// the run: escapes are so dense in recorded text that a call to copy each run costs more.
+    #[inline]
+    fn copy_plain(&mut self, out: &mut Vec<u8>) {
+        while let Some(word) = word(self.bytes, self.at) {
+            let marks = stops(word);
+            out.extend_from_slice(&word.to_le_bytes());
+            if marks != 0 {
+                let run = (marks.trailing_zeros() / 8) as usize;
+                out.truncate(out.len() - 8 + run);
+                self.at += run;
+                return;
+            }
+            self.at += 8;
+        }
+        let end = self.plain(self.at);
+        out.extend_from_slice(self.bytes.get(self.at..end).unwrap_or_default());
+        self.at = end;
+    }
+
+    /// Why no string goes on here.
+    #[cold]
+    fn no_string<T>(&self) -> Scan<T> {
+        match self.bytes.get(self.at) {
+            None => self.fault(FaultKind::End),
+            Some(0) => self.syntax("a NUL byte stands in a string"),
+            Some(b'\n') => self.syntax("a string is not closed on its line"),
+            Some(_) => self.syntax("a control character stands in a string"),
         }
     }
 
@@ -302,25 +354,30 @@ impl<'j> Scanner<'j> {
         at
     }
 
-    /// At a backslash: consumes the escape; its character, none for half a surrogate pair.
+    /// At a backslash: the byte that an escape of one letter stands for, or 0.
     #[inline]
+    fn simple_escape(&self) -> u8 {
+        match self.bytes.get(self.at + 1) {
+            Some(&letter) => ESCAPES[usize::from(letter)],
+            None => 0,
+        }
+    }
+
+    /// At a backslash: consumes the escape; its character, none for half a surrogate pair.
     fn escape(&mut self) -> Scan<Option<char>> {
-        let char = match self.bytes.get(self.at + 1) {
-            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'n') => '\n',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'u') => return self.unicode(),
-            Some(_) => return self.syntax("no such escape"),
+        let simple = self.simple_escape();
+        if simple != 0 {
+            self.at += 2;
+            return Ok(Some(char::from(simple)));
+        }
+        match self.bytes.get(self.at + 1) {
+            Some(b'u') => self.unicode(),
+            Some(_) => self.syntax("no such escape"),
             None => {
                 self.at = self.bytes.len();
-                return self.fault(FaultKind::End);
+                self.fault(FaultKind::End)
             }
-        };
-        self.at += 2;
-        Ok(Some(char))
+        }
     }
 
     fn unicode(&mut self) -> Scan<Option<char>> {

@@ -121,6 +121,14 @@ impl Sink {
         }
     }
 
+    /// Keeps a text. Most cells are texts, and building them in place saves moving them from hand to hand.
+    #[inline]
+    pub(crate) fn put_text(&mut self, plan: &Plan, level: LevelId, slot: usize, text: &str) {
+        if let Some(place) = self.cell(plan, level, slot) {
+            *place = Some(Cell::Known(Value::String(SmolStr::new(text))));
+        }
+    }
+
     /// Keeps a problem.
     pub(crate) fn tell(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
         if self.drafts.len() >= self.cap {
@@ -179,6 +187,39 @@ impl Sink {
 
     /// Ends an event: its steps.
     pub(crate) fn end_event(&mut self, plan: &Plan, at: usize) {
+        if plan.simple && self.n_rows <= 1 {
+            // One step, and every field is a slot of the event, in order.
+            let mut cells = Vec::with_capacity(plan.n_event);
+            for slot in 0..plan.n_event {
+                let cell = match self.event.get_mut(slot).and_then(Option::take) {
+                    Some(cell) => cell,
+                    None => {
+                        let field = &plan.event.slots[slot];
+                        let (cell, trouble) = settle(absent(field));
+                        if let Some(trouble) = trouble {
+                            self.tell(trouble, Some(field.name.clone()), at);
+                        }
+                        cell
+                    }
+                };
+                cells.push(cell);
+            }
+            self.end_step(cells);
+        } else {
+            self.end_rows(plan, at);
+        }
+        self.index = self.index.saturating_add(1);
+        self.in_event = false;
+    }
+
+    fn end_step(&mut self, cells: Vec<Cell>) {
+        self.steps.push(Step {
+            index: self.index,
+            cells: cells.into_boxed_slice(),
+        });
+    }
+
+    fn end_rows(&mut self, plan: &Plan, at: usize) {
         for slot in 0..plan.n_event {
             if matches!(self.event.get(slot), Some(None)) {
                 self.put(
@@ -230,13 +271,8 @@ impl Sink {
                 };
                 cells.push(cell.unwrap_or(Cell::Unknown));
             }
-            self.steps.push(Step {
-                index: self.index,
-                cells: cells.into_boxed_slice(),
-            });
+            self.end_step(cells);
         }
-        self.index = self.index.saturating_add(1);
-        self.in_event = false;
     }
 
     /// The steps; the next record is likely to have about as many.

@@ -9,6 +9,7 @@ use super::sink::Sink;
 use super::tree::TreeWalk;
 use super::trie::NodeId;
 use crate::problem::ProblemKind;
+use crate::types::Type;
 use crate::value::{Cell, Value};
 
 /// The state of a walk.
@@ -19,7 +20,7 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) keys: &'s mut OpenKeys,
     pub(crate) sink: &'s mut Sink,
     /// Memory for strings with escapes.
-    pub(crate) decoded: &'s mut String,
+    pub(crate) decoded: &'s mut Vec<u8>,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
@@ -215,7 +216,7 @@ impl Walk<'_, '_> {
         let reading = match byte {
             b'{' | b'[' if takes_tree(&field.ty) => {
                 let (tree, whole) = self.tree()?;
-                if whole && matches!(field.ty.non_null(), crate::types::Type::Json) {
+                if whole && matches!(field.ty.non_null(), Type::Json) {
                     Ok(tree)
                 } else {
                     cell::from_value(field, &tree)
@@ -226,11 +227,15 @@ impl Walk<'_, '_> {
                 no_scalar(field, byte)
             }
             b'"' => {
-                let raw = self.scan.decoded(self.text, self.decoded)?;
+                let raw = self.scan.decoded(self.decoded)?;
                 let inner = match raw.escaped {
-                    true => self.decoded.as_str(),
+                    true => std::str::from_utf8(self.decoded).unwrap_or_default(),
                     false => self.text.get(raw.start..raw.end).unwrap_or_default(),
                 };
+                if !raw.lone && matches!(field.ty.non_null(), Type::String) {
+                    self.sink.put_text(self.plan, level, slot, inner);
+                    return Ok(());
+                }
                 cell::from_text(field, inner, raw.lone)
             }
             _ => cell::from_lexeme(field, self.scan.scalar(byte)?, self.text),

@@ -29,7 +29,7 @@ pub(super) fn split(tokens: &[Lexeme]) -> Vec<Chunk> {
         } else {
             None
         };
-        let after = tokens.get(index + 1);
+        let after = tokens.get(index + 1..).unwrap_or(&[]);
         match begins(lexeme, before, after, depth, start, index, word) {
             Begin::Item { in_place } if index > start => {
                 chunks.push(Chunk {
@@ -67,15 +67,15 @@ enum Begin {
 fn begins(
     lexeme: &Lexeme,
     before: Option<&Lexeme>,
-    after: Option<&Lexeme>,
+    rest: &[Lexeme],
     depth: usize,
     start: usize,
     index: usize,
     word: Option<usize>,
 ) -> Begin {
     let token = lexeme.token;
-    let same_line = after.is_some_and(|after| !after.first_on_line);
-    let after = after.map(|after| after.token);
+    let same_line = rest.first().is_some_and(|after| !after.first_on_line);
+    let after = rest.first().map(|after| after.token);
     if after == Some(Token::Colon) && token != Token::At {
         return Begin::Nothing; // a field that bears the name of an item word
     }
@@ -103,8 +103,39 @@ fn begins(
         before.token,
         Token::On | Token::Learn | Token::Format | Token::Message
     );
-    if free && token.begins_item() && !names_follow && !only_attributes {
+    if free && heads_item(token, rest) && !names_follow && !only_attributes {
         return Begin::Item { in_place: false };
     }
     Begin::Nothing
+}
+
+/// Whether an item word is followed by what only an item has.
+fn heads_item(word: Token, rest: &[Lexeme]) -> bool {
+    let at = |index: usize| rest.get(index).map(|lexeme| lexeme.token);
+    let named = at(0).is_some_and(Token::is_name);
+    match word {
+        _ if !word.begins_item() => false,
+        Token::Event | Token::Trace => at(0) == Some(Token::LBrace),
+        Token::Test => at(0) == Some(Token::String),
+        Token::Use => named,
+        Token::Enforce => {
+            at(0) == Some(Token::When)
+                || (named && matches!(at(1), Some(Token::LBrace)))
+                || (at(0) == Some(Token::On) && at(2) == Some(Token::LBrace))
+        }
+        _ => {
+            named
+                && matches!(
+                    at(1),
+                    Some(
+                        Token::Assign
+                            | Token::LBrace
+                            | Token::LParen
+                            | Token::Colon
+                            | Token::String
+                            | Token::Ordered
+                    )
+                )
+        }
+    }
 }

@@ -109,8 +109,10 @@ fn tokens(
     let prepared = prepare::prepare(lexemes, b.text, 0, b.limits.nesting)
         .map_err(|error| Box::new(refuse::brackets(b, &error)))?;
     run(b, &prepared, start, end, None).map_err(|error| {
-        let expected = expected(b, &prepared, start, end, &error);
-        Box::new(refuse::grammar(b, &prepared, start, end, &error, &expected))
+        let at = error_index(&prepared, &error);
+        let found = prepared.get(at).copied();
+        let expected = expected(b, &prepared, start, end, at);
+        Box::new(refuse::grammar(b, &prepared, start, end, found, &expected))
     })
 }
 
@@ -135,6 +137,17 @@ fn run(
     generated::EntryParser::new().parse(b, input)
 }
 
+/// The index of the token that the grammar does not take; the number of tokens at the end.
+fn error_index(prepared: &[Lexeme], error: &GrammarError) -> usize {
+    match error {
+        ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => prepared
+            .iter()
+            .position(|lexeme| (lexeme.start, lexeme.token) == (token.0, token.1)),
+        _ => None,
+    }
+    .unwrap_or(prepared.len())
+}
+
 /// What could have stood where the error is.
 ///
 /// The error's own list is taken after reductions that the wrong token caused, so it lacks the
@@ -145,15 +158,8 @@ fn expected(
     prepared: &[Lexeme],
     start: Token,
     end: u32,
-    error: &GrammarError,
+    at: usize,
 ) -> Vec<String> {
-    let at = match error {
-        ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => prepared
-            .iter()
-            .position(|lexeme| (lexeme.start, lexeme.token) == (token.0, token.1))
-            .unwrap_or(prepared.len()),
-        _ => prepared.len(),
-    };
     let before = prepared.get(..at).unwrap_or(prepared);
     match run(b, before, start, end, Some(Token::Unknown)) {
         Err(ParseError::UnrecognizedToken { expected, .. }) => expected,

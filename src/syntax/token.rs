@@ -1,7 +1,7 @@
 //! Tokens, and the one table of words.
 //!
 //! Words are of two kinds here. *Reserved* words are never names (except after `.` and before `:`,
-//! see [`super::prepare`]). *Contextual* words are tokens that the grammar's rule `Name` also takes.
+//! a second pass over the tokens sees to that). *Contextual* words are tokens that the grammar's rule `Name` also takes.
 //! `any`, `all` and `count` are names that look-ahead turns into keywords.
 
 /// Declares the token type from its spelling; the tables of words come from the same lines.

@@ -6,7 +6,6 @@ use crate::source::Span;
 use crate::syntax::actions::Builder;
 use crate::syntax::lexer::Lexeme;
 use crate::syntax::token::Token;
-use lalrpop_util::ParseError;
 
 /// A sequence of tokens that the grammar does not have.
 pub(in crate::syntax) fn grammar(
@@ -14,7 +13,7 @@ pub(in crate::syntax) fn grammar(
     tokens: &[Lexeme],
     start: Token,
     end: u32,
-    error: &ParseError<u32, Token, ()>,
+    found: Option<Lexeme>,
     expected: &[String],
 ) -> Diagnostic {
     let whole = if start == Token::StartItem {
@@ -22,12 +21,7 @@ pub(in crate::syntax) fn grammar(
     } else {
         "expression"
     };
-    let found = match error {
-        ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => {
-            Some((b.span(token.0, token.2), token.1))
-        }
-        _ => None,
-    };
+    let found = found.map(|found| (b.span(found.start, found.end), found.token));
     let expected = Expected::new(expected, whole);
     let Some((span, token)) = found else {
         let at = b.span(end, end);

@@ -1,0 +1,115 @@
+//! Where a record stands, and what is told about it.
+
+use smol_str::{SmolStr, ToSmolStr};
+
+use super::document::newlines;
+use super::project::Outcome;
+use super::record::{FileName, Origin};
+use super::sink::Sink;
+use crate::problem::{Problem, ProblemKind};
+use crate::signature::OriginField;
+use crate::value::Value;
+
+/// A name: a text, or a number as it is written.
+pub(crate) fn named(value: &Value) -> Option<SmolStr> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_smolstr()),
+        _ => None,
+    }
+}
+
+/// The problems of a record, with their lines.
+pub(crate) fn problems(
+    sink: &mut Sink,
+    place: &Place<'_>,
+    trace: &Option<SmolStr>,
+) -> Vec<Problem> {
+    let bytes = place.text.as_bytes();
+    let (mut at, mut line) = (place.start, place.line);
+    let mut problems = Vec::with_capacity(sink.drafts.len());
+    for draft in sink.drafts.drain(..) {
+        if draft.at > at {
+            let between = bytes.get(at..draft.at).unwrap_or_default();
+            line += newlines(between, between.len());
+            at = draft.at;
+        }
+        problems.push(Problem {
+            kind: draft.kind,
+            file: place.file.path.clone(),
+            line,
+            trace: trace.clone(),
+            step: draft.step,
+            field: draft.field,
+            message: draft.message,
+        });
+    }
+    if sink.dropped > 0 {
+        let mut rest = place.problem(
+            ProblemKind::Limit,
+            format!("{} more problems are not listed", sink.dropped),
+        );
+        rest.trace.clone_from(trace);
+        problems.push(rest);
+    }
+    problems
+}
+
+/// Where the value that is read stands.
+pub(crate) struct Place<'p> {
+    pub(crate) file: &'p FileName,
+    pub(crate) text: &'p str,
+    pub(crate) start: usize,
+    pub(crate) line: u64,
+    pub(crate) ordinal: u64,
+}
+
+impl<'p> Place<'p> {
+    pub(crate) fn of(origin: &Origin, file: &'p FileName) -> Place<'p> {
+        Place {
+            file,
+            text: "",
+            start: 0,
+            line: origin.line,
+            ordinal: origin.ordinal,
+        }
+    }
+
+    pub(crate) fn problem(&self, kind: ProblemKind, message: String) -> Problem {
+        Problem {
+            kind,
+            file: self.file.path.clone(),
+            line: self.line,
+            trace: None,
+            step: None,
+            field: None,
+            message,
+        }
+    }
+
+    pub(crate) fn nothing(&self) -> Outcome {
+        Outcome::Refused(self.problem(
+            ProblemKind::WrongType,
+            "neither a trace nor an event: it is no object".to_owned(),
+        ))
+    }
+
+    pub(crate) fn origin(&self) -> Origin {
+        Origin {
+            file: self.file.path.clone(),
+            below: self.file.below.clone(),
+            line: self.line,
+            ordinal: self.ordinal,
+        }
+    }
+
+    pub(crate) fn fact(&self, fact: OriginField) -> Value {
+        match fact {
+            OriginField::File => Value::string(&self.file.below),
+            OriginField::Dir => Value::string(self.file.dir()),
+            OriginField::Stem => Value::string(self.file.stem()),
+            OriginField::Line => Value::int(self.line.into()),
+            OriginField::N => Value::int(self.ordinal.into()),
+        }
+    }
+}
