@@ -59,7 +59,7 @@ impl Program {
     }
 
     /// Evaluates something over a record alone.
-    fn outside<T>(&self, meta: &[Cell], look: impl FnOnce(&mut super::eval::Eval<'_>) -> T) -> T {
+    fn outside<T>(&self, meta: &[Cell], look: impl FnOnce(&mut super::expr::Eval<'_>) -> T) -> T {
         let mut scratch = Scratch::new(&self.code, &self.limits);
         scratch.begin_step(None);
         let world = World::new(self);

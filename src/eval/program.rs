@@ -2,22 +2,23 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::clock::Clock;
 use super::code::{Code, NodeId, Reads, TrackCode};
-use super::eval::{Eval, Frame};
+use super::expr::{Eval, Frame};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
-use super::monitor::{Automaton, translate};
+use super::monitor::Automaton;
 use super::register::Held;
+use super::release::{Release, release, untimed};
 use super::scratch::Scratch;
 use super::track::Tracks;
+use super::translate::translate;
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::{Formula, Property, Spec, Text, TextPart, Unary};
 use crate::ids::{LetterId, PropertyId};
-use crate::value::{Cell, Truth, Value};
+use crate::value::{Cell, Value};
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
 ///
@@ -89,19 +90,6 @@ pub(super) struct VarCode {
     pub(super) elements: Vec<NodeId>,
     pub(super) constants: Vec<Value>,
     pub(super) range: Option<NodeId>,
-}
-
-/// Whether an instance in the situation of the root may be forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Release {
-    /// Yes: while only unseen values are read, the root never has a value that decides the property.
-    Neutral,
-    /// Yes, but where the root ends with a value that decides, the verdict is unknown.
-    Doubtful,
-    /// No: at the end each value that was seen may have to be told.
-    Never,
-    /// No, and each has to be looked at at every event: tracks tell them apart.
-    ReadsTracks,
 }
 
 impl Program {
@@ -190,10 +178,6 @@ impl Program {
     /// The spec that it was made from.
     pub fn spec(&self) -> &Spec {
         &self.spec
-    }
-
-    pub(super) fn property(&self, index: usize) -> (&Property, &PropertyCode) {
-        (&self.spec.properties[index], &self.properties[index])
     }
 
     pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
@@ -300,13 +284,9 @@ fn property_code(
             let release = if quantified.reads_tracks {
                 Release::ReadsTracks
             } else {
-                release(
-                    &automaton,
-                    &letters,
-                    lower,
-                    quantified.vars.len(),
-                    quantified.universal,
-                )
+                let untimed = untimed(&mut formulas, formula, quantified.universal, limits);
+                let automaton = untimed.as_ref().unwrap_or(&automaton);
+                release(automaton, &letters, &lower.code, quantified)
             };
             Some(QuantifiedCode {
                 universal: quantified.universal,
@@ -325,69 +305,6 @@ fn property_code(
         frame: Box::default(),
         started: OnceLock::new(),
     })
-}
-
-/// Whether bindings that lack a value can ever have a value that decides the property.
-fn release(
-    automaton: &Automaton,
-    letters: &[LetterCode],
-    lower: &Lower<'_>,
-    n_vars: usize,
-    universal: bool,
-) -> Release {
-    let reads: Vec<Vec<u32>> = letters
-        .iter()
-        .map(|letter| vars_below(&lower.code, letter.node))
-        .collect();
-    // A letter may hold anyhow if it can hold for a value that nothing is equal to, such as `x != y`.
-    let free = |missing: u32, letter: u32| {
-        let letter = letter as usize;
-        !reads[letter].contains(&missing)
-            || !false_if_unseen(&lower.code, letters[letter].node, missing)
-    };
-    let mut all = Release::Neutral;
-    for missing in 0..n_vars as u32 {
-        match automaton.always_stands(|letter| free(missing, letter), Truth::from(universal)) {
-            Some(true) => {}
-            Some(false) => return Release::Never,
-            None => all = Release::Doubtful,
-        }
-    }
-    all
-}
-
-fn vars_below(code: &Code, root: NodeId) -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut seen: FxHashMap<NodeId, ()> = FxHashMap::default();
-    let mut todo = vec![root];
-    while let Some(node) = todo.pop() {
-        if seen.insert(node, ()).is_some()
-            || !code.info(node).reads.has(Reads::VAR.with(Reads::FRAME))
-        {
-            continue;
-        }
-        if let super::code::Node::Var(var) = code.node(node) {
-            found.push(*var);
-        }
-        todo.extend(code.operands(node));
-    }
-    found
-}
-
-/// Whether a Boolean expression is false for certain where the variable has a value that nothing has.
-fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
-    use super::code::Node;
-    let is_var = |node: &NodeId| matches!(code.node(*node), Node::Var(other) if *other == var);
-    match code.node(node) {
-        Node::Const(Value::Bool(false)) => true,
-        Node::Eq(a, b) => is_var(a) != is_var(b),
-        Node::In(item, _) | Node::InConst(item, _) => is_var(item),
-        Node::Contains(_, item) => is_var(item),
-        Node::And(a, b) => false_if_unseen(code, *a, var) || false_if_unseen(code, *b, var),
-        Node::Or(a, b) => false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var),
-        Node::If(_, a, b) => false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var),
-        _ => false,
-    }
 }
 
 impl PropertyCode {

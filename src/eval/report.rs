@@ -21,7 +21,7 @@ pub(super) fn report(mut state: TraceState<'_>, complete: bool) -> TraceReport {
     for property in state.program.property_ids() {
         verdicts.extend(property_verdicts(&mut state, property, complete));
     }
-    super::explain::explain(&mut state, &mut verdicts, complete);
+    super::explain::explain(&mut state, &mut verdicts);
     let problems = problems(&mut state);
     TraceReport {
         trace: state.name,
@@ -190,6 +190,18 @@ fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     if state.overflow {
         let message = "unknown whether events are steps, in too many ways (`worlds`)".to_owned();
         last(ProblemKind::Limit, message);
+    }
+    let lost: std::collections::BTreeSet<usize> = state
+        .worlds
+        .iter()
+        .flat_map(|world| world.tracks.lost())
+        .collect();
+    for track in lost {
+        let name = &state.program.code.tracks[track].name;
+        last(
+            ProblemKind::Limit,
+            format!("track `{name}` has more keys than are kept (`instances`)"),
+        );
     }
     for (id, configs) in state.shop.configs.iter().enumerate() {
         let too_many = |world: &super::world::World| match &world.watches[id] {

@@ -1,7 +1,7 @@
 //! Texts with values in them, and values as people read them.
 
 use super::code::Code;
-use super::eval::Eval;
+use super::expr::Eval;
 use super::program::{Message, MessagePart};
 use crate::value::{Cell, Number, Value};
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::binding::{self, Key};
 use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
-use super::eval::{Eval, Frame};
+use super::expr::{Eval, Frame};
 use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
@@ -27,6 +27,8 @@ struct Track {
     seen: FxHashMap<Key, Entry>,
     /// How many of `seen` may have more than one value.
     n_multi: usize,
+    /// More keys than are kept: nothing is known of it any more.
+    lost: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +57,7 @@ impl Tracks {
                 unseen,
                 seen: FxHashMap::default(),
                 n_multi: 0,
+                lost: false,
             }
         };
         let mut tracks = Tracks {
@@ -75,16 +78,25 @@ impl Tracks {
 
     /// What is known of the value for this key.
     pub(super) fn get(&self, track: u32, key: &[Option<Value>]) -> &Held {
-        &self.tracks[track as usize].entry(key).held
+        let track = &self.tracks[track as usize];
+        if track.lost {
+            &Held::Unknown
+        } else {
+            &track.entry(key).held
+        }
     }
 
-    /// Number of keys kept.
-    pub(super) fn n_keys(&self) -> usize {
-        self.tracks.iter().map(|track| track.seen.len()).sum()
+    /// The tracks with more keys than are kept.
+    pub(super) fn lost(&self) -> impl Iterator<Item = usize> {
+        self.tracks
+            .iter()
+            .enumerate()
+            .filter(|(_, track)| track.lost)
+            .map(|(index, _)| index)
     }
 
     /// Puts changes in force; the registers of keys take notice of the step.
-    pub(super) fn apply(&mut self, code: &Code, changes: &mut Changes) {
+    pub(super) fn apply(&mut self, code: &Code, changes: &mut Changes, most: usize) {
         if changes.changes.is_empty() {
             return;
         }
@@ -112,9 +124,14 @@ impl Tracks {
                         track.n_multi -= multi(&entry);
                         track.seen.remove(&key)
                     } else {
+                        track.lost |= track.seen.len() >= most;
                         track.seen.insert(key, entry)
                     };
                     track.n_multi -= before.as_ref().map_or(0, multi);
+                    if track.lost {
+                        track.seen = FxHashMap::default();
+                        track.n_multi = 0;
+                    }
                 }
             }
         }
@@ -158,6 +175,9 @@ impl Eval<'_> {
         for (index, track) in code.tracks.iter().enumerate() {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             let of = &tracks.tracks[index as usize];
+            if of.lost {
+                continue;
+            }
             if track.n_params == 0 {
                 let next = self.updated(track, &[], &of.unseen);
                 if next != of.unseen {

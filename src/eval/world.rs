@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::code::Code;
-use super::eval::{Eval, Frame};
+use super::expr::{Eval, Frame};
 use super::monitor::{Config, Configs, Standing};
 use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
@@ -144,7 +144,8 @@ impl World {
                 }
             }
         }
-        self.tracks.apply(code, &mut shop.changes);
+        self.tracks
+            .apply(code, &mut shop.changes, program.limits.instances);
     }
 
     /// Brings the registers up to the event, after everything has been read.
@@ -224,11 +225,14 @@ impl World {
                         return true;
                     }
                     *config = next;
-                    let fixed = configs.standing(&property.automaton, next).fixed;
-                    if fixed {
+                    let standing = configs.standing(&property.automaton, next);
+                    if standing.fixed {
                         settled.push(id);
                     }
-                    !fixed
+                    // What is satisfied may still be found not to be vacuous.
+                    let asked =
+                        property.trigger.is_some() && !*triggered && standing.now == Truth::True;
+                    !standing.fixed || asked
                 }
                 Watch::Sliced(slices) => {
                     let Some(quantified) = &property.quantified else {
@@ -250,11 +254,6 @@ impl World {
             }
         });
         self.leave(program, cells, meta, shop);
-    }
-
-    /// Whether a property needs no further event.
-    pub(super) fn is_idle(&self) -> bool {
-        self.live.is_empty()
     }
 
     /// The value of a property on what has been read.

@@ -13,16 +13,16 @@ use guard_lang::types::{EnumType, Type};
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
 use guard_lang::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-pub struct Build {
-    pub spec: Spec,
+pub(crate) struct Build {
+    pub(crate) spec: Spec,
 }
 
-pub fn span() -> Span {
+pub(crate) fn span() -> Span {
     Span::default()
 }
 
 impl Build {
-    pub fn new() -> Build {
+    pub(crate) fn new() -> Build {
         Build {
             spec: Spec {
                 signature: Signature::default(),
@@ -37,7 +37,7 @@ impl Build {
         }
     }
 
-    pub fn field(&mut self, name: &str, ty: Type) -> ExprId {
+    pub(crate) fn field(&mut self, name: &str, ty: Type) -> ExprId {
         let fields = &mut self.spec.signature.fields;
         fields.push(Field {
             name: name.into(),
@@ -53,7 +53,7 @@ impl Build {
         self.e(Expr::Field(index), ty)
     }
 
-    pub fn meta(&mut self, name: &str, ty: Type) -> ExprId {
+    pub(crate) fn meta(&mut self, name: &str, ty: Type) -> ExprId {
         let fields = &mut self.spec.signature.meta;
         fields.push(Field {
             name: name.into(),
@@ -66,15 +66,15 @@ impl Build {
         self.e(Expr::Meta(index), ty)
     }
 
-    pub fn e(&mut self, expr: Expr, ty: Type) -> ExprId {
+    pub(crate) fn e(&mut self, expr: Expr, ty: Type) -> ExprId {
         self.spec.exprs.add(expr, ty)
     }
 
-    pub fn b(&mut self, expr: Expr) -> ExprId {
+    pub(crate) fn b(&mut self, expr: Expr) -> ExprId {
         self.e(expr, Type::Bool)
     }
 
-    pub fn c(&mut self, value: Value) -> ExprId {
+    pub(crate) fn c(&mut self, value: Value) -> ExprId {
         let ty = match &value {
             Value::Bool(_) => Type::Bool,
             Value::Number(_) => Type::Int,
@@ -86,40 +86,45 @@ impl Build {
         self.e(Expr::Const(value), ty)
     }
 
-    pub fn s(&mut self, text: &str) -> ExprId {
+    pub(crate) fn s(&mut self, text: &str) -> ExprId {
         self.c(Value::string(text))
     }
 
-    pub fn i(&mut self, int: i128) -> ExprId {
+    pub(crate) fn i(&mut self, int: i128) -> ExprId {
         self.c(Value::int(int))
     }
 
-    pub fn eq(&mut self, a: ExprId, b: ExprId) -> ExprId {
+    pub(crate) fn eq(&mut self, a: ExprId, b: ExprId) -> ExprId {
         self.b(Expr::Compare(Compare::Eq, a, b))
     }
 
-    pub fn is(&mut self, a: ExprId, text: &str) -> ExprId {
+    pub(crate) fn is(&mut self, a: ExprId, text: &str) -> ExprId {
         let text = self.s(text);
         self.eq(a, text)
     }
 
-    pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
+    pub(crate) fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
         self.b(Expr::And(a, b))
     }
 
-    pub fn not(&mut self, a: ExprId) -> ExprId {
+    pub(crate) fn not(&mut self, a: ExprId) -> ExprId {
         self.b(Expr::Not(a))
     }
 
-    pub fn cond(&mut self, c: ExprId, a: ExprId, b: ExprId, ty: Type) -> ExprId {
+    pub(crate) fn cond(&mut self, c: ExprId, a: ExprId, b: ExprId, ty: Type) -> ExprId {
         self.e(Expr::If(c, a, b), ty)
     }
 
-    pub fn var(&mut self, var: usize) -> ExprId {
+    pub(crate) fn var(&mut self, var: usize) -> ExprId {
         self.e(Expr::Var(var), Type::Json)
     }
 
-    pub fn enumeration(&mut self, name: &str, values: &[&str], ordered: bool) -> Arc<EnumType> {
+    pub(crate) fn enumeration(
+        &mut self,
+        name: &str,
+        values: &[&str],
+        ordered: bool,
+    ) -> Arc<EnumType> {
         let number = self.spec.enums.len() as u16;
         let of = Arc::new(EnumType {
             number,
@@ -131,7 +136,7 @@ impl Build {
         of
     }
 
-    pub fn track(&mut self, name: &str, ty: Type, init: ExprId) -> TrackId {
+    pub(crate) fn track(&mut self, name: &str, ty: Type, init: ExprId) -> TrackId {
         self.spec.tracks.push(Track {
             name: name.into(),
             params: Vec::new(),
@@ -144,20 +149,20 @@ impl Build {
         TrackId::new(self.spec.tracks.len() - 1)
     }
 
-    pub fn read(&mut self, track: TrackId, args: &[ExprId]) -> ExprId {
+    pub(crate) fn read(&mut self, track: TrackId, args: &[ExprId]) -> ExprId {
         let ty = self.spec.track(track).ty.clone();
         self.e(Expr::Track(track, args.into()), ty)
     }
 
-    pub fn update(&mut self, track: TrackId, update: ExprId) {
+    pub(crate) fn update(&mut self, track: TrackId, update: ExprId) {
         self.spec.tracks[track.index()].update = update;
     }
 
-    pub fn f(&mut self, formula: Formula) -> FormulaId {
+    pub(crate) fn f(&mut self, formula: Formula) -> FormulaId {
         self.spec.formulas.add(formula)
     }
 
-    pub fn letter(&mut self, expr: ExprId, text: &str) -> FormulaId {
+    pub(crate) fn letter(&mut self, expr: ExprId, text: &str) -> FormulaId {
         let letter = self.spec.formulas.add_letter(Letter {
             expr,
             text: text.into(),
@@ -166,31 +171,36 @@ impl Build {
         self.f(Formula::Letter(letter))
     }
 
-    pub fn always(&mut self, a: FormulaId) -> FormulaId {
+    pub(crate) fn always(&mut self, a: FormulaId) -> FormulaId {
         self.f(Formula::Unary(Unary::Always, None, a))
     }
 
-    pub fn never(&mut self, a: FormulaId) -> FormulaId {
+    pub(crate) fn never(&mut self, a: FormulaId) -> FormulaId {
         let not = self.f(Formula::Not(a));
         self.always(not)
     }
 
-    pub fn eventually(&mut self, bound: Option<Bound>, a: FormulaId) -> FormulaId {
+    pub(crate) fn eventually(&mut self, bound: Option<Bound>, a: FormulaId) -> FormulaId {
         self.f(Formula::Unary(Unary::Eventually, bound, a))
     }
 
-    pub fn implies(&mut self, a: FormulaId, b: FormulaId) -> FormulaId {
+    pub(crate) fn implies(&mut self, a: FormulaId, b: FormulaId) -> FormulaId {
         self.f(Formula::Implies(a, b))
     }
 
     /// `G(a -> F[bound] b)`
-    pub fn responds(&mut self, a: FormulaId, bound: Option<Bound>, b: FormulaId) -> FormulaId {
+    pub(crate) fn responds(
+        &mut self,
+        a: FormulaId,
+        bound: Option<Bound>,
+        b: FormulaId,
+    ) -> FormulaId {
         let soon = self.eventually(bound, b);
         let step = self.implies(a, soon);
         self.always(step)
     }
 
-    pub fn property(&mut self, name: &str, formula: FormulaId) -> PropertyId {
+    pub(crate) fn property(&mut self, name: &str, formula: FormulaId) -> PropertyId {
         self.spec.properties.push(Property {
             name: name.into(),
             id: None,
@@ -211,7 +221,7 @@ impl Build {
         PropertyId::new(self.spec.properties.len() - 1)
     }
 
-    pub fn quantify(
+    pub(crate) fn quantify(
         &mut self,
         property: PropertyId,
         universal: bool,
@@ -237,24 +247,24 @@ impl Build {
             .insert(quantified)
     }
 
-    pub fn trigger(&mut self, property: PropertyId, expr: ExprId) {
+    pub(crate) fn trigger(&mut self, property: PropertyId, expr: ExprId) {
         self.spec.properties[property.index()].trigger = Some(Trigger { expr, span: span() });
     }
 
-    pub fn program(&self) -> Program {
+    pub(crate) fn program(&self) -> Program {
         self.program_with(&Limits::default())
     }
 
-    pub fn program_with(&self, limits: &Limits) -> Program {
+    pub(crate) fn program_with(&self, limits: &Limits) -> Program {
         Program::compile(&self.spec, limits).expect("compiles")
     }
 }
 
-pub fn k(value: Value) -> Cell {
+pub(crate) fn k(value: Value) -> Cell {
     Cell::Known(value)
 }
 
-pub fn t(text: &str) -> Cell {
+pub(crate) fn t(text: &str) -> Cell {
     match text {
         "?" => Cell::Unknown,
         "null" => k(Value::Null),
@@ -262,21 +272,21 @@ pub fn t(text: &str) -> Cell {
     }
 }
 
-pub fn n(int: i128) -> Cell {
+pub(crate) fn n(int: i128) -> Cell {
     k(Value::int(int))
 }
 
-pub fn bit(value: Option<bool>) -> Cell {
+pub(crate) fn bit(value: Option<bool>) -> Cell {
     value.map_or(Cell::Unknown, |value| k(Value::Bool(value)))
 }
 
-pub fn seconds(text: &str) -> Cell {
+pub(crate) fn seconds(text: &str) -> Cell {
     k(Value::Time(
         Instant::from_decimal(text, Instant::SECOND).expect("a decimal"),
     ))
 }
 
-pub fn en(of: &EnumType, name: &str) -> Value {
+pub(crate) fn en(of: &EnumType, name: &str) -> Value {
     let index = of
         .values
         .iter()
@@ -288,7 +298,7 @@ pub fn en(of: &EnumType, name: &str) -> Value {
     })
 }
 
-pub fn origin() -> Origin {
+pub(crate) fn origin() -> Origin {
     Origin {
         file: "t.jsonl".into(),
         below: "t.jsonl".into(),
@@ -297,7 +307,7 @@ pub fn origin() -> Origin {
     }
 }
 
-pub fn steps(rows: Vec<Vec<Cell>>) -> Vec<Step> {
+pub(crate) fn steps(rows: Vec<Vec<Cell>>) -> Vec<Step> {
     (0u32..)
         .zip(rows)
         .map(|(index, cells)| Step {
@@ -307,7 +317,7 @@ pub fn steps(rows: Vec<Vec<Cell>>) -> Vec<Step> {
         .collect()
 }
 
-pub fn record(rows: Vec<Vec<Cell>>) -> Record {
+pub(crate) fn record(rows: Vec<Vec<Cell>>) -> Record {
     Record {
         origin: origin(),
         id: None,
@@ -318,11 +328,11 @@ pub fn record(rows: Vec<Vec<Cell>>) -> Record {
     }
 }
 
-pub fn judge(program: &Program, rows: Vec<Vec<Cell>>) -> TraceReport {
+pub(crate) fn judge(program: &Program, rows: Vec<Vec<Cell>>) -> TraceReport {
     program.judge(record(rows)).expect("a trace")
 }
 
-pub fn open(program: &Program) -> TraceState<'_> {
+pub(crate) fn open(program: &Program) -> TraceState<'_> {
     program.open(TraceSource {
         origin: origin(),
         id: Some("t".into()),
@@ -331,7 +341,10 @@ pub fn open(program: &Program) -> TraceState<'_> {
 }
 
 /// The verdict on property 0 after each prefix, and the report when the trace is complete.
-pub fn follow(program: &Program, rows: &[Vec<Cell>]) -> (Vec<Verdict>, Option<u32>, TraceReport) {
+pub(crate) fn follow(
+    program: &Program,
+    rows: &[Vec<Cell>],
+) -> (Vec<Verdict>, Option<u32>, TraceReport) {
     let mut state = open(program);
     let mut verdicts = Vec::new();
     let mut at = None;
@@ -344,13 +357,13 @@ pub fn follow(program: &Program, rows: &[Vec<Cell>]) -> (Vec<Verdict>, Option<u3
     (verdicts, at, state.finish(true))
 }
 
-pub fn only(report: &TraceReport) -> &PropertyVerdict {
+pub(crate) fn only(report: &TraceReport) -> &PropertyVerdict {
     assert_eq!(report.verdicts.len(), 1, "{:#?}", report.verdicts);
     &report.verdicts[0]
 }
 
 /// Rows of texts, one per field: `?` is unknown, `null` is null.
-pub fn rows(table: &[&[&str]]) -> Vec<Vec<Cell>> {
+pub(crate) fn rows(table: &[&[&str]]) -> Vec<Vec<Cell>> {
     table
         .iter()
         .map(|row| row.iter().map(|cell| t(cell)).collect())

@@ -11,14 +11,14 @@ use serde_json::Value as Json;
 use super::build::*;
 
 /// A recursive-descent parser of the conformance syntax.
-pub struct Parse<'t, 'b> {
+pub(crate) struct Parse<'t, 'b> {
     tokens: Vec<&'t str>,
     at: usize,
     build: &'b mut Build,
     atoms: &'b mut Vec<String>,
 }
 
-pub fn parse(text: &str, build: &mut Build, atoms: &mut Vec<String>) -> FormulaId {
+pub(crate) fn parse(text: &str, build: &mut Build, atoms: &mut Vec<String>) -> FormulaId {
     let mut tokens = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;

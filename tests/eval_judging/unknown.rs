@@ -11,7 +11,7 @@ use super::build::*;
 
 /// A random formula over fields 0..3.
 #[derive(Clone, Debug)]
-pub enum Shape {
+pub(crate) enum Shape {
     Letter(usize),
     Last,
     Not(Box<Shape>),
@@ -21,7 +21,7 @@ pub enum Shape {
     Binary(Binary, Box<Shape>, Box<Shape>),
 }
 
-pub fn shapes(n_letters: usize) -> impl Strategy<Value = Shape> {
+pub(crate) fn shapes(n_letters: usize) -> impl Strategy<Value = Shape> {
     let leaf = prop_oneof![8 => (0..n_letters).prop_map(Shape::Letter), 1 => Just(Shape::Last)];
     leaf.prop_recursive(4, 12, 2, |inner| {
         let plain = prop_oneof![
@@ -67,7 +67,7 @@ pub fn shapes(n_letters: usize) -> impl Strategy<Value = Shape> {
     })
 }
 
-pub fn make(shape: &Shape, letters: &[FormulaId], build: &mut Build) -> FormulaId {
+pub(crate) fn make(shape: &Shape, letters: &[FormulaId], build: &mut Build) -> FormulaId {
     let formula = match shape {
         Shape::Letter(letter) => return letters[*letter],
         Shape::Last => Formula::Last,
@@ -85,7 +85,7 @@ pub fn make(shape: &Shape, letters: &[FormulaId], build: &mut Build) -> FormulaI
     build.f(formula)
 }
 
-pub fn truth(verdict: Verdict) -> Option<bool> {
+pub(crate) fn truth(verdict: Verdict) -> Option<bool> {
     match verdict {
         Verdict::Satisfied | Verdict::PresumablySatisfied => Some(true),
         Verdict::Violated | Verdict::PresumablyViolated => Some(false),
@@ -94,7 +94,7 @@ pub fn truth(verdict: Verdict) -> Option<bool> {
 }
 
 /// The verdict over several completions.
-pub fn over(all: &[Verdict]) -> Verdict {
+pub(crate) fn over(all: &[Verdict]) -> Verdict {
     let first = all[0];
     if all.iter().all(|verdict| *verdict == first) {
         return first;
@@ -110,7 +110,7 @@ pub fn over(all: &[Verdict]) -> Verdict {
     }
 }
 
-pub fn completions(rows: &[Vec<Cell>], values: &[Value]) -> Vec<Vec<Vec<Cell>>> {
+pub(crate) fn completions(rows: &[Vec<Cell>], values: &[Value]) -> Vec<Vec<Vec<Cell>>> {
     let mut all: Vec<Vec<Vec<Cell>>> = vec![Vec::new()];
     for row in rows {
         let mut ways: Vec<Vec<Cell>> = vec![Vec::new()];
@@ -140,7 +140,7 @@ pub fn completions(rows: &[Vec<Cell>], values: &[Value]) -> Vec<Vec<Vec<Cell>>> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn unknown_letters_are_followed_both_ways(
         shape in shapes(3),

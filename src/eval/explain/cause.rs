@@ -22,8 +22,8 @@ pub(super) struct Cause {
     pub(super) steps: Vec<u32>,
 }
 
-/// The cause of a violation; `by_end`: it is one only because the trace ended.
-pub(super) fn cause(program: &Program, request: &Request, steps: &[Read], by_end: bool) -> Cause {
+/// The cause of a violation.
+pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cause {
     let property = &program.properties[request.property];
     let n_steps = steps
         .iter()
@@ -33,6 +33,7 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read], by_end
     let Some(last) = steps.last() else {
         return Cause::default();
     };
+    let by_end = !is_lost(program, request, steps);
     let spec = program.spec();
     let started = property.started(spec, &spec.properties[request.property], &program.limits);
     let start = started.and_then(|automaton| earliest(program, automaton, request, steps, by_end));
@@ -60,6 +61,21 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read], by_end
         _ => ends(from),
     };
     Cause { from, steps: found }
+}
+
+/// Whether nothing that follows satisfies the formula; else it is violated only because the trace ended.
+fn is_lost(program: &Program, request: &Request, steps: &[Read]) -> bool {
+    let automaton = &program.properties[request.property].automaton;
+    let mut configs = Configs::new(automaton);
+    let mut config = Configs::INITIAL;
+    for (number, step) in steps.iter().enumerate() {
+        let row = request.row(program, number);
+        config = configs.step(automaton, config, step.time, |atom| {
+            row.get(atom as usize).copied().unwrap_or(Truth::Unknown)
+        });
+    }
+    let standing = configs.standing(automaton, config);
+    standing.fixed && standing.now == Truth::False
 }
 
 /// The first step whose own obligation is lost.

@@ -48,11 +48,7 @@ impl Request {
 }
 
 /// Explains all verdicts that need it.
-pub(super) fn explain(
-    state: &mut TraceState<'_>,
-    verdicts: &mut [PropertyVerdict],
-    complete: bool,
-) {
+pub(super) fn explain(state: &mut TraceState<'_>, verdicts: &mut [PropertyVerdict]) {
     let program = state.program;
     let n_steps = usize::try_from(state.n_steps).unwrap_or(usize::MAX);
     let mut budget = MOST_LETTERS;
@@ -92,8 +88,7 @@ pub(super) fn explain(
             verdict.undecided_by = undecided::undecided(state, request, &steps);
             continue;
         }
-        let by_end = complete && !is_final_without_end(state, verdict);
-        let found = cause::cause(program, request, &steps, by_end);
+        let found = cause::cause(program, request, &steps);
         verdict.from = found.from;
         if !found.steps.is_empty() {
             verdict.counterexample = found.steps;
@@ -101,11 +96,4 @@ pub(super) fn explain(
         verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
     }
     replay::messages(state, &requests, verdicts);
-}
-
-/// Whether a violation was final before the trace ended.
-fn is_final_without_end(state: &TraceState<'_>, verdict: &PropertyVerdict) -> bool {
-    let before_last = verdict.at < state.last;
-    before_last
-        || (verdict.instance.is_empty() && state.decided[verdict.property.index()].is_some())
 }

@@ -1,7 +1,7 @@
 //! Reading a trace again, for its letters and for messages.
 
 use super::{Read, Request};
-use crate::eval::eval::{Eval, Frame};
+use crate::eval::expr::{Eval, Frame};
 use crate::eval::program::Program;
 use crate::eval::register::{Operands, Register};
 use crate::eval::text;

@@ -1,0 +1,207 @@
+//! The value of an expression at a step.
+//!
+//! One [`Eval`] looks at one step in one world, for one instance or key. Values are borrowed from the data wherever
+//! they are part of it. Unknown operands are decided here; what operators do with known ones is `ops`.
+
+mod sets;
+mod truth;
+mod value;
+
+use crate::eval::clock::Clock;
+use crate::eval::code::{Code, NodeId, Reads};
+use crate::eval::ops::Fault;
+use crate::eval::register::Register;
+use crate::eval::scratch::Scratch;
+use crate::eval::track::Tracks;
+use crate::value::{Cell, Truth, Value};
+
+/// The value of a node.
+#[derive(Clone, Debug)]
+pub(in crate::eval) enum Val<'a> {
+    Ref(&'a Value),
+    Own(Value),
+    Unknown,
+    /// Any value that has not been seen: different from every known value.
+    Fresh,
+}
+
+impl<'a> Val<'a> {
+    pub(in crate::eval) fn known(&self) -> Option<&Value> {
+        match self {
+            Val::Ref(value) => Some(value),
+            Val::Own(value) => Some(value),
+            Val::Unknown | Val::Fresh => None,
+        }
+    }
+
+    pub(in crate::eval) fn into_cell(self) -> Cell {
+        match self {
+            Val::Ref(value) => Cell::Known(value.clone()),
+            Val::Own(value) => Cell::Known(value),
+            Val::Unknown | Val::Fresh => Cell::Unknown,
+        }
+    }
+
+    fn of_cell(cell: &'a Cell) -> Val<'a> {
+        match cell {
+            Cell::Known(value) => Val::Ref(value),
+            Cell::Unknown => Val::Unknown,
+        }
+    }
+
+    fn of_truth(truth: Truth) -> Val<'a> {
+        truth
+            .known()
+            .map_or(Val::Unknown, |value| Val::Own(Value::Bool(value)))
+    }
+}
+
+/// The registers of an instance or of a key.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::eval) struct Frame<'a> {
+    pub(in crate::eval) ids: &'a [u32],
+    pub(in crate::eval) registers: &'a [Register],
+}
+
+impl Frame<'_> {
+    pub(in crate::eval) const NONE: Frame<'static> = Frame {
+        ids: &[],
+        registers: &[],
+    };
+}
+
+#[derive(Debug)]
+pub(in crate::eval) struct Eval<'a> {
+    pub(in crate::eval) code: &'a Code,
+    pub(in crate::eval) cells: &'a [Cell],
+    pub(in crate::eval) meta: &'a [Cell],
+    pub(in crate::eval) tracks: &'a Tracks,
+    /// Registers of the trace, by slot, as they were before this step.
+    pub(in crate::eval) registers: &'a [Register],
+    pub(in crate::eval) clock: Clock,
+    pub(in crate::eval) vars: &'a [Option<Value>],
+    pub(in crate::eval) params: &'a [Option<Value>],
+    pub(in crate::eval) frame: Frame<'a>,
+    pub(in crate::eval) scratch: &'a mut Scratch,
+}
+
+impl<'a> Eval<'a> {
+    /// The same step for an instance.
+    pub(in crate::eval) fn instance<'b>(
+        &'b mut self,
+        vars: &'b [Option<Value>],
+        frame: Frame<'b>,
+    ) -> Eval<'b> {
+        Eval {
+            code: self.code,
+            cells: self.cells,
+            meta: self.meta,
+            tracks: self.tracks,
+            registers: self.registers,
+            clock: self.clock,
+            vars,
+            params: self.params,
+            frame,
+            scratch: self.scratch,
+        }
+    }
+
+    /// The same step for a key of a track.
+    pub(in crate::eval) fn key<'b>(
+        &'b mut self,
+        params: &'b [Option<Value>],
+        frame: Frame<'b>,
+    ) -> Eval<'b> {
+        Eval {
+            params,
+            frame,
+            ..self.instance(&[], Frame::NONE)
+        }
+    }
+
+    /// A Boolean expression that something outside of expressions asks for.
+    #[inline]
+    pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
+        if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
+            let mut found: Option<Truth> = None;
+            let complete = self.each_choice(|eval| {
+                let truth = eval.truth(id);
+                let agreed = *found.get_or_insert(truth) == truth;
+                if !agreed {
+                    found = Some(Truth::Unknown);
+                }
+                found != Some(Truth::Unknown)
+            });
+            return if complete {
+                found.unwrap_or(Truth::Unknown)
+            } else {
+                Truth::Unknown
+            };
+        }
+        self.truth(id)
+    }
+
+    /// The value of an expression that something outside of expressions asks for.
+    pub(in crate::eval) fn cell(&mut self, id: NodeId) -> Cell {
+        if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
+            let mut found: Option<Cell> = None;
+            let complete = self.each_choice(|eval| {
+                let cell = eval.value(id).into_cell();
+                let agreed = *found.get_or_insert_with(|| cell.clone()) == cell;
+                if !agreed {
+                    found = Some(Cell::Unknown);
+                }
+                found != Some(Cell::Unknown)
+            });
+            return if complete {
+                found.unwrap_or(Cell::Unknown)
+            } else {
+                Cell::Unknown
+            };
+        }
+        self.value(id).into_cell()
+    }
+
+    /// Evaluates once for every combination of values that the tracks which are met may have, until `look` says that
+    /// it has seen enough. Says whether no combination was left out for a limit.
+    pub(in crate::eval) fn each_choice(
+        &mut self,
+        mut look: impl FnMut(&mut Eval<'a>) -> bool,
+    ) -> bool {
+        let before = (
+            self.scratch.choosing,
+            std::mem::take(&mut self.scratch.choices),
+        );
+        self.scratch.choosing = true;
+        let mut complete = false;
+        for _ in 0..self.scratch.n_choices_most {
+            if !look(self) {
+                complete = true;
+                break;
+            }
+            // The last choice moves on; what depended on it is chosen anew.
+            while let Some(last) = self.scratch.choices.last_mut() {
+                last.at += 1;
+                if last.at < last.values.len() {
+                    break;
+                }
+                self.scratch.choices.pop();
+            }
+            if self.scratch.choices.is_empty() {
+                complete = true;
+                break;
+            }
+        }
+        (self.scratch.choosing, self.scratch.choices) = before;
+        complete
+    }
+
+    fn keeps(&self, id: NodeId) -> bool {
+        let info = self.code.info(id);
+        info.memo && !(self.tracks.multi && info.reads.has(Reads::TRACK))
+    }
+
+    fn fault(&mut self, id: NodeId, fault: Fault) {
+        self.scratch.fault(id, fault);
+    }
+}

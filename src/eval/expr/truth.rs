@@ -1,0 +1,203 @@
+//! Boolean expressions, in Kleene's three values.
+
+use super::{Eval, Val};
+use crate::eval::code::{Node, NodeId};
+use crate::eval::ops::{self, Fault};
+use crate::hir::Quantifier;
+use crate::value::{Cell, Truth, Value};
+
+impl<'a> Eval<'a> {
+    /// The truth of a Boolean expression.
+    #[inline]
+    pub(in crate::eval) fn truth(&mut self, id: NodeId) -> Truth {
+        if !self.keeps(id) {
+            return self.find_truth(id);
+        }
+        if let Some(truth) = self.scratch.truth(id) {
+            return truth;
+        }
+        let truth = self.find_truth(id);
+        self.scratch.keep_truth(id, truth);
+        truth
+    }
+
+    pub(super) fn find_truth(&mut self, id: NodeId) -> Truth {
+        let code = self.code;
+        match code.node(id) {
+            Node::Const(Value::Bool(value)) => Truth::from(*value),
+            Node::FieldIs(field, value) => match &self.cells[*field as usize] {
+                Cell::Known(cell) => Truth::from(cell == value),
+                Cell::Unknown => Truth::Unknown,
+            },
+            Node::InConst(item, set) => match self.value(*item) {
+                Val::Unknown if set.is_empty() => Truth::False,
+                Val::Unknown => Truth::Unknown,
+                Val::Fresh => Truth::False,
+                item => Truth::from(item.known().is_some_and(|item| set.contains(item))),
+            },
+            Node::Not(a) => !self.truth(*a),
+            Node::And(a, b) => match self.truth(*a) {
+                Truth::False => Truth::False,
+                lhs => lhs.and(self.truth(*b)),
+            },
+            Node::Or(a, b) => match self.truth(*a) {
+                Truth::True => Truth::True,
+                lhs => lhs.or(self.truth(*b)),
+            },
+            Node::Implies(a, b) => match self.truth(*a) {
+                Truth::False => Truth::True,
+                lhs => lhs.implies(self.truth(*b)),
+            },
+            Node::Iff(a, b) => match self.truth(*a) {
+                Truth::Unknown => Truth::Unknown,
+                lhs => lhs.iff(self.truth(*b)),
+            },
+            Node::If(c, a, b) => match self.truth(*c) {
+                Truth::True => self.truth(*a),
+                Truth::False => self.truth(*b),
+                Truth::Unknown => match (self.truth(*a), self.truth(*b)) {
+                    (lhs, rhs) if lhs == rhs => lhs,
+                    _ => Truth::Unknown,
+                },
+            },
+            Node::Eq(a, b) => match (self.value(*a), self.value(*b)) {
+                (Val::Unknown, _) | (_, Val::Unknown) => Truth::Unknown,
+                (lhs, rhs) => match (lhs.known(), rhs.known()) {
+                    (Some(lhs), Some(rhs)) => Truth::from(lhs == rhs),
+                    _ => Truth::False,
+                },
+            },
+            Node::Order(op, a, b) => self.test(id, *a, *b, |lhs, rhs| ops::compare(*op, lhs, rhs)),
+            Node::Contains(a, b) => self.test(id, *a, *b, ops::contains),
+            Node::StartsWith(a, b) => self.test(id, *a, *b, |lhs, rhs| {
+                ops::text_test("starts_with", lhs, rhs, |whole, part| {
+                    whole.starts_with(part)
+                })
+            }),
+            Node::EndsWith(a, b) => self.test(id, *a, *b, |lhs, rhs| {
+                ops::text_test("ends_with", lhs, rhs, |whole, part| whole.ends_with(part))
+            }),
+            Node::Matches(a, regex) => match self.value(*a).known() {
+                Some(Value::String(text)) => {
+                    Truth::from(code.regexes[*regex as usize].is_match(text))
+                }
+                Some(Value::Null) => Truth::False,
+                Some(other) => {
+                    let kind = ops::kind_of(other);
+                    self.fault(id, Fault::WrongType("matches", kind));
+                    Truth::Unknown
+                }
+                None => Truth::Unknown,
+            },
+            Node::In(item, list) => self.is_in(id, *item, *list),
+            Node::Quantifier {
+                kind: kind @ (Quantifier::Any | Quantifier::All),
+                local,
+                over,
+                body,
+            } => {
+                let decided = Truth::from(*kind == Quantifier::Any);
+                let mut found = !decided;
+                let complete = self.each_element(id, *over, |eval, item| {
+                    let outer = std::mem::replace(&mut eval.scratch.locals[*local as usize], item);
+                    let truth = eval.truth(*body);
+                    eval.scratch.locals[*local as usize] = outer;
+                    found = if decided == Truth::True {
+                        found.or(truth)
+                    } else {
+                        found.and(truth)
+                    };
+                    found != decided
+                });
+                if complete { found } else { Truth::Unknown }
+            }
+            _ => {
+                let value = self.value(id);
+                match value.known().map(ops::truth_of) {
+                    Some(Ok(truth)) => truth,
+                    Some(Err(fault)) => {
+                        self.fault(id, fault);
+                        Truth::Unknown
+                    }
+                    None => Truth::Unknown,
+                }
+            }
+        }
+    }
+
+    /// A test of two known values.
+    fn test(
+        &mut self,
+        id: NodeId,
+        a: NodeId,
+        b: NodeId,
+        test: impl FnOnce(&Value, &Value) -> Result<bool, Fault>,
+    ) -> Truth {
+        let (lhs, rhs) = (self.value(a), self.value(b));
+        // A value that was never seen is part of nothing that was.
+        if matches!(rhs, Val::Fresh) && lhs.known().is_some() {
+            return Truth::False;
+        }
+        match (lhs.known(), rhs.known()) {
+            (Some(lhs), Some(rhs)) => match test(lhs, rhs) {
+                Ok(truth) => Truth::from(truth),
+                Err(fault) => {
+                    self.fault(id, fault);
+                    Truth::Unknown
+                }
+            },
+            _ => Truth::Unknown,
+        }
+    }
+
+    fn is_in(&mut self, id: NodeId, item: NodeId, list: NodeId) -> Truth {
+        let item = self.value(item);
+        let mut found = Truth::False;
+        let complete = self.each_element(id, list, |_, element| {
+            found = found.or(match (&item, &element) {
+                (Val::Fresh, Cell::Known(_)) => Truth::False,
+                (item, Cell::Known(element)) => match item.known() {
+                    Some(item) => Truth::from(item == element),
+                    None => Truth::Unknown,
+                },
+                (_, Cell::Unknown) => Truth::Unknown,
+            });
+            found != Truth::True
+        });
+        if complete { found } else { Truth::Unknown }
+    }
+
+    /// Looks at each element of a list or set until `look` has seen enough; false where there is no list.
+    pub(super) fn each_element(
+        &mut self,
+        id: NodeId,
+        over: NodeId,
+        mut look: impl FnMut(&mut Self, Cell) -> bool,
+    ) -> bool {
+        let code = self.code;
+        // The elements of a list that is written out are known one by one.
+        if let Node::List(items) | Node::Set(items) = code.node(over) {
+            for item in items {
+                let element = self.value(*item).into_cell();
+                if !look(self, element) {
+                    break;
+                }
+            }
+            return true;
+        }
+        let list = self.value(over);
+        let Some(list) = list.known() else {
+            return false;
+        };
+        let Some(elements) = ops::elements(list) else {
+            self.fault(id, Fault::WrongType("in", ops::kind_of(list)));
+            return false;
+        };
+        for element in elements {
+            if !look(self, Cell::Known(element.clone())) {
+                break;
+            }
+        }
+        true
+    }
+}

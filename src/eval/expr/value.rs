@@ -1,0 +1,305 @@
+//! Expressions of any type: strict in what is not known, but for `if` and `??`.
+
+use super::{Eval, Val};
+use crate::eval::builtin;
+use crate::eval::cast::cast;
+use crate::eval::code::{Node, NodeId, RegisterKind};
+use crate::eval::ops::{self, Fault};
+use crate::eval::register::{Held, Operands};
+use crate::eval::scratch::Choice;
+use crate::hir::Quantifier;
+use crate::value::{Cell, Object, Truth, Value};
+
+impl<'a> Eval<'a> {
+    /// The value of an expression.
+    pub(in crate::eval) fn value(&mut self, id: NodeId) -> Val<'a> {
+        if !self.keeps(id) {
+            return self.find_value(id);
+        }
+        if let Some(cell) = self.scratch.value(id) {
+            return match cell.clone() {
+                Cell::Known(value) => Val::Own(value),
+                Cell::Unknown => Val::Unknown,
+            };
+        }
+        let value = self.find_value(id);
+        self.scratch.keep_value(id, value.clone().into_cell());
+        value
+    }
+
+    fn find_value(&mut self, id: NodeId) -> Val<'a> {
+        let code = self.code;
+        match code.node(id) {
+            Node::Const(value) => Val::Ref(value),
+            Node::Unknown => Val::Unknown,
+            Node::Field(field) => Val::of_cell(&self.cells[*field as usize]),
+            Node::Meta(field) => self
+                .meta
+                .get(*field as usize)
+                .map_or(Val::Unknown, Val::of_cell),
+            Node::Var(var) => self.vars.get(*var as usize).map_or(Val::Unknown, |value| {
+                value.as_ref().map_or(Val::Fresh, Val::Ref)
+            }),
+            Node::Param(param) => self
+                .params
+                .get(*param as usize)
+                .map_or(Val::Unknown, |value| {
+                    value.as_ref().map_or(Val::Fresh, Val::Ref)
+                }),
+            Node::Local(local) => match self.scratch.locals[*local as usize].clone() {
+                Cell::Known(value) => Val::Own(value),
+                Cell::Unknown => Val::Unknown,
+            },
+            Node::Track(track, args) => self.track(*track, args),
+            Node::Member(of, name) => match self.value(*of) {
+                Val::Ref(of) => self.checked_ref(id, ops::member(of, name)),
+                Val::Own(of) => self.checked(id, ops::member(&of, name).cloned()),
+                Val::Unknown | Val::Fresh => Val::Unknown,
+            },
+            Node::Index(of, at) => {
+                let (of, at) = (self.value(*of), self.value(*at));
+                match (of, at.known()) {
+                    (Val::Ref(of), Some(at)) => self.checked_ref(id, ops::index(of, at)),
+                    (Val::Own(of), Some(at)) => self.checked(id, ops::index(&of, at).cloned()),
+                    _ => Val::Unknown,
+                }
+            }
+            Node::Arith(op, a, b) => {
+                let (lhs, rhs) = (self.value(*a), self.value(*b));
+                match (lhs.known(), rhs.known()) {
+                    (Some(lhs), Some(rhs)) => self.checked(id, ops::arith(*op, lhs, rhs)),
+                    _ => Val::Unknown,
+                }
+            }
+            Node::Neg(a) => match self.value(*a).known() {
+                Some(value) => self.checked(id, ops::negate(value)),
+                None => Val::Unknown,
+            },
+            Node::Coalesce(a, b) => match self.value(*a) {
+                value if value.known().is_some_and(Value::is_null) => self.value(*b),
+                value => value,
+            },
+            Node::Cast(a, ty) => match self.value(*a).known() {
+                Some(value) => self.checked(id, cast(value, ty)),
+                None => Val::Unknown,
+            },
+            Node::If(c, a, b) => match self.truth(*c) {
+                Truth::True => self.value(*a),
+                Truth::False => self.value(*b),
+                Truth::Unknown => {
+                    let (lhs, rhs) = (self.value(*a), self.value(*b));
+                    match (lhs.known(), rhs.known()) {
+                        (Some(one), Some(other)) if one == other => lhs,
+                        _ => Val::Unknown,
+                    }
+                }
+            },
+            Node::Quantifier {
+                kind: Quantifier::Count,
+                local,
+                over,
+                body,
+            } => {
+                let (mut count, mut known) = (0, true);
+                let complete = self.each_element(id, *over, |eval, item| {
+                    let outer = std::mem::replace(&mut eval.scratch.locals[*local as usize], item);
+                    match eval.truth(*body) {
+                        Truth::True => count += 1,
+                        Truth::False => {}
+                        Truth::Unknown => known = false,
+                    }
+                    eval.scratch.locals[*local as usize] = outer;
+                    known
+                });
+                if complete && known {
+                    Val::Own(Value::int(count))
+                } else {
+                    Val::Unknown
+                }
+            }
+            Node::Call(function, args) => match self.all(args) {
+                Some(args) => self.checked(id, builtin::call(*function, &args)),
+                None => Val::Unknown,
+            },
+            Node::Capture(text, regex, group) => {
+                let text = self.value(*text);
+                match text.known() {
+                    Some(Value::Null) => Val::Own(Value::Null),
+                    Some(Value::String(text)) => {
+                        let found = code.regexes[*regex as usize]
+                            .captures(text)
+                            .and_then(|found| found.get(*group));
+                        Val::Own(found.map_or(Value::Null, |found| Value::string(found.as_str())))
+                    }
+                    Some(other) => {
+                        self.checked(id, Err(Fault::WrongType("capture", ops::kind_of(other))))
+                    }
+                    None => Val::Unknown,
+                }
+            }
+            Node::List(items) => self
+                .all(items)
+                .map_or(Val::Unknown, |items| Val::Own(Value::list(items))),
+            Node::Set(items) => self.all(items).map_or(Val::Unknown, |items| {
+                Val::Own(Value::Set(items.into_iter().collect()))
+            }),
+            Node::Record(members) => {
+                let mut values = Vec::with_capacity(members.len());
+                for (name, node) in members {
+                    match self.value(*node).into_cell() {
+                        Cell::Known(value) => values.push((name.clone(), value)),
+                        Cell::Unknown => return Val::Unknown,
+                    }
+                }
+                let object =
+                    Object::new(values).map(|object| Value::Object(std::sync::Arc::new(object)));
+                self.checked(
+                    id,
+                    object.map_err(|key| Fault::DuplicateKey(key.to_string())),
+                )
+            }
+            Node::Register(register) => match self.register(*register) {
+                Cell::Known(value) => Val::Own(value),
+                Cell::Unknown => Val::Unknown,
+            },
+            Node::FieldIs(..)
+            | Node::InConst(..)
+            | Node::Not(_)
+            | Node::And(..)
+            | Node::Or(..)
+            | Node::Implies(..)
+            | Node::Iff(..)
+            | Node::Eq(..)
+            | Node::Order(..)
+            | Node::In(..)
+            | Node::Contains(..)
+            | Node::StartsWith(..)
+            | Node::EndsWith(..)
+            | Node::Matches(..)
+            | Node::Quantifier { .. } => Val::of_truth(self.find_truth(id)),
+        }
+    }
+
+    fn checked(&mut self, id: NodeId, value: Result<Value, Fault>) -> Val<'a> {
+        match value {
+            Ok(value) => Val::Own(value),
+            Err(fault) => {
+                self.fault(id, fault);
+                Val::Unknown
+            }
+        }
+    }
+
+    fn checked_ref(&mut self, id: NodeId, value: Result<&'a Value, Fault>) -> Val<'a> {
+        match value {
+            Ok(value) => Val::Ref(value),
+            Err(fault) => {
+                self.fault(id, fault);
+                Val::Unknown
+            }
+        }
+    }
+
+    /// The values of all operands, where all are known.
+    fn all(&mut self, nodes: &[NodeId]) -> Option<Vec<Value>> {
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match self.value(*node).into_cell() {
+                Cell::Known(value) => values.push(value),
+                Cell::Unknown => return None,
+            }
+        }
+        Some(values)
+    }
+
+    fn track(&mut self, track: u32, args: &[NodeId]) -> Val<'a> {
+        let tracks = self.tracks;
+        let mut key: Vec<Option<Value>> = Vec::new();
+        for arg in args {
+            key.push(match self.value(*arg) {
+                Val::Ref(value) => Some(value.clone()),
+                Val::Own(value) => Some(value),
+                Val::Fresh => None,
+                Val::Unknown => return Val::Unknown,
+            });
+        }
+        match tracks.get(track, &key) {
+            Held::One(value) => Val::Ref(value),
+            Held::Unknown => Val::Unknown,
+            Held::Many(values) => {
+                if !self.scratch.choosing {
+                    return Val::Unknown;
+                }
+                let choices = &mut self.scratch.choices;
+                let known = choices
+                    .iter()
+                    .find(|choice| choice.track == track && *choice.key == *key);
+                let at = known.map(|choice| choice.at).unwrap_or_else(|| {
+                    let choice = Choice {
+                        track,
+                        key: key.into(),
+                        values: values.clone(),
+                        at: 0,
+                    };
+                    choices.push(choice);
+                    0
+                });
+                values.get(at).map_or(Val::Unknown, Val::Ref)
+            }
+        }
+    }
+
+    /// What the operands of a register are at this step.
+    pub(in crate::eval) fn operands(&mut self, register: u32, outside: bool) -> Operands {
+        let code = self.code;
+        let mut truth = |node: NodeId| {
+            if outside {
+                self.letter(node)
+            } else {
+                self.truth(node)
+            }
+        };
+        match &code.registers[register as usize].kind {
+            RegisterKind::Before(of, _) => {
+                let cell = if outside {
+                    self.cell(*of)
+                } else {
+                    Cell::Unknown
+                };
+                Operands::Value(match cell {
+                    Cell::Known(value) => Some(value),
+                    Cell::Unknown => None,
+                })
+            }
+            RegisterKind::Count { of, since, .. } => {
+                let of = truth(*of);
+                Operands::Truths(of, since.map_or(Truth::False, truth))
+            }
+            RegisterKind::Past(_, _, a, b) => {
+                let a = truth(*a);
+                Operands::Truths(a, b.map_or(Truth::False, truth))
+            }
+        }
+    }
+
+    fn register(&mut self, register: u32) -> Cell {
+        let code = self.code;
+        let of = &code.registers[register as usize];
+        let (registers, frame) = (self.registers, self.frame);
+        let state = match of.slot {
+            Some(slot) => registers.get(slot as usize),
+            None => frame
+                .ids
+                .iter()
+                .position(|id| *id == register)
+                .and_then(|at| frame.registers.get(at)),
+        };
+        match state {
+            Some(state) => {
+                let operands = self.operands(register, false);
+                state.value(&of.kind, operands, &self.clock)
+            }
+            None => Cell::Unknown,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which instances may be forgotten.
+//!
+//! An instance in the situation of the root needs no memory, as long as the root's value can never decide the property:
+//! then nobody asks for the values that it stands for. This is found by walking the automaton while the letters that
+//! compare a value are false.
+
+use rustc_hash::FxHashSet;
+
+use super::code::{Code, Node, NodeId, Reads};
+use super::limits::Limits;
+use super::monitor::Automaton;
+use super::program::LetterCode;
+use crate::automata::{FormulaId, Formulas, Interval, Node as ANode};
+use crate::hir::Quantified;
+use crate::value::{Truth, Value};
+
+/// Whether an instance in the situation of the root may be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// Yes: while only unseen values are read, the root never has a value that decides the property.
+    Neutral,
+    /// No: at the end each value that was seen may have to be told.
+    Never,
+    /// No, and each has to be looked at at every event: tracks tell them apart.
+    ReadsTracks,
+}
+
+/// Whether bindings that lack a value can ever have a value that decides the property.
+pub(super) fn release(
+    automaton: &Automaton,
+    letters: &[LetterCode],
+    code: &Code,
+    quantified: &Quantified,
+) -> Release {
+    let reads: Vec<FxHashSet<u32>> = letters
+        .iter()
+        .map(|letter| vars_below(code, letter.node))
+        .collect();
+    // A letter may hold anyhow if it can hold for a value that nothing is equal to, such as `x != y`.
+    let free = |missing: u32, letter: u32| {
+        let letter = letter as usize;
+        !reads[letter].contains(&missing) || !false_if_unseen(code, letters[letter].node, missing)
+    };
+    let neutral = Truth::from(quantified.universal);
+    let always = (0..quantified.vars.len() as u32).all(|missing| {
+        automaton.always_stands(|letter| free(missing, letter), neutral) == Some(true)
+    });
+    if always {
+        Release::Neutral
+    } else {
+        Release::Never
+    }
+}
+
+fn vars_below(code: &Code, root: NodeId) -> FxHashSet<u32> {
+    let mut found = FxHashSet::default();
+    let mut seen = FxHashSet::default();
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        if !seen.insert(node) || !code.info(node).reads.has(Reads::VAR.with(Reads::FRAME)) {
+            continue;
+        }
+        if let Node::Var(var) = code.node(node) {
+            found.insert(*var);
+        }
+        todo.extend(code.operands(node));
+    }
+    found
+}
+
+/// Whether a Boolean expression is false for certain where the variable has a value that nothing has.
+fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
+    let is_var = |node: &NodeId| matches!(code.node(*node), Node::Var(other) if *other == var);
+    match code.node(node) {
+        Node::Const(Value::Bool(false)) => true,
+        Node::Eq(a, b) => is_var(a) != is_var(b),
+        Node::In(item, _) | Node::InConst(item, _) => is_var(item),
+        Node::Contains(_, item) => is_var(item),
+        Node::And(a, b) => false_if_unseen(code, *a, var) || false_if_unseen(code, *b, var),
+        Node::Or(a, b) | Node::If(_, a, b) => {
+            false_if_unseen(code, *a, var) && false_if_unseen(code, *b, var)
+        }
+        _ => false,
+    }
+}
+
+/// For a formula with bounds in time: the automaton of one without, that is stronger (or weaker) whatever the times are.
+/// If that always (or never) holds, so does the formula. None where there are no such bounds, or no automaton.
+pub(super) fn untimed(
+    formulas: &mut Formulas,
+    root: FormulaId,
+    stronger: bool,
+    limits: &Limits,
+) -> Option<Automaton> {
+    if !formulas.is_timed(root) {
+        return None;
+    }
+    let parts = formulas.parts(root);
+    // By part: something stronger, something weaker.
+    let mut made: rustc_hash::FxHashMap<FormulaId, [FormulaId; 2]> =
+        rustc_hash::FxHashMap::default();
+    for part in parts {
+        let node = formulas.node(part);
+        let timed = matches!(node.interval(), Some(Interval::Time { .. }));
+        let window = if timed {
+            Interval::ALL
+        } else {
+            node.interval().unwrap_or(Interval::ALL)
+        };
+        let mut pair = [part, part];
+        for (side, slot) in pair.iter_mut().enumerate() {
+            let of = |f: FormulaId| made.get(&f).map_or(f, |pair| pair[side]);
+            let against = |f: FormulaId| made.get(&f).map_or(f, |pair| pair[1 - side]);
+            *slot = match node {
+                ANode::Eventually(..) | ANode::Until(..) | ANode::Once(..)
+                    if timed && side == 0 =>
+                {
+                    formulas.falsum()
+                }
+                ANode::Always(..) | ANode::Historically(..) if timed && side == 1 => {
+                    formulas.verum()
+                }
+                ANode::True | ANode::False | ANode::Atom(_) => part,
+                ANode::Not(f) => formulas.not(against(f)),
+                ANode::And(f, g) => formulas.and(of(f), of(g)),
+                ANode::Or(f, g) => formulas.or(of(f), of(g)),
+                ANode::Next(f) => formulas.next(of(f)),
+                ANode::WeakNext(f) => formulas.weak_next(of(f)),
+                ANode::Eventually(_, f) => formulas.eventually(window, of(f)),
+                ANode::Always(_, f) => formulas.always(window, of(f)),
+                ANode::Until(f, _, g) => formulas.until(of(f), window, of(g)),
+                ANode::Previously(f) => formulas.previously(of(f)),
+                ANode::WeakPreviously(f) => formulas.weak_previously(of(f)),
+                ANode::Once(_, f) => formulas.once(window, of(f)),
+                ANode::Historically(_, f) => formulas.historically(window, of(f)),
+                ANode::Since(f, g) => formulas.since(of(f), of(g)),
+            };
+        }
+        made.insert(part, pair);
+    }
+    let root = made.get(&root)?[usize::from(!stronger)];
+    Automaton::new(formulas, root, &limits.automata).ok()
+}

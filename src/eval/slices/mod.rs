@@ -1,0 +1,294 @@
+//! `forall x: φ` and `exists x: φ`: one instance of the automaton for each value, as far as values differ.
+//!
+//! Every value that has not been seen behaves alike; they share one situation, the *root*. An instance leaves it at an
+//! event at which a compared term has its value, and is forgotten when it is in the situation of the root again. Instances
+//! in one situation form a *class*: an event steps each class once and each instance that it touches, whatever their
+//! number. Classes that meet are joined as in union-find.
+//!
+//! Of tuples, each partly seen combination is kept like an instance (see [`binding`](super::binding)).
+//!
+//! # Source
+//! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. Ours differs in the classes, in
+//! comparisons instead of event parameters, and in values that are not known.
+
+mod place;
+mod step;
+mod verdict;
+
+use rustc_hash::FxHashMap;
+
+use crate::eval::binding::{self, Key};
+use crate::eval::expr::Eval;
+use crate::eval::monitor::{Config, Configs};
+use crate::eval::program::{PropertyCode, QuantifiedCode};
+use crate::eval::register::Register;
+use crate::value::{Truth, Value};
+
+/// All that an instance's future depends on, and since when its verdict is final.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Situation {
+    config: Config,
+    /// Whether its values are in their ranges: two bits per variable.
+    range: Ranges,
+    fixed_at: Option<u32>,
+    registers: Box<[Register]>,
+}
+
+/// A truth value for each quantified variable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Ranges {
+    certain: u32,
+    possible: u32,
+}
+
+impl Ranges {
+    fn add(&mut self, var: usize, truth: Truth) {
+        let bit = 1u32.checked_shl(var as u32).unwrap_or(0);
+        if truth != Truth::False {
+            self.possible |= bit;
+        }
+        if truth == Truth::True {
+            self.certain |= bit;
+        }
+    }
+
+    fn all(self, wanted: u32) -> Truth {
+        if self.certain & wanted == wanted {
+            Truth::True
+        } else if self.possible & wanted == wanted {
+            Truth::Unknown
+        } else {
+            Truth::False
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Class {
+    situation: Situation,
+    /// Keys in the map, and how many of those are whole tuples.
+    members: u64,
+    whole: u64,
+}
+
+/// The class of the root.
+const ROOT: u32 = 0;
+
+/// A verdict of one instance.
+#[derive(Clone, Debug)]
+pub(in crate::eval) struct Instance {
+    pub(in crate::eval) key: Key,
+    pub(in crate::eval) at: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(in crate::eval) struct Slices {
+    map: FxHashMap<Key, u32>,
+    parent: Vec<u32>,
+    classes: Vec<Class>,
+    /// Classes with an open verdict, without the root.
+    live: Vec<u32>,
+    /// Classes whose verdict is final.
+    fixed: Vec<u32>,
+    /// An unknown key was met: an instance that may be any value.
+    wild: bool,
+    /// Beyond the limit on instances.
+    pub(in crate::eval) overflow: bool,
+    /// Whether some instance's verdict alone decides the property.
+    decisive: bool,
+    any: bool,
+    triggered: bool,
+    root_triggered: bool,
+    n_moved: u64,
+    // Kept between events so that nothing is allocated.
+    values: Vec<Vec<Value>>,
+    singles: Vec<Option<Value>>,
+    in_range: Vec<Vec<Value>>,
+    staged: Vec<(Staged, Situation)>,
+    shared: Vec<Option<Truth>>,
+    meeting: FxHashMap<(Config, Ranges), u32>,
+    fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
+}
+
+#[derive(Clone, Debug)]
+enum Staged {
+    /// Position in `singles`.
+    Single(usize),
+    Key(Key),
+}
+
+impl Slices {
+    pub(in crate::eval) fn new(
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        initial: &[Register],
+    ) -> Slices {
+        let situation = Situation {
+            config: Configs::INITIAL,
+            range: Ranges::default(),
+            fixed_at: None,
+            registers: initial.into(),
+        };
+        let mut slices = Slices {
+            map: FxHashMap::default(),
+            parent: vec![ROOT],
+            classes: vec![Class {
+                situation,
+                members: 0,
+                whole: 0,
+            }],
+            live: Vec::new(),
+            fixed: Vec::new(),
+            wild: false,
+            overflow: false,
+            decisive: false,
+            any: false,
+            triggered: false,
+            root_triggered: false,
+            n_moved: 0,
+            values: vec![Vec::new(); quantified.vars.len()],
+            singles: Vec::new(),
+            in_range: vec![Vec::new(); quantified.vars.len()],
+            staged: Vec::new(),
+            shared: vec![None; property.letters.len()],
+            meeting: FxHashMap::default(),
+            fixed_as: FxHashMap::default(),
+        };
+        // The constants are in the range from the start.
+        let constants: Vec<Vec<Value>> = quantified
+            .vars
+            .iter()
+            .map(|var| var.constants.clone())
+            .collect();
+        for key in binding::touched(std::iter::empty(), quantified.vars.len(), &constants) {
+            slices.any |= key.iter().all(Option::is_some);
+            slices.put(&key, ROOT);
+        }
+        slices
+    }
+
+    fn find(&self, mut class: u32) -> u32 {
+        while self.parent[class as usize] != class {
+            class = self.parent[class as usize];
+        }
+        class
+    }
+
+    fn class(&self, id: u32) -> &Class {
+        &self.classes[id as usize]
+    }
+
+    /// The class of the most informative binding that is kept.
+    fn class_of(&self, key: &[Option<Value>]) -> (u32, bool) {
+        match self.map.get(key) {
+            Some(class) => (self.find(*class), true),
+            None => (
+                binding::below(&self.map, key).map_or(ROOT, |class| self.find(*class)),
+                false,
+            ),
+        }
+    }
+
+    fn put(&mut self, key: &[Option<Value>], class: u32) {
+        let whole = u64::from(key.iter().all(Option::is_some));
+        let before = match self.map.get_mut(key) {
+            Some(slot) => Some(std::mem::replace(slot, class)),
+            None => self.map.insert(key.into(), class),
+        };
+        self.classes[class as usize].members += 1;
+        self.classes[class as usize].whole += whole;
+        if let Some(before) = before {
+            self.leave(before, whole);
+        }
+    }
+
+    fn leave(&mut self, class: u32, whole: u64) {
+        let class = self.find(class);
+        self.classes[class as usize].members -= 1;
+        self.classes[class as usize].whole -= whole;
+    }
+
+    /// Makes all members of one class members of another.
+    fn join(&mut self, id: u32, other: u32) {
+        let Class { members, whole, .. } = self.classes[id as usize];
+        self.parent[id as usize] = other;
+        self.classes[other as usize].members += members;
+        self.classes[other as usize].whole += whole;
+        if other == ROOT {
+            self.n_moved += members;
+        }
+    }
+
+    /// One event. Says whether a verdict may have become final.
+    pub(in crate::eval) fn step(
+        &mut self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &mut Configs,
+        eval: &mut Eval<'_>,
+        step: u32,
+        limit: usize,
+    ) -> bool {
+        self.read_terms(quantified, eval);
+        let ranges_doubtful = self.read_ranges(quantified, eval);
+        self.stage(property, quantified, configs, eval, step, ranges_doubtful);
+        let mut fixed =
+            self.step_classes(property, quantified, configs, eval, step, ranges_doubtful);
+        fixed |= self.place(quantified, limit);
+        if fixed && !self.decisive {
+            let decisive = Truth::from(!quantified.universal);
+            self.decisive = self.fixed.iter().any(|id| {
+                let class = self.class(*id);
+                class.whole > 0
+                    && class.situation.range.all(quantified.ranged) == Truth::True
+                    && configs
+                        .standing(&property.automaton, class.situation.config)
+                        .now
+                        == decisive
+            });
+        }
+        if self.parent.len() > 1024 + 2 * (self.live.len() + self.fixed.len() + self.map.len())
+            || self.n_moved > 4096 + self.map.len() as u64 / 2
+        {
+            self.tidy(quantified);
+        }
+        fixed
+    }
+
+    /// Every configuration that is in use.
+    pub(in crate::eval) fn configs(&mut self) -> impl Iterator<Item = &mut Config> {
+        self.classes
+            .iter_mut()
+            .map(|class| &mut class.situation.config)
+    }
+
+    pub(in crate::eval) fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether two traces are in the same place, whatever their history.
+    pub(in crate::eval) fn same(&self, other: &Slices) -> bool {
+        (
+            self.wild,
+            self.any,
+            self.triggered,
+            self.root_triggered,
+            self.overflow,
+            self.map.len(),
+        ) == (
+            other.wild,
+            other.any,
+            other.triggered,
+            other.root_triggered,
+            other.overflow,
+            other.map.len(),
+        ) && self.class(ROOT).situation == other.class(ROOT).situation
+            && self.map.iter().all(|(key, class)| {
+                let here = &self.class(self.find(*class)).situation;
+                other
+                    .map
+                    .get(key)
+                    .is_some_and(|class| other.class(other.find(*class)).situation == *here)
+            })
+    }
+}

@@ -1,0 +1,143 @@
+//! Classes: where touched instances go, and what is forgotten.
+
+use rustc_hash::FxHashMap;
+
+use super::{Class, ROOT, Situation, Slices, Staged};
+use crate::eval::binding::{self, Key};
+use crate::eval::program::QuantifiedCode;
+use crate::eval::release::Release;
+use crate::value::Value;
+
+impl Slices {
+    /// Puts the touched instances where they belong.
+    pub(super) fn place(&mut self, quantified: &QuantifiedCode, limit: usize) -> bool {
+        let mut any_fixed = false;
+        let mut staged = std::mem::take(&mut self.staged);
+        let singles = std::mem::take(&mut self.singles);
+        for (key, situation) in staged.drain(..) {
+            let key: &[Option<Value>] = match &key {
+                Staged::Single(index) => std::slice::from_ref(&singles[*index]),
+                Staged::Key(key) => key,
+            };
+            any_fixed |= situation.fixed_at.is_some();
+            let class = self.class_in(situation);
+            if class == ROOT && self.may_forget(key, quantified) {
+                if let Some(before) = self.map.remove(key) {
+                    self.leave(before, u64::from(key.iter().all(Option::is_some)));
+                }
+                continue;
+            }
+            if self.map.len() >= limit && !self.map.contains_key(key) {
+                self.overflow = true;
+                continue;
+            }
+            self.put(key, class);
+        }
+        self.staged = staged;
+        self.singles = singles;
+        any_fixed
+    }
+
+    /// The class of a situation, made where it is new.
+    fn class_in(&mut self, situation: Situation) -> u32 {
+        let same = |id: &u32| self.classes[*id as usize].situation == situation;
+        let known = match situation.fixed_at {
+            None => {
+                let meeting = self
+                    .meeting
+                    .get(&(situation.config, situation.range))
+                    .copied()
+                    .filter(same);
+                meeting.or_else(|| {
+                    if situation.registers.is_empty() {
+                        None
+                    } else {
+                        self.live.iter().copied().find(same)
+                    }
+                })
+            }
+            Some(at) => self
+                .fixed_as
+                .get(&(situation.config, situation.range, at))
+                .copied(),
+        };
+        known.unwrap_or_else(|| {
+            let id = self.parent.len() as u32;
+            self.parent.push(id);
+            if let Some(at) = situation.fixed_at {
+                self.fixed_as
+                    .insert((situation.config, situation.range, at), id);
+                self.fixed.push(id);
+            } else {
+                self.meeting
+                    .entry((situation.config, situation.range))
+                    .or_insert(id);
+                self.live.push(id);
+            }
+            self.classes.push(Class {
+                situation,
+                members: 0,
+                whole: 0,
+            });
+            id
+        })
+    }
+
+    /// Whether the root speaks for this binding, which is in its situation.
+    fn may_forget(&self, key: &[Option<Value>], quantified: &QuantifiedCode) -> bool {
+        match quantified.release {
+            Release::Neutral => {
+                binding::all_below(&self.map, key).all(|(_, class)| self.find(*class) == ROOT)
+            }
+            Release::Never | Release::ReadsTracks => false,
+        }
+    }
+
+    /// Forgets members of the root, and classes without members.
+    pub(super) fn tidy(&mut self, quantified: &QuantifiedCode) {
+        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut classes = vec![Class {
+            members: 0,
+            whole: 0,
+            ..self.classes[ROOT as usize].clone()
+        }];
+        number.insert(ROOT, ROOT);
+        for id in self.live.iter_mut().chain(self.fixed.iter_mut()) {
+            let new = classes.len() as u32;
+            number.insert(*id, new);
+            classes.push(Class {
+                members: 0,
+                whole: 0,
+                ..self.classes[*id as usize].clone()
+            });
+            *id = new;
+        }
+        // Less informative bindings may be forgotten only if nothing below them says otherwise.
+        let mut keys: Vec<(Key, u32)> = std::mem::take(&mut self.map).into_iter().collect();
+        for (_, class) in &mut keys {
+            *class = number.get(&self.find(*class)).copied().unwrap_or(ROOT);
+        }
+        self.parent = (0..classes.len() as u32).collect();
+        self.classes = classes;
+        if quantified.vars.len() > 1 {
+            keys.sort_unstable_by_key(|(key, _)| key.iter().flatten().count());
+        }
+        for (key, class) in keys {
+            if class != ROOT || !self.may_forget(&key, quantified) {
+                self.put(&key, class);
+            }
+        }
+        let used = |id: &u32| self.classes[*id as usize].members > 0;
+        self.live.retain(used);
+        self.fixed.retain(used);
+        self.fixed_as.clear();
+        for id in &self.fixed {
+            let situation = &self.classes[*id as usize].situation;
+            if let Some(at) = situation.fixed_at {
+                self.fixed_as
+                    .insert((situation.config, situation.range, at), *id);
+            }
+        }
+        self.n_moved = 0;
+    }
+}

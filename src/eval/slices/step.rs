@@ -1,0 +1,382 @@
+//! One event: what it touches, and what becomes of everything else.
+
+use super::{ROOT, Ranges, Situation, Slices, Staged};
+use crate::eval::binding::{self, Key};
+use crate::eval::code::{NodeId, Reads};
+use crate::eval::expr::{Eval, Frame, Val};
+use crate::eval::monitor::Configs;
+use crate::eval::program::{PropertyCode, QuantifiedCode};
+use crate::eval::register::{Operands, Register};
+use crate::eval::release::Release;
+use crate::value::{Cell, Truth, Value};
+
+impl Slices {
+    /// Collects the values that the compared terms take.
+    pub(super) fn read_terms(&mut self, quantified: &QuantifiedCode, eval: &mut Eval<'_>) {
+        self.singles.clear();
+        for (var, values) in quantified.vars.iter().zip(&mut self.values) {
+            values.clear();
+            values.extend(var.constants.iter().cloned());
+            for term in &var.terms {
+                self.wild |= collect(eval, *term, false, values);
+            }
+            for term in &var.elements {
+                self.wild |= collect(eval, *term, true, values);
+            }
+        }
+    }
+
+    /// Collects the values that the ranges take; says for which variables that is not known.
+    pub(super) fn read_ranges(
+        &mut self,
+        quantified: &QuantifiedCode,
+        eval: &mut Eval<'_>,
+    ) -> Ranges {
+        let mut doubtful = Ranges::default();
+        for (index, var) in quantified.vars.iter().enumerate() {
+            let Some(range) = var.range else {
+                continue;
+            };
+            let values = &mut self.in_range[index];
+            values.clear();
+            if collect(eval, range, true, values) {
+                self.wild = true;
+                doubtful.add(index, Truth::Unknown);
+            }
+            for value in values.iter() {
+                if !self.values[index].contains(value) {
+                    self.values[index].push(value.clone());
+                }
+            }
+        }
+        doubtful
+    }
+
+    /// Finds what becomes of each instance that the event touches, from the situations before it.
+    pub(super) fn stage(
+        &mut self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &mut Configs,
+        eval: &mut Eval<'_>,
+        step: u32,
+        doubtful: Ranges,
+    ) {
+        let mut staged = std::mem::take(&mut self.staged);
+        staged.clear();
+        if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
+            let mut singles = std::mem::take(&mut self.singles);
+            singles.extend(self.values[0].drain(..).map(Some));
+            for (index, value) in singles.iter().enumerate() {
+                let key = std::slice::from_ref(value);
+                if let Some(next) =
+                    self.touch(key, property, quantified, configs, eval, step, doubtful)
+                {
+                    staged.push((Staged::Single(index), next));
+                }
+            }
+            self.singles = singles;
+        } else {
+            let mut keys = binding::touched(self.map.keys(), quantified.vars.len(), &self.values);
+            if quantified.release == Release::ReadsTracks {
+                let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
+                keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
+            }
+            for key in keys {
+                if let Some(next) =
+                    self.touch(&key, property, quantified, configs, eval, step, doubtful)
+                {
+                    staged.push((Staged::Key(key), next));
+                }
+            }
+        }
+        self.staged = staged;
+    }
+
+    /// What becomes of one instance; none where it stays as it is.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one event, one instance: all of it is needed"
+    )]
+    fn touch(
+        &mut self,
+        key: &[Option<Value>],
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &mut Configs,
+        eval: &mut Eval<'_>,
+        step: u32,
+        doubtful: Ranges,
+    ) -> Option<Situation> {
+        let (class, known) = self.class_of(key);
+        let before = &self.classes[class as usize].situation;
+        let whole = key.iter().all(Option::is_some);
+        self.any |= whole;
+        let mut range = before.range;
+        for (var, value) in key.iter().enumerate() {
+            let has = value
+                .as_ref()
+                .is_some_and(|value| self.in_range[var].contains(value));
+            let doubt = doubtful.possible >> var & 1 == 1;
+            range.add(
+                var,
+                if has {
+                    Truth::True
+                } else if doubt {
+                    Truth::Unknown
+                } else {
+                    Truth::False
+                },
+            );
+        }
+        let gone = before.fixed_at.is_some() && !property.frame.is_empty();
+        let trigger = if self.triggered || gone {
+            None
+        } else {
+            property.trigger
+        };
+        let frame = Frame {
+            ids: &property.frame,
+            registers: &before.registers,
+        };
+        let mut eval = eval.instance(key, frame);
+        if let Some(trigger) = trigger
+            && whole
+            && eval.letter(trigger) != Truth::False
+        {
+            self.triggered = true;
+        }
+        if before.fixed_at.is_some() {
+            let changed = range != before.range;
+            if known && !changed {
+                return None;
+            }
+            let now = configs.standing(&property.automaton, before.config).now;
+            if !known
+                && !changed
+                && now == Truth::from(quantified.universal)
+                && quantified.release == Release::Neutral
+            {
+                return None;
+            }
+            // Not seen before: its verdict is final from this event on.
+            let fixed_at = if known {
+                before.fixed_at
+            } else {
+                Some(fixed_at(now, quantified, step))
+            };
+            return Some(Situation {
+                range,
+                fixed_at,
+                ..before.clone()
+            });
+        }
+        let time = eval.clock.now;
+        let config = configs.step(&property.automaton, before.config, time, |letter| {
+            eval.letter(property.letters[letter as usize].node)
+        });
+        let standing = configs.standing(&property.automaton, config);
+        if standing.fixed {
+            let fixed_at = Some(fixed_at(standing.now, quantified, step));
+            return Some(Situation {
+                config,
+                range,
+                fixed_at,
+                registers: Box::default(),
+            });
+        }
+        let registers = advanced(property, &before.registers, &mut eval);
+        Some(Situation {
+            config,
+            range,
+            fixed_at: None,
+            registers,
+        })
+    }
+
+    /// Steps the root and every class by the letters of values that the event does not have.
+    pub(super) fn step_classes(
+        &mut self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &mut Configs,
+        eval: &mut Eval<'_>,
+        step: u32,
+        doubtful: Ranges,
+    ) -> bool {
+        self.shared.fill(None);
+        let unseen: &[Option<Value>] = &NOTHING[..quantified.vars.len().min(NOTHING.len())];
+        if !self.root_triggered
+            && !self.triggered
+            && let Some(trigger) = property.trigger
+        {
+            let frame = Frame {
+                ids: &property.frame,
+                registers: &self.classes[0].situation.registers,
+            };
+            self.root_triggered = eval.instance(unseen, frame).letter(trigger) != Truth::False;
+        }
+        let time = eval.clock.now;
+        let mut any_fixed = false;
+        self.meeting.clear();
+        let mut live = std::mem::take(&mut self.live);
+        let mut kept = 0;
+        for position in 0..=live.len() {
+            // The root comes first, so that who meets it joins it.
+            let id = if position == 0 {
+                ROOT
+            } else {
+                live[position - 1]
+            };
+            let class = &mut self.classes[id as usize];
+            if id != ROOT && class.members == 0 {
+                continue;
+            }
+            let situation = &mut class.situation;
+            if situation.fixed_at.is_none() {
+                let frame = Frame {
+                    ids: &property.frame,
+                    registers: &situation.registers,
+                };
+                let mut eval = eval.instance(unseen, frame);
+                let shared = &mut self.shared;
+                let config = configs.step(&property.automaton, situation.config, time, |letter| {
+                    let code = &property.letters[letter as usize];
+                    if code.reads.has(Reads::FRAME) {
+                        return eval.letter(code.node);
+                    }
+                    *shared[letter as usize].get_or_insert_with(|| eval.letter(code.node))
+                });
+                let registers = advanced(property, &situation.registers, &mut eval);
+                situation.config = config;
+                let standing = configs.standing(&property.automaton, config);
+                if standing.fixed {
+                    situation.fixed_at = Some(fixed_at(standing.now, quantified, step));
+                    situation.registers = Box::default();
+                    any_fixed = true;
+                } else {
+                    situation.registers = registers;
+                }
+            }
+            situation.range.possible |= doubtful.possible;
+            if id == ROOT {
+                if situation.fixed_at.is_none() {
+                    self.meeting
+                        .insert((situation.config, situation.range), ROOT);
+                }
+                continue;
+            }
+            if let Some(at) = situation.fixed_at {
+                let (config, range) = (situation.config, situation.range);
+                match self.fixed_as.get(&(config, range, at)).copied() {
+                    Some(other) => self.join(id, other),
+                    None => {
+                        self.fixed_as.insert((config, range, at), id);
+                        self.fixed.push(id);
+                    }
+                }
+                continue;
+            }
+            // With registers of their own, classes may agree in all else.
+            match self
+                .meeting
+                .get(&(situation.config, situation.range))
+                .copied()
+            {
+                Some(other)
+                    if self.classes[other as usize].situation.registers
+                        == self.classes[id as usize].situation.registers =>
+                {
+                    self.join(id, other);
+                }
+                Some(_) => {
+                    live[kept] = id;
+                    kept += 1;
+                }
+                None => {
+                    let situation = &self.classes[id as usize].situation;
+                    self.meeting.insert((situation.config, situation.range), id);
+                    live[kept] = id;
+                    kept += 1;
+                }
+            }
+        }
+        live.truncate(kept);
+        self.live = live;
+        if doubtful.possible != 0 {
+            self.fixed_as.clear();
+            for id in &self.fixed {
+                let situation = &mut self.classes[*id as usize].situation;
+                situation.range.possible |= doubtful.possible;
+                if let Some(at) = situation.fixed_at {
+                    self.fixed_as
+                        .insert((situation.config, situation.range, at), *id);
+                }
+            }
+        }
+        any_fixed
+    }
+}
+
+/// No value for any of up to sixteen variables.
+const NOTHING: [Option<Value>; 16] = [const { None }; 16];
+
+/// What tells apart instances whose verdict is final: since when, where that will be told.
+fn fixed_at(now: Truth, quantified: &QuantifiedCode, step: u32) -> u32 {
+    if now == Truth::from(!quantified.universal) {
+        step
+    } else {
+        u32::MAX
+    }
+}
+
+/// The registers of an instance after this step.
+fn advanced(
+    property: &PropertyCode,
+    registers: &[Register],
+    eval: &mut Eval<'_>,
+) -> Box<[Register]> {
+    if registers.is_empty() {
+        return Box::default();
+    }
+    let operands: Vec<Operands> = property
+        .frame
+        .iter()
+        .map(|id| eval.operands(*id, true))
+        .collect();
+    let mut registers: Box<[Register]> = registers.into();
+    for ((register, id), operands) in registers.iter_mut().zip(&property.frame).zip(operands) {
+        register.advance(
+            &eval.code.registers[*id as usize].kind,
+            operands,
+            &eval.clock,
+        );
+    }
+    registers
+}
+
+/// Adds the value of a term, or its elements; says whether it is not known.
+fn collect(eval: &mut Eval<'_>, term: NodeId, elements: bool, into: &mut Vec<Value>) -> bool {
+    let value = if eval.tracks.multi {
+        match eval.cell(term) {
+            Cell::Known(value) => Val::Own(value),
+            Cell::Unknown => Val::Unknown,
+        }
+    } else {
+        eval.value(term)
+    };
+    let Some(value) = value.known() else {
+        return true;
+    };
+    let mut add = |value: &Value| {
+        if !value.is_null() && !into.contains(value) {
+            into.push(value.clone());
+        }
+    };
+    match value {
+        Value::List(items) if elements => items.iter().for_each(add),
+        Value::Set(items) if elements => items.iter().for_each(add),
+        value => add(value),
+    }
+    false
+}

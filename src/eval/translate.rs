@@ -1,0 +1,73 @@
+//! Formulas of a spec as `automata` reads them.
+
+use crate::automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval};
+use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::ids::{FormulaId, LetterId};
+
+/// A formula of the spec among those of `automata`: its letters become atoms in the order of `letters`.
+pub(super) fn translate(
+    formulas: &Formulas,
+    root: FormulaId,
+    letters: &[LetterId],
+    into: &mut AFormulas,
+) -> AFormulaId {
+    let mut needed = vec![false; formulas.len()];
+    let mut todo = vec![root];
+    while let Some(id) = todo.pop() {
+        if !std::mem::replace(&mut needed[id.index()], true) {
+            todo.extend(formulas.operands(id));
+        }
+    }
+    let window = |bound: &Option<Bound>| match bound {
+        None => Interval::ALL,
+        Some(Bound::Steps(lo, hi)) => Interval::steps(*lo, *hi),
+        Some(Bound::Time(lo, hi)) => Interval::time(*lo, *hi),
+    };
+    // Operands come before what uses them.
+    let mut made: Vec<Option<AFormulaId>> = vec![None; formulas.len()];
+    let mut last = into.verum();
+    for id in (0..formulas.len())
+        .filter(|id| needed[*id])
+        .map(FormulaId::new)
+    {
+        let truth = into.verum();
+        let of = |id: &FormulaId| made[id.index()].unwrap_or(truth);
+        last = match formulas.get(id) {
+            Formula::True => into.verum(),
+            Formula::False => into.falsum(),
+            Formula::Letter(letter) => {
+                let position = letters
+                    .iter()
+                    .position(|other| other == letter)
+                    .unwrap_or(usize::MAX);
+                into.atom(Atom(u32::try_from(position).unwrap_or(u32::MAX)))
+            }
+            Formula::Last => into.last(),
+            Formula::Not(a) => into.not(of(a)),
+            Formula::And(a, b) => into.and(of(a), of(b)),
+            Formula::Or(a, b) => into.or(of(a), of(b)),
+            Formula::Implies(a, b) => into.implies(of(a), of(b)),
+            Formula::Iff(a, b) => into.iff(of(a), of(b)),
+            Formula::Unary(op, bound, a) => match op {
+                Unary::Next => into.next(of(a)),
+                Unary::WeakNext => into.weak_next(of(a)),
+                Unary::Eventually => into.eventually(window(bound), of(a)),
+                Unary::Always => into.always(window(bound), of(a)),
+                Unary::Previously => into.previously(of(a)),
+                Unary::WeakPreviously => into.weak_previously(of(a)),
+                Unary::Once => into.once(window(bound), of(a)),
+                Unary::Historically => into.historically(window(bound), of(a)),
+            },
+            Formula::Binary(op, bound, a, b) => match op {
+                Binary::Until => into.until(of(a), window(bound), of(b)),
+                Binary::Unless => into.unless(of(a), of(b)),
+                Binary::Release => into.release(of(a), of(b)),
+                Binary::StrongRelease => into.strong_release(of(a), of(b)),
+                Binary::Since => into.since(of(a), of(b)),
+                Binary::BackTo => into.back_to(of(a), of(b)),
+            },
+        };
+        made[id.index()] = Some(last);
+    }
+    last
+}
