@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::builder::PossibleValuesParser;
+
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
@@ -13,6 +15,7 @@ use crate::diagnostic::did_you_mean;
 use crate::eval::Program;
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
+use crate::input;
 use crate::input::formats::From;
 use crate::input::open::{self, OpenError, Source};
 use crate::problem::{Problem, ProblemKind};
@@ -41,8 +44,8 @@ pub(super) struct Args {
     /// Recorded traces
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
-    /// The format of the traces: `auto`, `native`, `openai`, `claude_code`, …
-    #[arg(long, default_value = "auto", value_name = "FORMAT")]
+    /// The format of the traces; `native` reads them by the paths of the spec
+    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = formats())]
     from: String,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -158,6 +161,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
+}
+
+/// The values of `--from`.
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        std::iter::once("auto").chain(
+            input::formats::Format::ALL
+                .into_iter()
+                .map(input::formats::Format::name),
+        ),
+    )
 }
 
 /// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
