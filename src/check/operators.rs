@@ -219,6 +219,15 @@ impl<'a> Checker<'a> {
     }
 
     fn order(&mut self, scope: &Scope<'a>, op: Compare, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+        if op == Compare::Lt && self.is_backward_arrow(scope, lhs, rhs) {
+            let arrow = Span::new(span.file, lhs.span.end, rhs.span.start + 1);
+            self.report(
+                Diagnostic::new(Code::G0303, span, "`<-` is no operator")
+                    .label("reads as `<` and a minus sign")
+                    .fix("write the implication the other way round", arrow, " -> "),
+            );
+            return self.wrong();
+        }
         let (left, right) = self.sides(scope, lhs, rhs);
         for (typed, expr) in [(&left, lhs), (&right, rhs)] {
             self.refuse_identity(typed, *expr.span);
@@ -248,6 +257,15 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         self.add(Expr::Compare(op, left.id, right.id), Type::Bool, span)
+    }
+
+    /// `a <- b` between conditions.
+    fn is_backward_arrow(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr) -> bool {
+        if !matches!(rhs.kind, ExprKind::Unary { op: ast::UnaryOp::Neg, .. }) || lhs.span.end > rhs.span.start {
+            return false;
+        }
+        let between = Span::new(lhs.span.file, lhs.span.end, rhs.span.start + 1);
+        self.sources.slice(between).trim() == "<-" && self.operand(scope, lhs, None).ty == Type::Bool
     }
 
     fn refuse_identity(&mut self, typed: &Typed, span: Span) {

@@ -1,5 +1,6 @@
 //! From JSON to typed values: one set of rules, for scalars in a text and for values in a tree.
 
+use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::document::{self, brief};
@@ -74,27 +75,24 @@ pub(crate) fn takes_tree(ty: &Type) -> bool {
 }
 
 /// Reads a scalar of a text.
-pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme, text: &str) -> Reading {
+pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme<'_>) -> Reading {
     if lexeme == Lexeme::Null {
         return null(field);
     }
-    if let (Lexeme::Number(start, end), Type::Time | Type::Duration) = (lexeme, field.ty.non_null())
+    if let (Lexeme::Number(digits), ty @ (Type::Time | Type::Duration)) =
+        (lexeme, field.ty.non_null())
     {
         // The digits themselves: a float keeps too few of them.
-        let digits = text.get(start..end).unwrap_or_default();
-        return instant(field.ty.non_null(), digits, field.unit);
+        return instant(ty, digits, field.unit);
     }
-    match document::scalar(lexeme, text) {
+    match document::scalar(lexeme) {
         Ok(value) => convert(value, &field.ty, field.unit),
-        Err(kind) => stand_in(kind),
+        Err(_) => stand_in(ProblemKind::Number),
     }
 }
 
 /// Reads a string of a text.
-pub(crate) fn from_text(field: &Field, text: &str, lone: bool) -> Reading {
-    if lone {
-        return stand_in(ProblemKind::InvalidUtf8);
-    }
+pub(crate) fn from_text(field: &Field, text: &str) -> Reading {
     match field.ty.non_null() {
         Type::String | Type::Json | Type::Error => Ok(Value::string(text)),
         Type::Enum(of) => enum_value(of, text, &field.ty),
@@ -122,8 +120,12 @@ pub(crate) fn from_value(field: &Field, value: &Value) -> Reading {
 }
 
 /// A list or an object where a scalar must be.
-pub(crate) fn no_scalar(field: &Field, open: u8) -> Reading {
-    let found = if open == b'{' { "an object" } else { "a list" };
+pub(crate) fn no_scalar(field: &Field, open: Peek) -> Reading {
+    let found = if open == Peek::Object {
+        "an object"
+    } else {
+        "a list"
+    };
     wrong(found, &field.ty)
 }
 
@@ -131,7 +133,6 @@ pub(crate) fn no_scalar(field: &Field, open: u8) -> Reading {
 pub(crate) fn stand_in(kind: ProblemKind) -> Reading {
     let message = match kind {
         ProblemKind::DuplicateKey => "an object in it has a key twice",
-        ProblemKind::InvalidUtf8 => document::HALF_PAIR,
         _ => "it is or holds a number that cannot be kept",
     };
     trouble(kind, message.to_owned())

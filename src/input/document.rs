@@ -6,13 +6,13 @@
 //! It travels with the subtree that it is in, so a reader that moves subtrees into canonical events need not know of
 //! it; the projection makes every cell that is a stand-in, or contains one, unknown. Stand-ins are
 //! * `NaN`, `Infinity` and numbers beyond a float (`1e999`),
-//! * strings with half a surrogate pair, which are no text,
 //! * objects with a key twice: the whole object, since it cannot be told which copy another reader believes.
 
+use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::limits::InputLimits;
-use super::scan::{Fault, FaultKind, Lexeme, Raw, Scanner, decode};
+use super::scan::{Fault, FaultKind, Lexeme, Scanner};
 use crate::problem::ProblemKind;
 use crate::value::{EnumValue, Number, Object, Value};
 
@@ -23,7 +23,6 @@ const STAND_IN: u16 = u16::MAX;
 pub fn unknown(why: ProblemKind) -> Value {
     let index = match why {
         ProblemKind::DuplicateKey => 1,
-        ProblemKind::InvalidUtf8 => 2,
         _ => 0,
     };
     Value::Enum(EnumValue {
@@ -40,7 +39,6 @@ pub fn why(value: &Value) -> Option<ProblemKind> {
             index,
         }) => Some(match index {
             1 => ProblemKind::DuplicateKey,
-            2 => ProblemKind::InvalidUtf8,
             _ => ProblemKind::Number,
         }),
         _ => None,
@@ -130,7 +128,7 @@ pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (Prob
     }
 }
 
-/// Parses one JSON text. Numbers are exact; keys that stand twice, `NaN` and half surrogate pairs become stand-ins.
+/// Parses one JSON text. Numbers are exact; keys that stand twice and `NaN` become stand-ins.
 ///
 /// # Errors
 /// The text is not UTF-8, is not JSON, or is nested too deeply.
@@ -141,13 +139,13 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
         message: "the bytes are not UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner = Scanner::new(text.as_bytes());
+    let mut scanner = Scanner::new(text.as_bytes(), 0, Vec::new());
     let mut notes = Vec::new();
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
-    let value = build(&mut scanner, text, limits.depth(), &mut notes).map_err(fail)?;
+    let value = build(&mut scanner, limits.depth(), &mut notes).map_err(fail)?;
     if !scanner.at_end() {
         return Err(fail(Fault {
-            at: scanner.at,
+            at: scanner.at(),
             kind: FaultKind::Syntax("more text follows the value"),
         }));
     }
@@ -173,37 +171,23 @@ pub(crate) struct Note {
 /// Builds the tree of the value at the scanner.
 pub(crate) fn build(
     scanner: &mut Scanner<'_>,
-    text: &str,
     depth: usize,
     notes: &mut Vec<Note>,
 ) -> Result<Value, Fault> {
-    let byte = scanner.peek()?;
-    let start = scanner.at;
+    let peek = scanner.peek()?;
+    let start = scanner.at();
     let too_deep = Fault {
         at: start,
         kind: FaultKind::Depth,
     };
-    match byte {
-        b'{' => {
+    match peek {
+        Peek::Object => {
             let inner = depth.checked_sub(1).ok_or(too_deep)?;
             let mut members = Vec::new();
-            let mut lone = None;
-            let mut next = scanner.first_key()?;
-            while let Some(key) = next {
-                if key.lone {
-                    lone = Some(key);
-                }
-                let name = name(text, key);
-                members.push((name, build(scanner, text, inner, notes)?));
-                next = scanner.next_key()?;
-            }
-            if let Some(key) = lone {
-                notes.push(Note {
-                    at: key.start,
-                    kind: ProblemKind::InvalidUtf8,
-                    message: lone_key(text.get(key.start..key.end).unwrap_or_default()),
-                });
-                return Ok(unknown(ProblemKind::DuplicateKey));
+            let mut next = scanner.first_key()?.map(|key| SmolStr::new(key.text));
+            while let Some(name) = next {
+                members.push((name, build(scanner, inner, notes)?));
+                next = scanner.next_key()?.map(|key| SmolStr::new(key.text));
             }
             Ok(match Object::new(members) {
                 Ok(object) => Value::Object(object.into()),
@@ -217,70 +201,38 @@ pub(crate) fn build(
                 }
             })
         }
-        b'[' => {
+        Peek::Array => {
             let inner = depth.checked_sub(1).ok_or(too_deep)?;
             let mut items = Vec::new();
-            let mut more = scanner.first_item()?;
-            while more {
-                items.push(build(scanner, text, inner, notes)?);
-                more = scanner.next_item()?;
+            let mut next = scanner.first_item()?;
+            while next.is_some() {
+                items.push(build(scanner, inner, notes)?);
+                next = scanner.next_item()?;
             }
             Ok(Value::list(items))
         }
-        _ => {
-            let lexeme = scanner.scalar(byte)?;
-            Ok(scalar(lexeme, text).unwrap_or_else(|kind| {
-                notes.push(Note {
-                    at: start,
-                    kind,
-                    message: match kind {
-                        ProblemKind::InvalidUtf8 => HALF_PAIR.to_owned(),
-                        _ => {
-                            let number = text.get(start..scanner.at).unwrap_or_default();
-                            format!("`{}` is no number that can be kept", brief(number))
-                        }
-                    },
-                });
-                unknown(kind)
-            }))
-        }
+        _ => Ok(scalar(scanner.scalar(peek)?).unwrap_or_else(|digits| {
+            notes.push(Note {
+                at: start,
+                kind: ProblemKind::Number,
+                message: format!("`{}` is no number that can be kept", brief(digits)),
+            });
+            unknown(ProblemKind::Number)
+        })),
     }
 }
-
-/// The clause for a string that is no text.
-pub(crate) const HALF_PAIR: &str = "half a surrogate pair stands in a string";
 
 pub(crate) fn duplicate_key(key: &str) -> String {
     format!("the key `{}` stands twice in an object", brief(key))
 }
 
-pub(crate) fn lone_key(raw: &str) -> String {
-    format!("half a surrogate pair stands in the key `{}`", brief(raw))
-}
-
-/// The value of a scalar; the kind of problem where it cannot be known.
-pub(crate) fn scalar(lexeme: Lexeme, text: &str) -> Result<Value, ProblemKind> {
+/// The value of a scalar; where it is a number that cannot be kept, its digits.
+pub(crate) fn scalar(lexeme: Lexeme<'_>) -> Result<Value, &str> {
     match lexeme {
         Lexeme::Null => Ok(Value::Null),
         Lexeme::Bool(value) => Ok(Value::Bool(value)),
-        Lexeme::Number(start, end) => Number::parse(text.get(start..end).unwrap_or_default())
-            .map(Value::Number)
-            .ok_or(ProblemKind::Number),
-        Lexeme::NotFinite => Err(ProblemKind::Number),
-        Lexeme::String(raw) if raw.lone => Err(ProblemKind::InvalidUtf8),
-        Lexeme::String(raw) => Ok(Value::String(name(text, raw))),
-    }
-}
-
-/// The text of a string.
-pub(crate) fn name(text: &str, raw: Raw) -> SmolStr {
-    let inner = text.get(raw.start..raw.end).unwrap_or_default();
-    if raw.escaped && !raw.lone {
-        let mut decoded = String::with_capacity(inner.len());
-        decode(inner, &mut decoded);
-        SmolStr::from(decoded)
-    } else {
-        SmolStr::new(inner)
+        Lexeme::Number(digits) => Number::parse(digits).map(Value::Number).ok_or(digits),
+        Lexeme::String(text) => Ok(Value::string(text)),
     }
 }
 

@@ -7,9 +7,10 @@
 //! # What is lost, and how much of it
 //! * An object with a key twice: every cell that lies below it or contains it is unknown. Around the list of events,
 //!   the record is refused, since its steps cannot be known.
-//! * `NaN`, `1e999`, half a surrogate pair: the cell that reads it.
-//! * Text that is no JSON, no UTF-8, or beyond a limit: the record.
+//! * `NaN`, `1e999`: the cell that reads it.
+//! * Text that is no JSON, no UTF-8 (half a surrogate pair among it), or beyond a limit: the record.
 
+use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::document::{self, explain, newlines};
@@ -63,7 +64,8 @@ pub struct Projection {
 pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
-    decoded: Vec<u8>,
+    /// For strings with escapes.
+    tape: Vec<u8>,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }
@@ -155,12 +157,11 @@ impl Projection {
         let mut at = 0;
         let mut ordinal = raw.ordinal;
         loop {
-            let mut scan = Scanner::new(text.as_bytes());
-            scan.at = at;
+            let mut scan = Scanner::new(text.as_bytes(), at, Vec::new());
             if scan.at_end() {
                 return;
             }
-            let start = scan.at;
+            let start = scan.at();
             let place = Place {
                 file,
                 text,
@@ -168,7 +169,7 @@ impl Projection {
                 line: raw.line + newlines(text.as_bytes(), start),
                 ordinal,
             };
-            let result = self.one(scan, &place, scratch);
+            let result = self.one(&place, scratch);
             match result {
                 Ok((outcome, end)) => {
                     out.push(outcome);
@@ -181,13 +182,12 @@ impl Projection {
                 }
             }
             ordinal += 1;
-            let mut rest = Scanner::new(text.as_bytes());
-            rest.at = at;
+            let mut rest = Scanner::new(text.as_bytes(), at, Vec::new());
             match rest.peek() {
-                Ok(b'{' | b'[') | Err(_) if !self.by_lines() || rest.at_end() => {}
+                Ok(Peek::Object | Peek::Array) | Err(_) if !self.by_lines() || rest.at_end() => {}
                 _ => {
                     let fault = Fault {
-                        at: rest.at,
+                        at: rest.at(),
                         kind: FaultKind::Syntax("more text follows the value"),
                     };
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
@@ -198,15 +198,10 @@ impl Projection {
         }
     }
 
-    /// Reads the value at the scanner; where it ends.
-    fn one(
-        &self,
-        scan: Scanner<'_>,
-        place: &Place<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<(Outcome, usize), Fault> {
+    /// Reads the value at a place; where it ends.
+    fn one(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<(Outcome, usize), Fault> {
         match self.plan.mode {
-            Mode::At => self.record(scan, place, scratch).map(|(outcome, end)| {
+            Mode::At => self.record(place, scratch).map(|(outcome, end)| {
                 let outcome = outcome.unwrap_or_else(|| {
                     Outcome::LeftOut(place.problem(
                         ProblemKind::LeftOut,
@@ -216,15 +211,15 @@ impl Projection {
                 (outcome, end)
             }),
             Mode::Lines => self
-                .event(scan, place, scratch)
+                .event(place, scratch)
                 .map(|(outcome, end)| (outcome.unwrap_or_else(|| place.nothing()), end)),
             Mode::Native => {
                 let single_first = scratch.single;
                 for single in [single_first, !single_first] {
                     let (outcome, end) = if single {
-                        self.event(scan, place, scratch)?
+                        self.event(place, scratch)?
                     } else {
-                        self.record(scan, place, scratch)?
+                        self.record(place, scratch)?
                     };
                     if let Some(outcome) = outcome {
                         scratch.single = single;
@@ -232,27 +227,24 @@ impl Projection {
                     }
                 }
                 // An object whose `events` is a list in one reading only: it stands there twice.
-                let (_, end) = self.event(scan, place, scratch)?;
+                let (_, end) = self.event(place, scratch)?;
                 Ok((place.nothing(), end))
             }
         }
     }
 
-    fn walk<'j, 's>(
-        &'s self,
-        scan: Scanner<'j>,
-        text: &'j str,
-        scratch: &'s mut Scratch,
-    ) -> Walk<'j, 's> {
+    fn walk<'j, 's>(&'s self, place: &Place<'j>, scratch: &'s mut Scratch) -> Walk<'j, 's> {
         scratch.keys.clear();
         scratch.sink.begin(&self.plan, self.limits.problems);
         Walk {
             plan: &self.plan,
-            text,
-            scan,
+            scan: Scanner::new(
+                place.text.as_bytes(),
+                place.start,
+                std::mem::take(&mut scratch.tape),
+            ),
             keys: &mut scratch.keys,
             sink: &mut scratch.sink,
-            decoded: &mut scratch.decoded,
             depth: self.limits.depth(),
             quiet: false,
             members: None,
@@ -263,13 +255,13 @@ impl Projection {
     /// Reads a whole trace; none where it has no list of events.
     fn record(
         &self,
-        scan: Scanner<'_>,
         place: &Place<'_>,
         scratch: &mut Scratch,
     ) -> Result<(Option<Outcome>, usize), Fault> {
-        let mut walk = self.walk(scan, place.text, scratch);
+        let mut walk = self.walk(place, scratch);
         walk.whole(LevelId::Record)?;
-        let end = walk.scan.at;
+        let end = walk.scan.at();
+        scratch.tape = walk.scan.into_tape();
         let sink = &mut scratch.sink;
         Ok((self.finish_record(sink, place), end))
     }
@@ -313,13 +305,12 @@ impl Projection {
     /// Reads a single event; none where it is a whole trace.
     fn event(
         &self,
-        scan: Scanner<'_>,
         place: &Place<'_>,
         scratch: &mut Scratch,
     ) -> Result<(Option<Outcome>, usize), Fault> {
-        let mut walk = self.walk(scan, place.text, scratch);
+        let mut walk = self.walk(place, scratch);
         walk.event()?;
-        let end = walk.scan.at;
+        let end = walk.scan.at();
         if walk.is_record {
             return Ok((None, end));
         }
@@ -335,10 +326,11 @@ impl Projection {
             ends && members == Some(1 + usize::from(named))
         });
         if self.plan.reads_meta() && !is_end {
-            walk.scan = scan;
+            walk.scan.seek(place.start);
             walk.quiet = true;
             walk.whole(LevelId::Record)?;
         }
+        scratch.tape = walk.scan.into_tape();
         let sink = &mut scratch.sink;
         Ok((Some(self.finish_event(sink, place, is_end)), end))
     }

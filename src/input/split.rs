@@ -3,9 +3,10 @@
 //! # Where a record ends
 //! A line that begins with `{`, ends with `}` and is not followed by a line that begins with `,`, `}` or `]` is a
 //! record of its own: if its brackets did not match, what follows could not be JSON either. That costs a look at each
-//! end of a line. Any other line that opens a bracket is scanned: its value may go on over the next lines. Where the
-//! scan fails, the line is left to the parser, which names it in a problem, and reading resumes at the next line, so
-//! that one unclosed bracket loses one line.
+//! end of a line, and is a guess that the parser verifies. Any other line that opens a bracket is passed over with the
+//! scanner that the parser uses: its value may go on over the next lines. Where that fails, the line is left to the
+//! parser, which names it in a problem, and reading resumes at the next line, so that one unclosed bracket loses one
+//! line.
 //!
 //! A list at the top of a file is a list of records (unless the layout says that the document is the list): its items
 //! are found one by one, so its size does not matter.
@@ -311,13 +312,12 @@ impl<R: Read> Splitter<R> {
             return Scanned::Fault("unclosed");
         }
         loop {
-            let mut scanner = Scanner::new(&self.buffer);
-            scanner.at = self.at;
-            let scanned = scanner.skip(&mut (), usize::MAX);
+            let mut scanner = Scanner::new(&self.buffer, self.at, Vec::new());
+            let scanned = scanner.skip(None, usize::MAX);
             match scanned {
                 // A number at the end of the buffer may go on.
-                Ok(()) if scanner.at < self.buffer.len() || self.eof => {
-                    let end = scanner.at;
+                Ok(()) if scanner.at() < self.buffer.len() || self.eof => {
+                    let end = scanner.at();
                     if end - self.at > self.limits.record_bytes {
                         return Scanned::TooLong;
                     }

@@ -1,10 +1,12 @@
 //! The walk over a text: one pass that reads what the plan asks for and passes over the rest.
 
+use jiter::Peek;
+
 use super::cell::{self, Trouble, no_scalar, takes_tree};
 use super::document::{self, Note, build};
 use super::keys::OpenKeys;
 use super::plan::{LevelId, Plan};
-use super::scan::{Fault, FaultKind, Keys, Scanner};
+use super::scan::{Fault, FaultKind, Scanner};
 use super::sink::Sink;
 use super::tree::TreeWalk;
 use super::trie::NodeId;
@@ -15,12 +17,9 @@ use crate::value::{Cell, Value};
 /// The state of a walk.
 pub(crate) struct Walk<'j, 's> {
     pub(crate) plan: &'s Plan,
-    pub(crate) text: &'j str,
     pub(crate) scan: Scanner<'j>,
     pub(crate) keys: &'s mut OpenKeys,
     pub(crate) sink: &'s mut Sink,
-    /// Memory for strings with escapes.
-    pub(crate) decoded: &'s mut Vec<u8>,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
@@ -38,7 +37,7 @@ impl Walk<'_, '_> {
     pub(crate) fn whole(&mut self, level: LevelId) -> Step {
         if self.plan.level(level).wants_tree() {
             self.scan.peek()?;
-            let start = self.scan.at;
+            let start = self.scan.at();
             let tree = self.tree()?.0;
             TreeWalk {
                 plan: self.plan,
@@ -47,7 +46,7 @@ impl Walk<'_, '_> {
                 lists: true,
             }
             .queries(level, &tree);
-            self.scan.at = start;
+            self.scan.seek(start);
             self.quiet = true;
         }
         let quiet = self.quiet;
@@ -59,28 +58,28 @@ impl Walk<'_, '_> {
     /// Walks the value at a place of the trie.
     fn value(&mut self, level: LevelId, id: NodeId) -> Step {
         let node = self.plan.level(level).trie.node(id);
-        let byte = self.scan.peek()?;
-        let start = self.scan.at;
+        let peek = self.scan.peek()?;
+        let start = self.scan.at();
         let was_quiet = self.quiet;
         let mut walked = false;
         for &slot in &node.slots {
             self.again(&mut walked, start);
-            self.field(level, slot, byte)?;
+            self.field(level, slot, peek)?;
         }
-        if node.list && byte == b'[' {
+        if node.list && peek == Peek::Array {
             self.again(&mut walked, start);
             self.list(level)?;
         }
-        match byte {
-            b'{' if node.has_names() || node.has_indices() => {
+        match peek {
+            Peek::Object if node.has_names() || node.has_indices() => {
                 self.again(&mut walked, start);
                 self.object(level, id)?;
             }
-            b'[' if node.has_indices() => {
+            Peek::Array if node.has_indices() => {
                 self.again(&mut walked, start);
                 self.items(level, id)?;
             }
-            _ if !walked => self.skip(byte)?,
+            _ if !walked => self.skip(peek)?,
             _ => {}
         }
         self.quiet = was_quiet;
@@ -90,27 +89,32 @@ impl Walk<'_, '_> {
     /// Several readers of one value walk it one after the other.
     fn again(&mut self, walked: &mut bool, start: usize) {
         if *walked {
-            self.scan.at = start;
+            self.scan.seek(start);
             self.quiet = true;
         }
         *walked = true;
     }
 
     #[inline]
-    fn skip(&mut self, byte: u8) -> Step {
-        if byte != b'{' && byte != b'[' {
-            return self.scan.scalar(byte).map(|_| ());
+    fn skip(&mut self, peek: Peek) -> Step {
+        if !matches!(peek, Peek::Object | Peek::Array) {
+            return self.scan.pass(peek);
         }
-        self.scan.skip(self.keys, self.depth)?;
+        self.scan.skip(Some(self.keys), self.depth)?;
         if !self.keys.found.is_empty() {
             self.report();
         }
         Ok(())
     }
 
+    fn skip_next(&mut self) -> Step {
+        let peek = self.scan.peek()?;
+        self.skip(peek)
+    }
+
     fn open(&mut self) -> Step {
         self.depth = self.depth.checked_sub(1).ok_or(Fault {
-            at: self.scan.at,
+            at: self.scan.at(),
             kind: FaultKind::Depth,
         })?;
         Ok(())
@@ -119,23 +123,21 @@ impl Walk<'_, '_> {
     fn object(&mut self, level: LevelId, id: NodeId) -> Step {
         self.open()?;
         let node = self.plan.level(level).trie.node(id);
+        let bytes = self.scan.bytes();
         self.keys.open();
         let mut next = self.scan.first_key()?;
         while let Some(key) = next {
-            self.keys.key(self.scan.bytes, key);
-            match node.named(self.keys.text(self.text, key)) {
+            self.keys.key(bytes, key);
+            match node.named(key.text) {
                 Some(child) => self.value(level, child)?,
-                None => {
-                    let byte = self.scan.peek()?;
-                    self.skip(byte)?;
-                }
+                None => self.skip_next()?,
             }
             next = self.scan.next_key()?;
         }
         if level == LevelId::Event && id == 0 {
             self.members = Some(self.keys.count());
         }
-        self.keys.close(self.scan.bytes, self.scan.at);
+        self.keys.close(bytes);
         if !self.keys.found.is_empty() {
             // Whose event or record it is, is kept: its name does not hang on the other keys.
             let name = self.sink.name(self.plan, level);
@@ -155,17 +157,14 @@ impl Walk<'_, '_> {
         self.open()?;
         let node = self.plan.level(level).trie.node(id);
         let mut index = 0;
-        let mut more = self.scan.first_item()?;
-        while more {
+        let mut next = self.scan.first_item()?;
+        while let Some(peek) = next {
             match node.indexed(index) {
                 Some(child) => self.value(level, child)?,
-                None => {
-                    let byte = self.scan.peek()?;
-                    self.skip(byte)?;
-                }
+                None => self.skip(peek)?,
             }
             index += 1;
-            more = self.scan.next_item()?;
+            next = self.scan.next_item()?;
         }
         self.depth += 1;
         Ok(())
@@ -177,15 +176,15 @@ impl Walk<'_, '_> {
             self.sink.found_list = true;
         }
         self.open()?;
-        let mut more = self.scan.first_item()?;
-        while more {
+        let mut next = self.scan.first_item()?;
+        while next.is_some() {
             if level == LevelId::Record {
                 self.event()?;
             } else {
                 self.sink.begin_row(self.plan);
                 self.whole(LevelId::Element)?;
             }
-            more = self.scan.next_item()?;
+            next = self.scan.next_item()?;
         }
         self.depth += 1;
         Ok(())
@@ -194,7 +193,7 @@ impl Walk<'_, '_> {
     /// An event, with all its steps.
     pub(crate) fn event(&mut self) -> Step {
         self.scan.peek()?;
-        let at = self.scan.at;
+        let at = self.scan.at();
         self.sink.begin_event(self.plan);
         self.members = None;
         let quiet = self.quiet;
@@ -204,17 +203,17 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn field(&mut self, level: LevelId, slot: usize, byte: u8) -> Step {
-        let at = self.scan.at;
+    fn field(&mut self, level: LevelId, slot: usize, peek: Peek) -> Step {
+        let at = self.scan.at();
         if let (LevelId::Event, Some(native)) = (level, self.plan.native)
             && slot == native.events
         {
-            self.is_record |= byte == b'[';
-            return self.skip(byte);
+            self.is_record |= peek == Peek::Array;
+            return self.skip(peek);
         }
         let field = &self.plan.level(level).slots[slot];
-        let reading = match byte {
-            b'{' | b'[' if takes_tree(&field.ty) => {
+        let reading = match peek {
+            Peek::Object | Peek::Array if takes_tree(&field.ty) => {
                 let (tree, whole) = self.tree()?;
                 if whole && matches!(field.ty.non_null(), Type::Json) {
                     Ok(tree)
@@ -222,23 +221,19 @@ impl Walk<'_, '_> {
                     cell::from_value(field, &tree)
                 }
             }
-            b'{' | b'[' => {
-                self.skip(byte)?;
-                no_scalar(field, byte)
+            Peek::Object | Peek::Array => {
+                self.skip(peek)?;
+                no_scalar(field, peek)
             }
-            b'"' => {
-                let raw = self.scan.decoded(self.decoded)?;
-                let inner = match raw.escaped {
-                    true => std::str::from_utf8(self.decoded).unwrap_or_default(),
-                    false => self.text.get(raw.start..raw.end).unwrap_or_default(),
-                };
-                if !raw.lone && matches!(field.ty.non_null(), Type::String) {
-                    self.sink.put_text(self.plan, level, slot, inner);
+            Peek::String => {
+                let text = self.scan.string()?;
+                if matches!(field.ty.non_null(), Type::String) {
+                    self.sink.put_text(self.plan, level, slot, text);
                     return Ok(());
                 }
-                cell::from_text(field, inner, raw.lone)
+                cell::from_text(field, text)
             }
-            _ => cell::from_lexeme(field, self.scan.scalar(byte)?, self.text),
+            _ => cell::from_lexeme(field, self.scan.scalar(peek)?),
         };
         self.sink.put(self.plan, level, slot, reading, at);
         Ok(())
@@ -248,7 +243,7 @@ impl Walk<'_, '_> {
     /// losses are told by the field that reads them.
     fn tree(&mut self) -> Result<(Value, bool), Fault> {
         let mut notes = Vec::new();
-        let tree = build(&mut self.scan, self.text, self.depth, &mut notes)?;
+        let tree = build(&mut self.scan, self.depth, &mut notes)?;
         let whole = notes.is_empty();
         for Note { at, kind, message } in notes {
             if kind == ProblemKind::DuplicateKey && !self.quiet {
@@ -261,16 +256,12 @@ impl Walk<'_, '_> {
     /// Tells of the objects that cannot be trusted.
     fn report(&mut self) {
         for found in std::mem::take(&mut self.keys.found) {
-            let (kind, message) = if found.lone {
-                (ProblemKind::InvalidUtf8, document::lone_key(&found.key))
-            } else {
-                (
-                    ProblemKind::DuplicateKey,
-                    document::duplicate_key(&found.key),
-                )
-            };
             if !self.quiet {
-                self.sink.tell(Trouble { kind, message }, None, found.at);
+                let trouble = Trouble {
+                    kind: ProblemKind::DuplicateKey,
+                    message: document::duplicate_key(&found.key),
+                };
+                self.sink.tell(trouble, None, found.at);
             }
         }
     }
