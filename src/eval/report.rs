@@ -57,7 +57,7 @@ fn property_verdicts(
     let base = PropertyVerdict {
         property,
         verdict,
-        is_final: complete || decided.is_some(),
+        is_final: complete || verdict.is_final(),
         at,
         from: None,
         vacuous: holds

@@ -126,20 +126,26 @@ fn by_definition(
         unseen.extend(xs.iter().map(|x| run(x, &fresh)));
         unseen.extend(ys.iter().map(|y| run(&fresh, y)));
     }
-    let places = if two { 1..3 } else { 1..2 };
-    let wild = rows
-        .iter()
-        .any(|row| row[places.clone()].contains(&Cell::Unknown));
+    // A key that is not known may be any value, alone or beside any other.
+    let is_wild = |place: usize| rows.iter().any(|row| row[place] == Cell::Unknown);
+    let mut wild = Vec::new();
+    if is_wild(1) && (!two || is_wild(2)) {
+        wild.push(run(&fresh, &fresh));
+    }
+    if two && is_wild(2) {
+        wild.extend(xs.iter().map(|x| run(x, &fresh)));
+    }
+    if two && is_wild(1) {
+        wild.extend(ys.iter().map(|y| run(&fresh, y)));
+    }
     let flip = |truth: Truth| if universal { truth } else { !truth };
     let mut now = Truth::True;
     for verdict in &instances {
         now = now.and(flip(kleene(*verdict)));
     }
-    // A key that is not known may be any value, alone or beside any other.
     if wild
-        && unseen
-            .iter()
-            .any(|verdict| flip(kleene(*verdict)) != Truth::True)
+        .iter()
+        .any(|verdict| flip(kleene(*verdict)) != Truth::True)
     {
         now = now.and(Truth::Unknown);
     }

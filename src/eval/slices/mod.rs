@@ -15,7 +15,7 @@ mod place;
 mod step;
 mod verdict;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::eval::binding::{self, Key};
 use crate::eval::expr::Eval;
@@ -90,8 +90,10 @@ pub(in crate::eval) struct Slices {
     live: Vec<u32>,
     /// Classes whose verdict is final.
     fixed: Vec<u32>,
-    /// An unknown key was met: an instance that may be any value.
-    wild: bool,
+    /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
+    wild: u32,
+    /// Of tuples: the values seen in each place.
+    seen: Vec<FxHashSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
     /// Whether some instance's verdict alone decides the property.
@@ -139,7 +141,8 @@ impl Slices {
             }],
             live: Vec::new(),
             fixed: Vec::new(),
-            wild: false,
+            wild: 0,
+            seen: vec![FxHashSet::default(); quantified.vars.len()],
             overflow: false,
             decisive: false,
             any: false,

@@ -14,15 +14,18 @@ impl Slices {
     /// Collects the values that the compared terms take.
     pub(super) fn read_terms(&mut self, quantified: &QuantifiedCode, eval: &mut Eval<'_>) {
         self.singles.clear();
-        for (var, values) in quantified.vars.iter().zip(&mut self.values) {
+        for (index, var) in quantified.vars.iter().enumerate() {
+            let values = &mut self.values[index];
             values.clear();
             values.extend(var.constants.iter().cloned());
+            let mut wild = false;
             for term in &var.terms {
-                self.wild |= collect(eval, *term, false, values);
+                wild |= collect(eval, *term, false, values);
             }
             for term in &var.elements {
-                self.wild |= collect(eval, *term, true, values);
+                wild |= collect(eval, *term, true, values);
             }
+            self.wild |= u32::from(wild).checked_shl(index as u32).unwrap_or(0);
         }
     }
 
@@ -40,12 +43,21 @@ impl Slices {
             let values = &mut self.in_range[index];
             values.clear();
             if collect(eval, range, true, values) {
-                self.wild = true;
+                self.wild |= 1u32.checked_shl(index as u32).unwrap_or(0);
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
                 if !self.values[index].contains(value) {
                     self.values[index].push(value.clone());
+                }
+            }
+        }
+        if quantified.vars.len() > 1 {
+            for (seen, values) in self.seen.iter_mut().zip(&self.values) {
+                for value in values {
+                    if !seen.contains(value) {
+                        seen.insert(value.clone());
+                    }
                 }
             }
         }
@@ -159,8 +171,9 @@ impl Slices {
             {
                 return None;
             }
-            // Not seen before: its verdict is final from this event on.
-            let fixed_at = if known {
+            // Not counted before: its verdict is final from this event on.
+            let counts = |range: Ranges| range.all(quantified.ranged) == Truth::True;
+            let fixed_at = if known && counts(range) == counts(before.range) {
                 before.fixed_at
             } else {
                 Some(fixed_at(now, quantified, step))

@@ -3,7 +3,7 @@
 use super::{Instance, ROOT, Situation, Slices};
 use crate::eval::monitor::{Configs, Standing};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
-use crate::value::Truth;
+use crate::value::{Truth, Value};
 
 impl Slices {
     /// Whether no event can change anything any more.
@@ -36,7 +36,7 @@ impl Slices {
 
     /// Whether the trigger held, or may have held, at some step of some instance.
     pub(in crate::eval) fn triggered(&self) -> bool {
-        self.triggered || (self.root_triggered && (self.any || self.wild))
+        self.triggered || (self.root_triggered && (self.any || self.wild != 0))
     }
 
     /// The verdict over all instances.
@@ -70,14 +70,6 @@ impl Slices {
             let class = self.class(*id);
             let standing = of(&class.situation);
             let in_range = class.situation.range.all(quantified.ranged);
-            // The root and partial bindings speak for a value that is not known.
-            if (*id == ROOT || class.members > class.whole)
-                && self.wild
-                && standing.now != Truth::True
-                && in_range != Truth::False
-            {
-                now = now.and(Truth::Unknown);
-            }
             if class.whole == 0 {
                 all_fixed &= class.members == 0 || (standing.fixed && standing.now == Truth::True);
                 continue;
@@ -92,6 +84,9 @@ impl Slices {
                 Truth::Unknown | Truth::False => {}
             }
         }
+        if self.wild != 0 {
+            now = now.and(self.wild_value(quantified, |situation| of(situation).now));
+        }
         let fixed = match now {
             Truth::False => lost_for_good,
             Truth::True => all_fixed,
@@ -101,6 +96,50 @@ impl Slices {
             now: flip(now),
             fixed: fixed || complete,
         }
+    }
+
+    /// The value over the instances that an unknown key may be, alone or beside any value seen.
+    fn wild_value(&self, quantified: &QuantifiedCode, of: impl Fn(&Situation) -> Truth) -> Truth {
+        // Beyond this all combinations are taken to be possible.
+        const MOST: usize = 100_000;
+        let doubt = |situation: &Situation| {
+            let out = situation.range.all(quantified.ranged) == Truth::False;
+            Truth::from(out).or(of(situation)).or(Truth::Unknown)
+        };
+        let is_wild = |place: usize| self.wild >> place & 1 == 1;
+        let n_places = quantified.vars.len();
+        if n_places == 1 {
+            return doubt(&self.class(ROOT).situation);
+        }
+        let n_options = |place: usize| self.seen[place].len() + usize::from(is_wild(place));
+        let n_all = (0..n_places)
+            .map(n_options)
+            .fold(1usize, usize::saturating_mul);
+        if n_all > MOST {
+            let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
+            return classes
+                .map(|id| doubt(&self.class(*id).situation))
+                .fold(Truth::True, Truth::and);
+        }
+        let mut keys: Vec<Vec<Option<Value>>> = vec![Vec::new()];
+        for (place, seen) in self.seen.iter().enumerate() {
+            let options = || {
+                seen.iter()
+                    .cloned()
+                    .map(Some)
+                    .chain(is_wild(place).then_some(None))
+            };
+            let longer = |key: Vec<Option<Value>>| {
+                options().map(move |option| key.iter().cloned().chain([option]).collect())
+            };
+            keys = keys.into_iter().flat_map(longer).collect();
+        }
+        let value = |key: &Vec<Option<Value>>| match self.class_of(key) {
+            // Instances that are kept have been counted.
+            (_, true) if key.iter().all(Option::is_some) => Truth::True,
+            (class, _) => doubt(&self.class(class).situation),
+        };
+        keys.iter().map(value).fold(Truth::True, Truth::and)
     }
 
     /// The instances that violate a `forall`, earliest first, then by value; at most `most`, and how many there are.
@@ -123,8 +162,10 @@ impl Slices {
                 continue;
             }
             match (situation.fixed_at, end) {
-                (Some(at), _) if standing.fixed => found.push((Some(at), key)),
-                (_, Some(last)) => found.push((last, key)),
+                (Some(at), _) => found.push((Some(at), key)),
+                (None, Some(last)) => found.push((last, key)),
+                // Decided before anything was read.
+                (None, None) if standing.fixed => found.push((None, key)),
                 _ => {}
             }
         }
