@@ -393,7 +393,11 @@ fn other_recordings_are_read_by_their_format() {
     );
     let run = folder.guard(&["audit", "a.guard", "chat.jsonl", "--from", "opnai"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("is no format"), "{}", run.err);
+    assert!(
+        run.err.contains("a similar value exists: 'openai'"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]

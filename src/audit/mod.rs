@@ -17,6 +17,7 @@ mod batch;
 mod program;
 mod reader;
 mod readers;
+mod tests;
 mod text;
 mod wild;
 
@@ -27,16 +28,17 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smol_str::SmolStr;
 
-use crate::input::limits::FileReport;
+use crate::input::limits::{Accounting, FileReport};
 use crate::input::open::Source;
 use crate::input::record::{Event, FileName, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
-use crate::report::{Reporter, Summary};
+use crate::report::{Input, Reporter, Summary};
 use crate::verdict::TraceReport;
 
 use batch::Batch;
 pub use program::Opened;
 pub use readers::{Readers, ReadersError};
+pub use tests::test_record;
 pub use text::{Judgement, TextError, judge_text};
 
 /// What judges traces.
@@ -154,7 +156,7 @@ impl<'a, J: Judge> Audit<'a, J> {
         });
         self.reports(batch.run());
         self.reports(batch.close());
-        self.summary.input.add(&report.accounting);
+        count(&mut self.summary.input, &report.accounting);
         for problem in report.problems.iter().chain(batch.problems()) {
             self.problem(problem);
         }
@@ -169,9 +171,15 @@ impl<'a, J: Judge> Audit<'a, J> {
             );
             self.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
         }
-        if report.accounting.records + report.accounting.events == 0
-            && report.accounting.problems == 0
-        {
+        // Where something was left out or could not be read, that is told already.
+        let Accounting {
+            records,
+            events,
+            problems,
+            left_out,
+            ..
+        } = report.accounting;
+        if records + events + problems + left_out == 0 {
             let message = "no trace was found in this file".to_owned();
             self.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
         }
@@ -258,4 +266,18 @@ fn errors(problems: &[Problem]) -> u64 {
         .iter()
         .filter(|problem| problem.kind.is_error())
         .count() as u64
+}
+
+/// Adds a file to what was read.
+fn count(input: &mut Input, file: &Accounting) {
+    input.files += 1;
+    input.bytes += file.bytes;
+    input.lines += file.lines;
+    input.read += file.lines_read;
+    input.left_out += file.lines_left_out;
+    input.refused += file.lines_refused;
+    input.between += file.lines_between;
+    input.records += file.records;
+    input.events += file.events;
+    input.ends += file.ends;
 }

@@ -146,7 +146,9 @@ impl Readers {
             }) => {
                 let wild = wild(format, granularity);
                 let mut report = wild.read(from, emit);
-                let note = format!("read as `{format}`: {why}; `--from` says otherwise");
+                // How many documents show it differs from file to file; the note is the same.
+                let why = why.split(" (").next().unwrap_or(&why);
+                let note = format!("read as `{format}`: {why} (`--from` overrides)");
                 report
                     .problems
                     .insert(0, wild.problem(ProblemKind::Odd, 0, note));

@@ -4,16 +4,19 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::builder::PossibleValuesParser;
+
 use super::failure::{Failure, Outcome, complain};
+use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
 use super::{jobs, progress, spec};
 use crate::audit::{self, Progress};
 use crate::diagnostic::did_you_mean;
-use crate::eval::{self, Program};
+use crate::eval::Program;
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
+use crate::input;
 use crate::input::formats::From;
-use crate::input::limits::InputLimits;
 use crate::input::open::{self, OpenError, Source};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::explanation::Explanation;
@@ -41,8 +44,8 @@ pub(super) struct Args {
     /// Recorded traces
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
-    /// The format of the traces: `auto`, `native`, `openai`, `claude_code`, …
-    #[arg(long, default_value = "auto", value_name = "FORMAT")]
+    /// The format of the traces; `native` reads them by the paths of the spec
+    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = formats())]
     from: String,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
@@ -62,18 +65,8 @@ pub(super) struct Args {
     /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
     #[arg(long, value_name = "GLOB")]
     glob: Option<String>,
-    /// The longest record that is read, in bytes
-    #[arg(long, value_name = "BYTES", help_heading = "Limits")]
-    max_record_bytes: Option<usize>,
-    /// The deepest nesting that is read
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    max_depth: Option<usize>,
-    /// How many problems of a file, and of a record, are told one by one
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    max_problems: Option<usize>,
-    /// The largest automaton of a property, in states
-    #[arg(long, value_name = "N", help_heading = "Limits")]
-    max_states: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,13 +100,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
     let (mut spec, checked) = spec::usable(&args.spec)?;
     select(&mut spec, &args.properties)?;
-    let program = Program::compile(&spec, &eval_limits(&args)).map_err(|error| {
+    let program = Program::compile(&spec, &args.limits.eval()).map_err(|error| {
         Failure::Usage(format!(
-            "`{}` cannot be judged: {error}",
-            args.spec.display()
+            "`{}` cannot be judged: {}",
+            args.spec.display(),
+            explain(&error)
         ))
     })?;
-    let readers = audit::Readers::new(&spec.signature, from, input_limits(&args))
+    let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut headings = Headings::new(&spec, &checked.sources);
     if args.format == Format::Human {
@@ -167,6 +161,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
+}
+
+/// The values of `--from`.
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        std::iter::once("auto").chain(
+            input::formats::Format::ALL
+                .into_iter()
+                .map(input::formats::Format::name),
+        ),
+    )
 }
 
 /// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
@@ -289,25 +294,4 @@ fn find(args: &Args) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
         }
     }
     Ok((sources, problems))
-}
-
-fn eval_limits(args: &Args) -> eval::Limits {
-    let mut limits = eval::Limits::default();
-    if let Some(states) = args.max_states {
-        limits.automata.states = states;
-    }
-    if let Some(problems) = args.max_problems {
-        limits.problems = problems;
-    }
-    limits
-}
-
-fn input_limits(args: &Args) -> InputLimits {
-    let default = InputLimits::default();
-    InputLimits {
-        record_bytes: args.max_record_bytes.unwrap_or(default.record_bytes),
-        depth: args.max_depth.unwrap_or(default.depth),
-        problems: args.max_problems.unwrap_or(default.problems),
-        ..default
-    }
 }

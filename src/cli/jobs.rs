@@ -5,6 +5,9 @@ use super::failure::Failure;
 /// More threads than this help nobody.
 const MOST: usize = 1024;
 
+/// Values and expressions are walked by recursion, as deep as their limits allow.
+const STACK: usize = 16 << 20;
+
 /// Sets the number of threads; without one, as many as there are cores.
 pub(super) fn limit(jobs: Option<usize>) -> Result<(), Failure> {
     let jobs = match jobs {
@@ -15,6 +18,7 @@ pub(super) fn limit(jobs: Option<usize>) -> Result<(), Failure> {
     // Where a pool exists already (tests within one process), it is used as it is: results do not depend on it.
     let _ = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
+        .stack_size(STACK)
         .build_global();
     Ok(())
 }

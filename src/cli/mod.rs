@@ -19,6 +19,7 @@ mod explain;
 mod failure;
 mod fmt;
 mod jobs;
+mod limits;
 mod output;
 mod progress;
 mod spec;
@@ -88,8 +89,13 @@ pub fn main() -> ExitCode {
 
 /// Runs the command with these arguments; the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    guarded(|| dispatch(args.into_iter().collect()))
+}
+
+/// A panic is told as what it is, and has an exit code of its own.
+fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
     failure::quiet_panics();
-    match std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(args.into_iter().collect()))) {
+    match std::panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(outcome)) => outcome.code(),
         Ok(Err(failure)) => failure.tell(),
         Err(_) => {
@@ -138,5 +144,21 @@ fn usage(args: &[OsString], error: &clap::Error) -> Result<Outcome, Failure> {
         Err(Failure::Told(code::USAGE))
     } else {
         Ok(Outcome::Holds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_has_its_code() {
+        assert_eq!(guarded(|| Ok(Outcome::Holds)), 0);
+        assert_eq!(guarded(|| Ok(Outcome::Violated)), 1);
+        assert_eq!(guarded(|| Err(Failure::Usage("wrong".to_owned()))), 2);
+        assert_eq!(guarded(|| Ok(Outcome::Unreadable)), 3);
+        assert_eq!(guarded(|| panic!("a fault, on purpose")), 70);
+        let pipe = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert_eq!(guarded(|| Err(Failure::Output(pipe))), 0);
     }
 }

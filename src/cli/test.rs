@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::failure::{Failure, Outcome, complain};
+use super::limits::{LimitArgs, explain};
 use super::output::Output;
 use super::spec;
-use crate::eval::{self, Program};
+use crate::audit::test_record;
+use crate::eval::Program;
 use crate::report::tests::{self, Outcome as Run, TestReport};
 
 #[derive(Debug, clap::Args)]
@@ -20,6 +22,8 @@ pub(super) struct Args {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -45,10 +49,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let program = match Program::compile(&spec, &eval::Limits::default()) {
+        let program = match Program::compile(&spec, &args.limits.eval()) {
             Ok(program) => program,
             Err(error) => {
-                complain(&format!("`{}` cannot be judged: {error}", file.display()));
+                complain(&format!(
+                    "`{}` cannot be judged: {}",
+                    file.display(),
+                    explain(&error)
+                ));
                 wrong = Some(Outcome::WrongSpec);
                 continue;
             }
@@ -63,7 +71,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 continue;
             }
             let start = Instant::now();
-            let judged = program.judge(tests::record(test, &checked.sources));
+            let judged = program.judge(test_record(test, &checked.sources));
             reports.push(tests::compare(
                 &spec,
                 &checked.sources,

@@ -12,15 +12,20 @@ use crate::problem::{Problem, ProblemKind};
 /// How many problems of a kind are told in full.
 const PER_KIND: u64 = 10;
 
-/// How many different reasons for leaving something out are told apart.
-const REASONS: usize = 20;
+/// How many notes of the same words are told in full.
+const PER_NOTE: u64 = 3;
+
+/// How many different notes, and reasons for leaving something out, are told apart.
+const DIFFERENT: usize = 50;
 
 /// Tells problems as they come.
 #[derive(Debug)]
 pub struct ProblemLog<W> {
     out: W,
     paint: Paint,
-    counts: BTreeMap<ProblemKind, u64>,
+    errors: BTreeMap<ProblemKind, u64>,
+    /// Notes by their words.
+    notes: BTreeMap<SmolStr, u64>,
     /// What was left out on purpose, by reason.
     left_out: BTreeMap<SmolStr, u64>,
 }
@@ -28,11 +33,13 @@ pub struct ProblemLog<W> {
 impl<W: Write> ProblemLog<W> {
     /// Tells to `out`.
     pub fn new(out: W, paint: Paint) -> ProblemLog<W> {
+        let (errors, notes, left_out) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         ProblemLog {
             out,
             paint,
-            counts: BTreeMap::new(),
-            left_out: BTreeMap::new(),
+            errors,
+            notes,
+            left_out,
         }
     }
 
@@ -41,23 +48,27 @@ impl<W: Write> ProblemLog<W> {
     /// # Errors
     /// Where the sink cannot be written.
     pub fn tell(&mut self, problem: &Problem) -> io::Result<()> {
-        let count = self.counts.entry(problem.kind).or_default();
-        *count += 1;
-        if problem.kind == ProblemKind::LeftOut {
-            let reason = SmolStr::new(&problem.message);
-            if self.left_out.len() < REASONS || self.left_out.contains_key(&reason) {
-                *self.left_out.entry(reason).or_default() += 1;
+        let (word, count, most) = match problem.kind {
+            ProblemKind::LeftOut => {
+                let (reason, times) = reason(&problem.message);
+                *entry(&mut self.left_out, reason) += times;
+                return Ok(());
             }
-            return Ok(());
-        }
-        if *count > PER_KIND {
-            return Ok(());
-        }
-        let word = if problem.kind.is_error() {
-            self.paint.bad("data error")
-        } else {
-            self.paint.open("note")
+            ProblemKind::Odd => (
+                self.paint.open("note"),
+                entry(&mut self.notes, &problem.message),
+                PER_NOTE,
+            ),
+            kind => (
+                self.paint.bad("data error"),
+                self.errors.entry(kind).or_default(),
+                PER_KIND,
+            ),
         };
+        *count += 1;
+        if *count > most {
+            return Ok(());
+        }
         writeln!(self.out, "{word}: {}", tame(&problem.to_string()))
     }
 
@@ -66,13 +77,23 @@ impl<W: Write> ProblemLog<W> {
     /// # Errors
     /// Where the sink cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
-        for (kind, count) in &self.counts {
-            if *kind != ProblemKind::LeftOut && *count > PER_KIND {
+        for (kind, count) in &self.errors {
+            if *count > PER_KIND {
                 writeln!(
                     self.out,
                     "… and {} more: {}",
                     number(count - PER_KIND),
                     kind_words(*kind)
+                )?;
+            }
+        }
+        for (note, count) in &self.notes {
+            if *count > PER_NOTE {
+                writeln!(
+                    self.out,
+                    "… and {} more: {}",
+                    number(count - PER_NOTE),
+                    tame(note)
                 )?;
             }
         }
@@ -85,18 +106,31 @@ impl<W: Write> ProblemLog<W> {
                 tame(reason)
             )?;
         }
-        let told: u64 = self.left_out.values().sum();
-        let all = self.counts.get(&ProblemKind::LeftOut).copied().unwrap_or(0);
-        if all > told {
-            let times = plural(all - told, "time", "times");
-            writeln!(
-                self.out,
-                "{}: other reasons ({times})",
-                self.paint.open("left out")
-            )?;
-        }
         self.out.flush()
     }
+}
+
+/// The count of a text; beyond [`DIFFERENT`] texts, the rest is one.
+fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 {
+    let text = if counts.len() < DIFFERENT || counts.contains_key(text) {
+        text
+    } else {
+        "other reasons"
+    };
+    counts.entry(SmolStr::new(text)).or_default()
+}
+
+/// Readers that count themselves say `left out: … (3 times)`.
+fn reason(message: &str) -> (&str, u64) {
+    let Some(counted) = message.strip_prefix("left out: ") else {
+        return (message, 1);
+    };
+    let split = counted
+        .strip_suffix(" times)")
+        .and_then(|counted| counted.rsplit_once(" ("));
+    split
+        .and_then(|(reason, times)| Some((reason, times.parse().ok()?)))
+        .unwrap_or((counted, 1))
 }
 
 /// A kind of problem in words.

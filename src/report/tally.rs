@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::ids::PropertyId;
-use crate::input::limits::Accounting;
 use crate::problem::{Problem, ProblemKind};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
@@ -48,22 +47,6 @@ pub struct Input {
     pub events: u64,
     /// Announced ends of such traces.
     pub ends: u64,
-}
-
-impl Input {
-    /// Adds a file.
-    pub fn add(&mut self, file: &Accounting) {
-        self.files += 1;
-        self.bytes += file.bytes;
-        self.lines += file.lines;
-        self.read += file.lines_read;
-        self.left_out += file.lines_left_out;
-        self.refused += file.lines_refused;
-        self.between += file.lines_between;
-        self.records += file.records;
-        self.events += file.events;
-        self.ends += file.ends;
-    }
 }
 
 /// How many traces have which verdict on one property. A trace counts once, however many instances it violates.

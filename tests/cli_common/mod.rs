@@ -7,18 +7,18 @@ use tempfile::TempDir;
 
 /// What a run came to.
 #[derive(Debug)]
-pub struct Run {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 /// A folder with files, and the command run in it.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 #[allow(dead_code, reason = "each test file uses a part")]
 impl Folder {
-    pub fn new(files: &[(&str, &str)]) -> Folder {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Folder {
         let folder = Folder(TempDir::new().unwrap());
         for (name, text) in files {
             folder.write(name, text);
@@ -26,25 +26,25 @@ impl Folder {
         folder
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.0.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.0.path().join(name)).unwrap()
     }
 
-    pub fn guard(&self, args: &[&str]) -> Run {
+    pub(crate) fn guard(&self, args: &[&str]) -> Run {
         self.guard_with(args, "")
     }
 
-    pub fn guard_with(&self, args: &[&str], stdin: &str) -> Run {
+    pub(crate) fn guard_with(&self, args: &[&str], stdin: &str) -> Run {
         let output = Command::cargo_bin("guard")
             .unwrap()
             .current_dir(self.0.path())
@@ -62,7 +62,7 @@ impl Folder {
 
 /// A spec with a property of each interesting kind.
 #[allow(dead_code, reason = "each test file uses a part")]
-pub const SPEC: &str = r#"//! Risky calls.
+pub(crate) const SPEC: &str = r#"//! Risky calls.
 event {
   kind: string
   tool: string?

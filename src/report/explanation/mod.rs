@@ -1,17 +1,15 @@
 //! What a property is: its formula, its words, its class, its automaton, and what it reads.
 
+mod object;
+
 use std::io::{self, Write};
 
-use serde::Serialize;
-use serde_json::Value as Json;
-use smol_str::SmolStr;
-
-use super::automaton::{build, letter_text, literal, word_json};
+use super::automaton::{build, letter_text, literal};
 use super::text::wrap;
 use super::{Finality, Paint, words};
 use crate::automata::{Class, Dfa, Traces, Verdict, Word};
 use crate::hir::reads::{Reads, reads};
-use crate::hir::{Property, PropertyKind, Severity, Spec};
+use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
 use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
@@ -30,45 +28,6 @@ pub struct Explanation<'s> {
     reads: Reads,
 }
 
-/// The keys of the JSON form, in order; what is not known is null.
-#[derive(Serialize)]
-struct Object<'a> {
-    v: u8,
-    name: &'a str,
-    kind: &'static str,
-    formula: &'a str,
-    words: String,
-    class: Option<ClassObject>,
-    atoms: Vec<String>,
-    reads: Vec<String>,
-    dfa: Option<DfaObject>,
-    good: Option<Json>,
-    bad: Option<Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    no_automaton: Option<&'a String>,
-    severity: Severity,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    doc: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requirement: Option<&'a str>,
-    cites: &'a [SmolStr],
-    place: &'a str,
-}
-
-#[derive(Serialize)]
-struct ClassObject {
-    finite: &'static str,
-    enforce: &'static str,
-    monitorable: bool,
-}
-
-#[derive(Serialize)]
-struct DfaObject {
-    states: usize,
-    minimal: bool,
-}
-
 /// How well the property can be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforceable {
@@ -85,10 +44,18 @@ impl<'s> Explanation<'s> {
     pub fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
         let property = spec.property(id);
         let file = sources.get(property.formula_span.file);
-        let formula: Vec<&str> = sources
+        let mut formula: Vec<&str> = sources
             .slice(property.formula_span)
             .split_whitespace()
             .collect();
+        // The span of a rule begins after its first word.
+        let before = file
+            .text()
+            .get(..property.formula_span.start as usize)
+            .unwrap_or("");
+        if property.kind == PropertyKind::Rule && before.trim_end().ends_with("when") {
+            formula.insert(0, "when");
+        }
         let letters = spec.formulas.letters_of(property.formula);
         Explanation {
             spec,
@@ -149,41 +116,6 @@ impl<'s> Explanation<'s> {
         let dfa = self.dfa.as_ref().ok()?;
         dfa.shortest_to(Verdict::Violated, Traces::NonEmpty)
             .or_else(|| dfa.shortest_rejected(Traces::NonEmpty))
-    }
-
-    /// As one JSON object.
-    pub fn to_json(&self) -> String {
-        let property = self.property;
-        let dfa = self.dfa.as_ref().ok();
-        let example = |word: Option<Word>| word.map(|word| word_json(self.spec, &word));
-        let object = Object {
-            v: 1,
-            name: &property.name,
-            kind: kind(property.kind),
-            formula: &self.formula,
-            words: words::property(self.spec, property),
-            class: dfa.map(|dfa| ClassObject {
-                finite: finite(dfa.class()),
-                enforce: enforceable(dfa).as_str(),
-                monitorable: dfa.class().monitorable,
-            }),
-            atoms: self.atoms(),
-            reads: self.pointers(),
-            dfa: dfa.map(|dfa| DfaObject {
-                states: dfa.len(),
-                minimal: true,
-            }),
-            good: example(self.good()),
-            bad: example(self.bad()),
-            no_automaton: self.dfa.as_ref().err(),
-            severity: property.severity,
-            id: property.id.as_deref(),
-            doc: &property.doc,
-            requirement: property.requirement.as_deref(),
-            cites: &property.cites,
-            place: &self.place,
-        };
-        serde_json::to_string(&object).unwrap_or_default()
     }
 
     /// As a page for people.
