@@ -25,6 +25,7 @@ fn json(depth: u32) -> impl Strategy<Value = String> {
         Just("NaN".to_owned()),
         Just("1e999".to_owned()),
         Just("\"low\"".to_owned()),
+        Just("\"\\ud800\"".to_owned()),
         Just("\"2026-01-02T03:04:05Z\"".to_owned()),
         Just("\"12\"".to_owned()),
         Just("340282366920938463463374607431768211456".to_owned()),

@@ -487,19 +487,36 @@ fn bytes_that_are_no_text() {
     text.extend([0xff, 0xfe]);
     text.extend(b"\"}\n{\"kind\":\"\\ud800\"}\n{\"kind\":\"b\",\"x\":\"\\udc00\"}\n{\"kind\":\"\\ud83d\\ude00\"}\n");
     let (units, report) = run(text, &signature(kind_and_n()));
-    // Half a surrogate pair loses its record, also where no field reads it.
-    assert_eq!(cells(&units), ["0: \"a\" null", "0: \"😀\" null"]);
     assert_eq!(
-        kinds(&report),
+        cells(&units),
         [
-            (2, ProblemKind::InvalidUtf8),
-            (3, ProblemKind::Malformed),
-            (4, ProblemKind::Malformed)
+            "0: \"a\" null",
+            "0: ? null",
+            "0: \"b\" null",
+            "0: \"😀\" null"
         ]
     );
+    assert_eq!(kinds(&report), [(2, ProblemKind::InvalidUtf8)]);
     assert_eq!(
-        report.problems[1].message,
-        "no JSON: half a surrogate pair stands in a string, at column 16"
+        unit_kinds(&units),
+        [(3, ProblemKind::InvalidUtf8, Some("kind".into()))]
+    );
+}
+
+#[test]
+fn half_a_surrogate_pair_loses_what_it_is_in_and_nothing_beside() {
+    // A list of records on one line: the others are read.
+    let text = r#"[{"kind":"\ud800 x"},{"kind":"b","x":["\udc00\""]},{"kind":"c","x":{"\ud83d":1}},{"kind":"d"}]"#;
+    let (units, _) = run(text, &signature(kind_and_n()));
+    assert_eq!(cells(&units)[..2], ["0: ? null", "0: \"b\" null"]);
+    // A key is no value that can be given up: its record is lost.
+    let lines = "{\"kind\":\"a\",\"x\":{\"\\ud83d\":1}}\n{\"kind\":\"b\"}\n";
+    let (units, report) = run(lines, &signature(kind_and_n()));
+    assert_eq!(cells(&units), ["0: \"b\" null"]);
+    assert_eq!(kinds(&report), [(1, ProblemKind::Malformed)]);
+    assert_eq!(
+        report.problems[0].message,
+        "no JSON: half a surrogate pair stands in a string, at column 25"
     );
 }
 

@@ -4,7 +4,7 @@ use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::document::{self, brief};
-use super::scan::Lexeme;
+use super::scan::{HALF_PAIR, Lexeme};
 use crate::problem::ProblemKind;
 use crate::signature::{Absent, Field, TimeUnit};
 use crate::types::{EnumType, Type};
@@ -133,6 +133,7 @@ pub(crate) fn no_scalar(field: &Field, open: Peek) -> Reading {
 pub(crate) fn stand_in(kind: ProblemKind) -> Reading {
     let message = match kind {
         ProblemKind::DuplicateKey => "an object in it has a key twice",
+        ProblemKind::InvalidUtf8 => HALF_PAIR,
         _ => "it is or holds a number that cannot be kept",
     };
     trouble(kind, message.to_owned())

@@ -6,13 +6,14 @@
 //! It travels with the subtree that it is in, so a reader that moves subtrees into canonical events need not know of
 //! it; the projection makes every cell that is a stand-in, or contains one, unknown. Stand-ins are
 //! * `NaN`, `Infinity` and numbers beyond a float (`1e999`),
+//! * strings with half a surrogate pair, which are no text,
 //! * objects with a key twice: the whole object, since it cannot be told which copy another reader believes.
 
 use jiter::Peek;
 use smol_str::SmolStr;
 
 use super::limits::InputLimits;
-use super::scan::{Fault, FaultKind, Lexeme, Scanner};
+use super::scan::{Fault, FaultKind, HALF_PAIR, Lexeme, Scanner};
 use crate::problem::ProblemKind;
 use crate::value::{EnumValue, Number, Object, Value};
 
@@ -23,6 +24,7 @@ const STAND_IN: u16 = u16::MAX;
 pub fn unknown(why: ProblemKind) -> Value {
     let index = match why {
         ProblemKind::DuplicateKey => 1,
+        ProblemKind::InvalidUtf8 => 2,
         _ => 0,
     };
     Value::Enum(EnumValue {
@@ -39,6 +41,7 @@ pub fn why(value: &Value) -> Option<ProblemKind> {
             index,
         }) => Some(match index {
             1 => ProblemKind::DuplicateKey,
+            2 => ProblemKind::InvalidUtf8,
             _ => ProblemKind::Number,
         }),
         _ => None,
@@ -128,7 +131,7 @@ pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (Prob
     }
 }
 
-/// Parses one JSON text. Numbers are exact; keys that stand twice and `NaN` become stand-ins.
+/// Parses one JSON text. Numbers are exact; keys that stand twice, `NaN` and half surrogate pairs become stand-ins.
 ///
 /// # Errors
 /// The text is not UTF-8, is not JSON, or is nested too deeply.
@@ -211,14 +214,25 @@ pub(crate) fn build(
             }
             Ok(Value::list(items))
         }
-        _ => Ok(scalar(scanner.scalar(peek)?).unwrap_or_else(|digits| {
+        _ => {
+            let (kind, message) = match scanner.scalar(peek).map(scalar) {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(digits)) => (
+                    ProblemKind::Number,
+                    format!("`{}` is no number that can be kept", brief(digits)),
+                ),
+                Err(fault) => {
+                    scanner.rest_of_string(fault)?;
+                    (ProblemKind::InvalidUtf8, HALF_PAIR.to_owned())
+                }
+            };
             notes.push(Note {
                 at: start,
-                kind: ProblemKind::Number,
-                message: format!("`{}` is no number that can be kept", brief(digits)),
+                kind,
+                message,
             });
-            unknown(ProblemKind::Number)
-        })),
+            Ok(unknown(kind))
+        }
     }
 }
 

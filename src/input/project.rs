@@ -7,8 +7,8 @@
 //! # What is lost, and how much of it
 //! * An object with a key twice: every cell that lies below it or contains it is unknown. Around the list of events,
 //!   the record is refused, since its steps cannot be known.
-//! * `NaN`, `1e999`: the cell that reads it.
-//! * Text that is no JSON, no UTF-8 (half a surrogate pair among it), or beyond a limit: the record.
+//! * `NaN`, `1e999`, half a surrogate pair: the cell that reads it.
+//! * Text that is no JSON, no UTF-8, or beyond a limit: the record. A key with half a surrogate pair is no JSON.
 
 use jiter::Peek;
 use smol_str::SmolStr;

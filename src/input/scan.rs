@@ -6,7 +6,8 @@
 //! * passing over a value with an eye on its keys: jiter's own skip does not tell them, and knows 200 levels at most.
 //!
 //! Beyond RFC 8259, `NaN`, `Infinity` and `-Infinity` are read as numbers (that [`Number`](crate::value::Number) does
-//! not keep); half a surrogate pair, which is no text, and an integer of more than 4300 digits are refused.
+//! not keep). Half a surrogate pair is no text: a string value with one can be passed over, a key with one is refused, and
+//! so is an integer of more than 4300 digits.
 
 use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use memchr::memchr;
@@ -32,6 +33,9 @@ pub(crate) enum FaultKind {
     /// Nested too deeply.
     Depth,
 }
+
+/// What is wrong with a string whose text cannot be known.
+pub(crate) const HALF_PAIR: &str = "half a surrogate pair stands in a string";
 
 /// The key of a member.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +122,9 @@ impl<'j> Scanner<'j> {
     /// Goes back to an offset.
     pub(crate) fn seek(&mut self, at: usize) {
         let tape = std::mem::replace(&mut self.jiter, Jiter::new(&[])).into_tape();
-        *self = Scanner::new(self.bytes, at, tape);
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        self.jiter = Jiter::with_tape(rest, tape).with_allow_inf_nan();
+        self.base = at;
     }
 
     /// What kind of value comes next. Passes over white space.
@@ -164,7 +170,7 @@ impl<'j> Scanner<'j> {
         self.jiter.array_step().map_err(|error| self.fault(&error))
     }
 
-    /// At a quote: the text.
+    /// At a quote: the text. For [`HALF_PAIR`], [`Scanner::rest_of_string`] goes on.
     #[inline]
     pub(crate) fn string(&mut self) -> Scan<&str> {
         match self.jiter.known_str() {
@@ -191,9 +197,33 @@ impl<'j> Scanner<'j> {
     /// Passes over a scalar.
     #[inline]
     pub(crate) fn pass(&mut self, scalar: Peek) -> Scan<()> {
-        self.jiter
-            .known_skip(scalar)
-            .map_err(|error| self.fault(&error))
+        match self.jiter.known_skip(scalar) {
+            Ok(()) => Ok(()),
+            Err(error) => self.rest_of_string(self.fault(&error)),
+        }
+    }
+
+    /// After a fault in a string value: where it is [`HALF_PAIR`], passes over the rest of the string, so that one
+    /// value is lost rather than the record.
+    ///
+    /// # Errors
+    /// Any other fault.
+    #[cold]
+    pub(crate) fn rest_of_string(&mut self, mut fault: Fault) -> Scan<()> {
+        while fault.kind == FaultKind::Syntax(HALF_PAIR) {
+            // The fault lies on the last digit of the half or on the first byte that should have been the other half,
+            // or follows the backslash of the next escape. jiter takes the byte before for the quote.
+            let mut quote = fault.at.saturating_sub(1);
+            if self.bytes.get(quote) == Some(&b'\\') {
+                quote = quote.saturating_sub(1);
+            }
+            self.seek(quote);
+            match self.jiter.known_skip(Peek::String) {
+                Ok(()) => return Ok(()),
+                Err(error) => fault = self.fault(&error),
+            }
+        }
+        Err(fault)
     }
 
     /// Passes over one value, however deep, without recursion. Without `keys` to show its keys to, the bytes need not
@@ -310,9 +340,7 @@ fn fault(bytes: &[u8], base: usize, error: &JiterError) -> Fault {
             E::KeyMustBeAString => "a key is expected",
             E::TrailingComma => "nothing follows a comma",
             E::InvalidEscape => "no such escape",
-            E::LoneLeadingSurrogateInHexEscape | E::UnexpectedEndOfHexEscape => {
-                "half a surrogate pair stands in a string"
-            }
+            E::LoneLeadingSurrogateInHexEscape | E::UnexpectedEndOfHexEscape => HALF_PAIR,
             E::ControlCharacterWhileParsingString => match byte {
                 Some(0) => "a NUL byte stands in a string",
                 Some(b'\n') => "a string is not closed on its line",
@@ -352,8 +380,25 @@ mod tests {
         fn agrees_with_jiter(text in r#"[\[\]{}",:0-9a-f\\u.eE+\- tnN"]{0,24}"#) {
             let mut other = Jiter::new(text.as_bytes()).with_allow_inf_nan();
             let theirs = other.next_skip().is_ok() && other.finish().is_ok();
-            prop_assert_eq!(accepts(text.as_bytes(), true), theirs, "{}", text);
-            prop_assert_eq!(accepts(text.as_bytes(), false), theirs, "{}", text);
+            let lone = text.contains("\\ud");
+            for keys in [true, false] {
+                let ours = accepts(text.as_bytes(), keys);
+                prop_assert!(ours == theirs || (ours && lone), "{text}");
+            }
+        }
+
+        /// Half a surrogate pair does not hide where its string ends.
+        #[test]
+        fn strings_end_where_they_end(parts in proptest::collection::vec(prop::sample::select(vec![
+            "\\ud800", "\\uDBFF", "\\udc00", "\\ud83d\\ude00", "\\u0041", "a", "d", "é", "\\n", "\\\"", "\\\\", "]",
+        ]), 0..8)) {
+            let text = format!("[\"{}\" , 1]", parts.concat());
+            prop_assert!(accepts(text.as_bytes(), true), "{text}");
+            for end in 0..text.len() {
+                let mut scanner = Scanner::new(&text.as_bytes()[..end], 0, Vec::new());
+                let fault = scanner.skip(None, 9).map_err(|fault| fault.kind);
+                prop_assert_eq!(fault, Err(FaultKind::End), "{}", &text.as_bytes()[..end].escape_ascii());
+            }
         }
     }
 
@@ -419,16 +464,8 @@ mod tests {
             ),
             (" [\"a\0\"]", 4, Syntax("a NUL byte stands in a string")),
             (" [\"\\x\"]", 4, Syntax("no such escape")),
-            (
-                " [\"\\udc00\"]",
-                8,
-                Syntax("half a surrogate pair stands in a string"),
-            ),
-            (
-                " [\"\\ud800\"]",
-                9,
-                Syntax("half a surrogate pair stands in a string"),
-            ),
+            (" {\"\\udc00\":1}", 8, Syntax(HALF_PAIR)),
+            (" {\"\\ud800\":1}", 9, Syntax(HALF_PAIR)),
             (" [[[", 3, Depth),
             (" {\"a", 4, End),
             (" [nul", 5, End),
@@ -439,6 +476,6 @@ mod tests {
         let long = format!(" {}", "1".repeat(4301));
         let kind = Syntax("a number has thousands of digits");
         assert_eq!(fault(&long).map(|(_, kind)| kind), Some(kind));
-        assert_eq!(fault(" [NaN,-Infinity,{\"a\":1e999}]"), None);
+        assert_eq!(fault(" [\"\\ud800\",NaN,-Infinity,{\"a\":1e999}]"), None);
     }
 }

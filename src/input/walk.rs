@@ -225,14 +225,17 @@ impl Walk<'_, '_> {
                 self.skip(peek)?;
                 no_scalar(field, peek)
             }
-            Peek::String => {
-                let text = self.scan.string()?;
-                if matches!(field.ty.non_null(), Type::String) {
+            Peek::String => match self.scan.string() {
+                Ok(text) if matches!(field.ty.non_null(), Type::String) => {
                     self.sink.put_text(self.plan, level, slot, text);
                     return Ok(());
                 }
-                cell::from_text(field, text)
-            }
+                Ok(text) => cell::from_text(field, text),
+                Err(fault) => {
+                    self.scan.rest_of_string(fault)?;
+                    cell::stand_in(ProblemKind::InvalidUtf8)
+                }
+            },
             _ => cell::from_lexeme(field, self.scan.scalar(peek)?),
         };
         self.sink.put(self.plan, level, slot, reading, at);
