@@ -196,8 +196,8 @@ fn spec() -> Build {
     // 14-16
     let p = b.responds(error, steps(1, 3), calls);
     b.property("retried", p);
-    let p = b.eventually(None, finish);
-    b.property("finishes", p);
+    let p = b.eventually(None, messages);
+    b.property("says_something", p);
     let nothing = b.never(calls);
     let weak = unary(b, Unary::WeakNext, None, nothing);
     let p = b.implies(finish, weak);
@@ -343,6 +343,20 @@ fn best(mut run: impl FnMut() -> Duration) -> Duration {
     (0..7).map(|_| run()).min().unwrap()
 }
 
+/// The time to judge traces of a few hundred events, each made just before, as a reader would.
+fn judge_all(program: &guard_lang::eval::Program, rows: &[Vec<Cell>]) -> Duration {
+    let mut total = Duration::ZERO;
+    for trace in rows.chunks(250) {
+        // No call is left without a result: violations cost their explanation.
+        let called = trace.last().is_some_and(|row| row[0] == t("call"));
+        let record = record(trace[..trace.len() - usize::from(called)].to_vec());
+        let start = Instant::now();
+        std::hint::black_box(program.judge(record).unwrap());
+        total += start.elapsed();
+    }
+    total
+}
+
 fn main() {
     if std::env::args().any(|arg| arg == "--test") {
         return;
@@ -358,14 +372,8 @@ fn main() {
         }
         start.elapsed()
     });
-    let whole = record(rows.clone());
-    let all = best(|| {
-        let record = whole.clone();
-        let start = Instant::now();
-        std::hint::black_box(program.judge(record).unwrap());
-        start.elapsed()
-    });
-    let report = program.judge(whole).unwrap();
+    let all = best(|| judge_all(&program, &rows));
+    let report = program.judge(record(rows.clone())).unwrap();
     let ns = |time: Duration| time.as_nanos() as f64 / N as f64;
     println!(
         "{n_properties} properties, {N} events, {} bytes of JSON an event",
@@ -393,13 +401,7 @@ fn main() {
         let property = alone.spec.properties.swap_remove(index);
         alone.spec.properties = vec![property];
         let program = alone.program();
-        let whole = record(rows.clone());
-        let time = best(|| {
-            let record = whole.clone();
-            let start = Instant::now();
-            std::hint::black_box(program.judge(record).unwrap());
-            start.elapsed()
-        });
+        let time = best(|| judge_all(&program, &rows));
         println!("{:7.1} ns  {}", ns(time), alone.spec.properties[0].name);
     }
 }

@@ -168,6 +168,9 @@ impl Track {
     }
 }
 
+/// No value for any of up to sixteen parameters.
+const UNSEEN: [Option<Value>; 16] = [const { None }; 16];
+
 impl Eval<'_> {
     /// What this event makes of all tracks.
     pub(super) fn update_tracks(&mut self, changes: &mut Changes) {
@@ -185,16 +188,20 @@ impl Eval<'_> {
                 }
                 continue;
             }
-            let fresh: Key = vec![None; track.n_params].into();
+            let fresh = &UNSEEN[..track.n_params.min(UNSEEN.len())];
             // Keys that nothing compares keep their value, unless the update changes that of all keys.
             let steady = track.frame.is_empty()
                 && self
-                    .key(&fresh, Frame::NONE)
+                    .key(fresh, Frame::NONE)
                     .keeps_itself(track.update, index, track);
+            if steady && let [terms] = &track.compared[..] {
+                self.update_touched(index, track, terms, changes);
+                continue;
+            }
             let values = self.compared(track);
             let mut keys = binding::touched(of.seen.keys(), track.n_params, &values);
             if !steady {
-                let next = self.updated(track, &fresh, &of.unseen);
+                let next = self.updated(track, fresh, &of.unseen);
                 if next != of.unseen {
                     changes.changes.push((index, None, next));
                 }
@@ -206,6 +213,42 @@ impl Eval<'_> {
                 let next = self.updated(track, &key, entry);
                 changes.changes.push((index, Some(key), next));
             }
+        }
+    }
+
+    /// The common case: one parameter, and only keys that a compared term has can change.
+    fn update_touched(
+        &mut self,
+        index: u32,
+        track: &TrackCode,
+        terms: &[NodeId],
+        changes: &mut Changes,
+    ) {
+        let of = &self.tracks.tracks[index as usize];
+        let first = changes.changes.len();
+        for term in terms {
+            let Cell::Known(value) = self.cell(*term) else {
+                continue;
+            };
+            let mut touch = |eval: &mut Self, value: Value| {
+                let key = [Some(value)];
+                let known =
+                    |(_, other, _): &(u32, Option<Key>, Entry)| other.as_deref() == Some(&key[..]);
+                if changes.changes[first..].iter().any(known) {
+                    return;
+                }
+                let entry = of.entry(&key);
+                let next = eval.updated(track, &key, entry);
+                if next != *entry {
+                    changes.changes.push((index, Some(key.into()), next));
+                }
+            };
+            if let Value::List(_) | Value::Set(_) = &value
+                && let Some(items) = super::ops::elements(&value)
+            {
+                items.for_each(|item| touch(self, item.clone()));
+            }
+            touch(self, value);
         }
     }
 

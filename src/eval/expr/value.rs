@@ -214,16 +214,28 @@ impl<'a> Eval<'a> {
 
     fn track(&mut self, track: u32, args: &[NodeId]) -> Val<'a> {
         let tracks = self.tracks;
-        let mut key: Vec<Option<Value>> = Vec::new();
+        // One argument is the common case, and needs no list.
+        let mut single = [None];
+        let mut several = Vec::new();
         for arg in args {
-            key.push(match self.value(*arg) {
+            let value = match self.value(*arg) {
                 Val::Ref(value) => Some(value.clone()),
                 Val::Own(value) => Some(value),
                 Val::Fresh => None,
                 Val::Unknown => return Val::Unknown,
-            });
+            };
+            if args.len() == 1 {
+                single = [value];
+            } else {
+                several.push(value);
+            }
         }
-        match tracks.get(track, &key) {
+        let key = if args.len() == 1 {
+            &single[..]
+        } else {
+            &several[..]
+        };
+        match tracks.get(track, key) {
             Held::One(value) => Val::Ref(value),
             Held::Unknown => Val::Unknown,
             Held::Many(values) => {
