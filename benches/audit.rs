@@ -24,7 +24,10 @@ fn records() -> io::Result<Vec<String>> {
         println!("skipped: the recorded corpus is not there, a generated one is used");
         (0..50).map(generated).collect()
     };
-    Ok(values.iter().map(|value| value.to_string()[1..].to_owned()).collect())
+    Ok(values
+        .iter()
+        .map(|value| value.to_string()[1..].to_owned())
+        .collect())
 }
 
 fn generated(task: usize) -> serde_json::Value {
@@ -72,7 +75,13 @@ fn audit(path: &Path, jobs: u32) -> io::Result<(Duration, u64)> {
     let mut peak = 0;
     while child.try_wait()?.is_none() {
         let kb = fs::read_to_string(&status).ok().and_then(|text| {
-            text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().trim_end_matches(" kB").parse().ok())
+            text.lines().find_map(|line| {
+                line.strip_prefix("VmHWM:")?
+                    .trim()
+                    .trim_end_matches(" kB")
+                    .parse()
+                    .ok()
+            })
         });
         peak = kb.unwrap_or(peak).max(peak);
         std::thread::sleep(Duration::from_millis(5));

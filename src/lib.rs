@@ -85,5 +85,10 @@ pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits)
     diagnostics.extend(found);
     diagnostic::sort(&mut diagnostics);
     let sound = !diagnostics.iter().any(Diagnostic::is_error);
-    Checked { sources, project, spec: spec.filter(|_| sound), diagnostics }
+    Checked {
+        sources,
+        project,
+        spec: spec.filter(|_| sound),
+        diagnostics,
+    }
 }

@@ -59,11 +59,27 @@ pub struct Project {
 /// Parses a spec and everything that it imports.
 ///
 /// Broken text is reported and kept as far as it can be read.
-pub fn load(name: &str, text: &str, loader: &dyn Loader, sources: &mut SourceMap) -> (Project, Vec<Diagnostic>) {
-    let mut ctx =
-        Ctx { loader, sources, modules: Vec::new(), known: HashMap::new(), open: Vec::new(), diagnostics: Vec::new() };
+pub fn load(
+    name: &str,
+    text: &str,
+    loader: &dyn Loader,
+    sources: &mut SourceMap,
+) -> (Project, Vec<Diagnostic>) {
+    let mut ctx = Ctx {
+        loader,
+        sources,
+        modules: Vec::new(),
+        known: HashMap::new(),
+        open: Vec::new(),
+        diagnostics: Vec::new(),
+    };
     ctx.module(SmolStr::default(), name, text);
-    (Project { modules: ctx.modules }, ctx.diagnostics)
+    (
+        Project {
+            modules: ctx.modules,
+        },
+        ctx.diagnostics,
+    )
 }
 
 struct Ctx<'a> {
@@ -90,7 +106,12 @@ impl Ctx<'_> {
                 _ => None,
             })
             .collect();
-        self.modules.push(Module { path: path.clone(), file, tree, imports: Vec::new() });
+        self.modules.push(Module {
+            path: path.clone(),
+            file,
+            tree,
+            imports: Vec::new(),
+        });
         self.known.insert(path.clone(), idx);
         self.open.push(path);
         for (import, span) in uses {
@@ -106,7 +127,11 @@ impl Ctx<'_> {
         let path = SmolStr::new(parts.join("."));
         if self.open.contains(&path) {
             let from = self.open.iter().position(|open| *open == path).unwrap_or(0);
-            let chain: Vec<&str> = self.open[from..].iter().map(SmolStr::as_str).chain([path.as_str()]).collect();
+            let chain: Vec<&str> = self.open[from..]
+                .iter()
+                .map(SmolStr::as_str)
+                .chain([path.as_str()])
+                .collect();
             self.diagnostics.push(
                 Diagnostic::new(Code::G0205, span, format!("`{path}` imports itself"))
                     .label("this closes the circle")
@@ -119,15 +144,20 @@ impl Ctx<'_> {
         }
         if parts.first() == Some(&"std") {
             let Some((name, text)) = stdlib::module(&parts[1..]) else {
-                let mut diagnostic =
-                    Diagnostic::new(Code::G0204, span, format!("the standard library has no module `{path}`"))
-                        .label("not found");
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0204,
+                    span,
+                    format!("the standard library has no module `{path}`"),
+                )
+                .label("not found");
                 let rest = parts[1..].join("/");
                 if let Some(near) = did_you_mean(&rest, stdlib::modules()) {
-                    diagnostic = diagnostic.note(format!("did you mean `std.{}`?", near.replace('/', ".")));
+                    diagnostic =
+                        diagnostic.note(format!("did you mean `std.{}`?", near.replace('/', ".")));
                 } else {
-                    let all: Vec<String> =
-                        stdlib::modules().map(|m| format!("`std.{}`", m.replace('/', "."))).collect();
+                    let all: Vec<String> = stdlib::modules()
+                        .map(|m| format!("`std.{}`", m.replace('/', ".")))
+                        .collect();
                     diagnostic = diagnostic.note(format!("it has {}", all.join(", ")));
                 }
                 self.diagnostics.push(diagnostic);
@@ -142,7 +172,9 @@ impl Ctx<'_> {
                 self.diagnostics.push(
                     Diagnostic::new(Code::G0204, span, format!("module `{path}` cannot be read"))
                         .label("imported here")
-                        .note(format!("it was looked for as `{below}` below the folder of the spec: {reason}")),
+                        .note(format!(
+                            "it was looked for as `{below}` below the folder of the spec: {reason}"
+                        )),
                 );
                 None
             }

@@ -4,7 +4,10 @@
 /// diagnostics.
 pub fn module(path: &[&str]) -> Option<(&'static str, &'static str)> {
     let name = path.join("/");
-    MODULES.iter().find(|(module, _, _)| *module == name).map(|(_, file, text)| (*file, *text))
+    MODULES
+        .iter()
+        .find(|(module, _, _)| *module == name)
+        .map(|(_, file, text)| (*file, *text))
 }
 
 /// The paths of all modules, without `std`.

@@ -11,12 +11,24 @@ fn diagnostics() {
     insta::glob!("check/ui/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let checked = guard_lang::front(&name, &text, &NoFiles, guard_lang::check::Limits::default());
-        let rendered = render(&checked.diagnostics, &checked.sources, RenderOptions::default());
+        let checked =
+            guard_lang::front(&name, &text, &NoFiles, guard_lang::check::Limits::default());
+        let rendered = render(
+            &checked.diagnostics,
+            &checked.sources,
+            RenderOptions::default(),
+        );
         let file = checked.sources.iter().next().unwrap();
-        assert_eq!(ui::found(file, &checked.diagnostics), ui::markers(&text), "{name}\n{rendered}");
+        assert_eq!(
+            ui::found(file, &checked.diagnostics),
+            ui::markers(&text),
+            "{name}\n{rendered}"
+        );
         ui::settings(path).bind(|| {
-            insta::assert_snapshot!(path.file_stem().unwrap().to_string_lossy().as_ref(), rendered);
+            insta::assert_snapshot!(
+                path.file_stem().unwrap().to_string_lossy().as_ref(),
+                rendered
+            );
         });
     });
 }
@@ -35,7 +47,10 @@ fn every_code_has_a_page_and_a_case() {
     // Limits and files: these have cases in Rust, below and in `project.rs`.
     let elsewhere = [Code::G0205, Code::G0401, Code::G0402];
     for code in Code::ALL {
-        assert!(code.page().contains("```guard"), "the page of {code} has no example");
+        assert!(
+            code.page().contains("```guard"),
+            "the page of {code} has no example"
+        );
         assert!(
             elsewhere.contains(code) || cases.contains(code.as_str()),
             "no file of tests/*/ui triggers {code}"
@@ -44,8 +59,17 @@ fn every_code_has_a_page_and_a_case() {
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
-    let checked = guard_lang::front("t.guard", text, &NoFiles, guard_lang::check::Limits::default());
-    checked.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
+    let checked = guard_lang::front(
+        "t.guard",
+        text,
+        &NoFiles,
+        guard_lang::check::Limits::default(),
+    );
+    checked
+        .diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.as_str())
+        .collect()
 }
 
 #[test]

@@ -15,15 +15,22 @@ use guard_lang::{audit, front, hir, reference};
 use serde_json::Value as Json;
 
 fn cases(file: &str) -> Vec<Json> {
-    let text = std::fs::read_to_string(support::root().join("tests/suites/ltl").join(file)).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let text =
+        std::fs::read_to_string(support::root().join("tests/suites/ltl").join(file)).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The atoms of a formula of the suite: small letters first; capitals are operators.
 fn atoms(formula: &str) -> BTreeSet<String> {
     formula
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()) && *word != "true" && *word != "false")
+        .filter(|word| {
+            word.starts_with(|c: char| c.is_ascii_lowercase())
+                && *word != "true"
+                && *word != "false"
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -60,10 +67,18 @@ struct Case {
 impl Case {
     fn new(json: &Json) -> Case {
         let words = |json: &Json| -> Vec<String> {
-            json.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+            json.as_array()
+                .unwrap()
+                .iter()
+                .map(|word| word.as_str().unwrap().to_owned())
+                .collect()
         };
-        let trace: Vec<BTreeSet<String>> =
-            json["trace"].as_array().unwrap().iter().map(|set| words(set).into_iter().collect()).collect();
+        let trace: Vec<BTreeSet<String>> = json["trace"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|set| words(set).into_iter().collect())
+            .collect();
         let mut atoms = atoms(json["formula"].as_str().unwrap());
         atoms.extend(trace.iter().flatten().cloned());
         let mut prefixes = vec![verdict(json["rv0"].as_str().unwrap())];
@@ -72,7 +87,11 @@ impl Case {
             id: json["id"].as_str().unwrap().to_owned(),
             atoms,
             trace,
-            value: if json["ltlf"].as_bool().unwrap() { Verdict::Satisfied } else { Verdict::Violated },
+            value: if json["ltlf"].as_bool().unwrap() {
+                Verdict::Satisfied
+            } else {
+                Verdict::Violated
+            },
             prefixes,
             final_at: json["final_at"].as_u64(),
         }
@@ -82,9 +101,15 @@ impl Case {
     fn line(&self, n: usize, complete: bool) -> String {
         let events: Vec<Json> = self.trace[..n]
             .iter()
-            .map(|set| set.iter().map(|atom| (atom.clone(), Json::Bool(true))).collect::<serde_json::Map<_, _>>().into())
+            .map(|set| {
+                set.iter()
+                    .map(|atom| (atom.clone(), Json::Bool(true)))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()
+            })
             .collect();
-        serde_json::json!({"id": format!("{n}"), "complete": complete, "events": events}).to_string()
+        serde_json::json!({"id": format!("{n}"), "complete": complete, "events": events})
+            .to_string()
     }
 }
 
@@ -96,7 +121,9 @@ fn finite_traces_through_the_audit() {
         let case = Case::new(json);
         let text = spec_of(json["formula"].as_str().unwrap(), &case.atoms);
         let checked = front("case.guard", &text, &NoFiles, Limits::default());
-        let Some(spec) = checked.spec else { panic!("{}: {:?}\n{text}", case.id, checked.diagnostics) };
+        let Some(spec) = checked.spec else {
+            panic!("{}: {:?}\n{text}", case.id, checked.diagnostics)
+        };
         let mut lines = case.line(case.trace.len(), true);
         for n in 0..=case.trace.len() {
             lines.push('\n');
@@ -105,10 +132,17 @@ fn finite_traces_through_the_audit() {
         let judged = audit::judge_text(&spec, "case.jsonl", lines.as_bytes()).unwrap();
         assert_eq!(judged.reports.len(), case.trace.len() + 2, "{}", case.id);
         let whole = &judged.reports[0].verdicts[0];
-        let last = case.trace.len().checked_sub(1).map(|last| u32::try_from(last).unwrap());
+        let last = case
+            .trace
+            .len()
+            .checked_sub(1)
+            .map(|last| u32::try_from(last).unwrap());
         let at = case.final_at.map(|at| u32::try_from(at).unwrap()).or(last);
         if (whole.verdict, whole.is_final, whole.at) != (case.value, true, at) {
-            differ.push(format!("{}: {:?} at {:?}, not {:?} at {at:?}", case.id, whole.verdict, whole.at, case.value));
+            differ.push(format!(
+                "{}: {:?} at {:?}, not {:?} at {at:?}",
+                case.id, whole.verdict, whole.at, case.value
+            ));
         }
         for (n, meant) in case.prefixes.iter().enumerate() {
             let seen = judged.reports[n + 1].verdicts[0].verdict;
@@ -117,7 +151,12 @@ fn finite_traces_through_the_audit() {
             }
         }
     }
-    assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ[..differ.len().min(20)].join("\n"));
+    assert!(
+        differ.is_empty(),
+        "{} differ:\n{}",
+        differ.len(),
+        differ[..differ.len().min(20)].join("\n")
+    );
     println!("{} cases through the audit, 0 differ", cases.len());
 }
 
@@ -133,7 +172,12 @@ fn record(spec: &hir::Spec, case: &Case) -> Record {
             .collect(),
     });
     Record {
-        origin: Origin { file: std::sync::Arc::clone(&file), below: file, line: 1, ordinal: 0 },
+        origin: Origin {
+            file: std::sync::Arc::clone(&file),
+            below: file,
+            line: 1,
+            ordinal: 0,
+        },
         id: None,
         complete: Some(true),
         meta: Box::default(),
@@ -150,10 +194,17 @@ fn finite_traces_by_the_reference_through_the_checker() {
     for json in cases.iter().step_by(7) {
         let case = Case::new(json);
         let text = spec_of(json["formula"].as_str().unwrap(), &case.atoms);
-        let spec = front("case.guard", &text, &NoFiles, Limits::default()).spec.unwrap();
+        let spec = front("case.guard", &text, &NoFiles, Limits::default())
+            .spec
+            .unwrap();
         let judged = reference::judge(&spec, &record(&spec, &case));
         let judgement = judged[0].1.as_ref().unwrap();
-        assert_eq!((judgement.verdict, judgement.is_final), (case.value, true), "{}\n{text}", case.id);
+        assert_eq!(
+            (judgement.verdict, judgement.is_final),
+            (case.value, true),
+            "{}\n{text}",
+            case.id
+        );
         n += 1;
     }
     println!("{n} cases by the reference, 0 differ");
@@ -165,11 +216,27 @@ fn wrong_texts_are_refused() {
         let formula = json["formula"].as_str().unwrap();
         let mut declared = atoms(formula);
         declared.extend(["a", "b", "c"].map(str::to_owned));
-        let fields: String = declared.iter().map(|atom| format!("  {atom}: bool = false\n")).collect();
+        let fields: String = declared
+            .iter()
+            .map(|atom| format!("  {atom}: bool = false\n"))
+            .collect();
         let text = format!("event {{\n{fields}}}\nproperty p = {formula}\n");
         let checked = front("case.guard", &text, &NoFiles, Limits::default());
-        assert!(checked.spec.is_none(), "{}: `{formula}` is accepted ({})", json["id"], json["why"]);
-        let errors = checked.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
-        assert_eq!(errors, 1, "{}: `{formula}`: {:?}", json["id"], checked.diagnostics);
+        assert!(
+            checked.spec.is_none(),
+            "{}: `{formula}` is accepted ({})",
+            json["id"],
+            json["why"]
+        );
+        let errors = checked
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.is_error())
+            .count();
+        assert_eq!(
+            errors, 1,
+            "{}: `{formula}`: {:?}",
+            json["id"], checked.diagnostics
+        );
     }
 }

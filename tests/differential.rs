@@ -36,17 +36,56 @@ track holder(x: json): string? = null then if a and k == x then j else if b and 
 
 /// Conditions on a step.
 const LETTERS: &[&str] = &[
-    "a", "b", "p", "not a", "k == \"x\"", "k == j", "k in [\"x\", \"y\"]", "m > 1", "m == null", "(m ?? 0) + 1 == 2",
-    "n > 1", "level >= mid", "level == v", "flag", "count(a) > 1", "count[0,1](b) == 1", "count(a, since: b) > 0",
-    "before(m) == m", "before(n) == 0", "previously b", "(once a) == b", "xs contains \"x\"", "k in xs",
-    "(any y in xs: y == k)", "(count y in xs: y == \"x\") == 1", "holder(\"x\") == \"y\"", "holder(k) == j", "wide == \"x\"",
-    "recent", "(if b then a else not a)", "k starts_with \"x\"", "k matches /^[xy]$/", "len(k ?? \"\") == 1",
-    "before(k) == \"x\"", "(historically (m > 0)) or a",
+    "a",
+    "b",
+    "p",
+    "not a",
+    "k == \"x\"",
+    "k == j",
+    "k in [\"x\", \"y\"]",
+    "m > 1",
+    "m == null",
+    "(m ?? 0) + 1 == 2",
+    "n > 1",
+    "level >= mid",
+    "level == v",
+    "flag",
+    "count(a) > 1",
+    "count[0,1](b) == 1",
+    "count(a, since: b) > 0",
+    "before(m) == m",
+    "before(n) == 0",
+    "previously b",
+    "(once a) == b",
+    "xs contains \"x\"",
+    "k in xs",
+    "(any y in xs: y == k)",
+    "(count y in xs: y == \"x\") == 1",
+    "holder(\"x\") == \"y\"",
+    "holder(k) == j",
+    "wide == \"x\"",
+    "recent",
+    "(if b then a else not a)",
+    "k starts_with \"x\"",
+    "k matches /^[xy]$/",
+    "len(k ?? \"\") == 1",
+    "before(k) == \"x\"",
+    "(historically (m > 0)) or a",
 ];
 
 /// Conditions on a step that a quantified name `x` takes part in.
-const QUANTIFIED: &[&str] =
-    &["k == x", "j == x", "a and k == x", "q(x)", "x in xs", "k != x and a", "x in [\"x\", \"z\"]", "holder(x) == \"y\"", "a", "b"];
+const QUANTIFIED: &[&str] = &[
+    "k == x",
+    "j == x",
+    "a and k == x",
+    "q(x)",
+    "x in xs",
+    "k != x and a",
+    "x in [\"x\", \"z\"]",
+    "holder(x) == \"y\"",
+    "a",
+    "b",
+];
 
 /// The same for the second name.
 const SECOND: &[&str] = &["j == y", "b and j == y", "k == y and a"];
@@ -59,10 +98,22 @@ fn formula(letters: Vec<&'static str>) -> BoxedStrategy<String> {
             1 => (0u32..3, 0u32..3).prop_map(|(lo, width)| format!("[{lo},{}]", lo + width)),
         ];
         prop_oneof![
-            (prop::sample::select(vec!["F", "G", "O", "H"]), bound, inner.clone())
+            (
+                prop::sample::select(vec!["F", "G", "O", "H"]),
+                bound,
+                inner.clone()
+            )
                 .prop_map(|(op, bound, f)| format!("{op}{bound} ({f})")),
-            (prop::sample::select(vec!["X", "N", "Y", "Z", "not "]), inner.clone()).prop_map(|(op, f)| format!("{op} ({f})")),
-            (prop::sample::select(vec!["U", "W", "R", "M", "S", "B", "and", "or", "->", "<->"]), inner.clone(), inner)
+            (
+                prop::sample::select(vec!["X", "N", "Y", "Z", "not "]),
+                inner.clone()
+            )
+                .prop_map(|(op, f)| format!("{op} ({f})")),
+            (
+                prop::sample::select(vec!["U", "W", "R", "M", "S", "B", "and", "or", "->", "<->"]),
+                inner.clone(),
+                inner
+            )
                 .prop_map(|(op, f, g)| format!("(({f}) {op} ({g}))")),
         ]
     })
@@ -94,10 +145,13 @@ fn cell(ty: &Type, choice: u8) -> Cell {
         (Type::String, 1) | (Type::Int, 1) => Value::Null,
         (Type::String, choice) => word(choice),
         (Type::Int, choice) => Value::int(i128::from(choice % 4)),
-        (Type::Enum(of), choice) => {
-            Value::Enum(EnumValue { of: of.number, index: u16::from(choice) % u16::try_from(of.values.len()).unwrap() })
+        (Type::Enum(of), choice) => Value::Enum(EnumValue {
+            of: of.number,
+            index: u16::from(choice) % u16::try_from(of.values.len()).unwrap(),
+        }),
+        (Type::List(_), choice) => {
+            Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect())
         }
-        (Type::List(_), choice) => Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect()),
         (ty, _) => unreachable!("no cells of {ty}"),
     })
 }
@@ -113,14 +167,21 @@ fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
                 .iter()
                 .zip(row)
                 .map(|(field, choice)| match field.name.as_str() {
-                    "t" => Cell::Known(Value::Time(Instant(Instant::SECOND * i128::try_from(index).unwrap()))),
+                    "t" => Cell::Known(Value::Time(Instant(
+                        Instant::SECOND * i128::try_from(index).unwrap(),
+                    ))),
                     _ => cell(&field.ty, *choice),
                 })
                 .collect(),
         })
         .collect();
     Record {
-        origin: Origin { file: Arc::from("t.jsonl"), below: Arc::from("t.jsonl"), line: 1, ordinal: 0 },
+        origin: Origin {
+            file: Arc::from("t.jsonl"),
+            below: Arc::from("t.jsonl"),
+            line: 1,
+            ordinal: 0,
+        },
         id: Some("t".into()),
         complete: Some(complete),
         meta: Box::default(),
@@ -140,24 +201,43 @@ fn compile(properties: &[String]) -> (String, Option<hir::Spec>) {
     for (idx, property) in properties.iter().enumerate() {
         writeln!(text, "property p{idx} = {property}").unwrap();
     }
-    let checked = guard_lang::front("t.guard", &text, &NoFiles, guard_lang::check::Limits::default());
-    let errors: Vec<String> =
-        checked.diagnostics.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.code, d.message)).collect();
+    let checked = guard_lang::front(
+        "t.guard",
+        &text,
+        &NoFiles,
+        guard_lang::check::Limits::default(),
+    );
+    let errors: Vec<String> = checked
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| format!("{}: {}", d.code, d.message))
+        .collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     (text, checked.spec)
 }
 
 fn agree(properties: &[String], choices: &[Vec<u8>], complete: bool) -> Result<(), TestCaseError> {
     let (text, spec) = compile(properties);
-    let Some(spec) = spec else { return Err(TestCaseError::fail("no spec")) };
-    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else { return Ok(()) };
+    let Some(spec) = spec else {
+        return Err(TestCaseError::fail("no spec"));
+    };
+    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else {
+        return Ok(());
+    };
     let record = record(&spec, choices, complete);
     let meant = reference::judge(&spec, &record);
     let report = program.judge(record).unwrap();
     for (property, judgement) in meant {
         let Ok(judgement) = judgement else { continue };
-        let lines: Vec<_> = report.verdicts.iter().filter(|line| line.property == property).collect();
-        let first = lines.first().ok_or_else(|| TestCaseError::fail("no verdict"))?;
+        let lines: Vec<_> = report
+            .verdicts
+            .iter()
+            .filter(|line| line.property == property)
+            .collect();
+        let first = lines
+            .first()
+            .ok_or_else(|| TestCaseError::fail("no verdict"))?;
         let name = &properties[property.index()];
         let seen = (first.verdict, first.is_final, first.at);
         prop_assert_eq!(
@@ -171,11 +251,20 @@ fn agree(properties: &[String], choices: &[Vec<u8>], complete: bool) -> Result<(
         );
         if judgement.verdict == Verdict::Violated && !judgement.violated.is_empty() {
             let values = |line: &&guard_lang::verdict::PropertyVerdict| {
-                (line.instance.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>(), line.at)
+                (
+                    line.instance
+                        .iter()
+                        .map(|(_, value)| value.clone())
+                        .collect::<Vec<_>>(),
+                    line.at,
+                )
             };
             let mut seen: Vec<_> = lines.iter().map(values).collect();
-            let mut meant: Vec<_> =
-                judgement.violated.iter().map(|instance| (instance.values.clone(), instance.at)).collect();
+            let mut meant: Vec<_> = judgement
+                .violated
+                .iter()
+                .map(|instance| (instance.values.clone(), instance.at))
+                .collect();
             seen.sort();
             meant.sort();
             prop_assert_eq!(seen, meant, "instances of {}\n{:?}", name, choices);

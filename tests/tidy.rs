@@ -18,11 +18,50 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("syntax", &["source", "diagnostic"]),
     ("project", &["syntax", "stdlib", "source", "diagnostic"]),
     ("hir", &["ids", "signature", "source", "types", "value"]),
-    ("check", &["project", "syntax", "hir", "signature", "source", "diagnostic", "ids", "types", "value"]),
+    (
+        "check",
+        &[
+            "project",
+            "syntax",
+            "hir",
+            "signature",
+            "source",
+            "diagnostic",
+            "ids",
+            "types",
+            "value",
+        ],
+    ),
     ("input", &["signature", "problem", "types", "value"]),
     ("verdict", &["ids", "problem", "value"]),
-    ("reference", &["hir", "input", "ids", "problem", "signature", "types", "value", "verdict"]),
-    ("eval", &["hir", "automata", "input", "ids", "problem", "signature", "source", "types", "value", "verdict"]),
+    (
+        "reference",
+        &[
+            "hir",
+            "input",
+            "ids",
+            "problem",
+            "signature",
+            "types",
+            "value",
+            "verdict",
+        ],
+    ),
+    (
+        "eval",
+        &[
+            "hir",
+            "automata",
+            "input",
+            "ids",
+            "problem",
+            "signature",
+            "source",
+            "types",
+            "value",
+            "verdict",
+        ],
+    ),
     (
         "report",
         &[
@@ -62,7 +101,13 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
 /// The top-level module that a file belongs to.
 fn module_of(path: &Path) -> String {
     let below = path.strip_prefix(root().join("src")).unwrap();
-    let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+    let first = below
+        .components()
+        .next()
+        .unwrap()
+        .as_os_str()
+        .to_string_lossy()
+        .into_owned();
     first.trim_end_matches(".rs").to_owned()
 }
 
@@ -70,9 +115,15 @@ fn module_of(path: &Path) -> String {
 fn imports_of(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]").next().unwrap();
     let mut found = BTreeSet::new();
-    for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+    for line in code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+    {
         for part in line.split("crate::").skip(1) {
-            let name: String = part.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            let name: String = part
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                .collect();
             if !name.is_empty() {
                 found.insert(name);
             }
@@ -87,10 +138,15 @@ fn data_flows_one_way() {
     let mut wrong = Vec::new();
     for path in rust_files(&root().join("src")) {
         let module = module_of(&path);
-        let Some(allowed) = table.get(module.as_str()) else { continue };
+        let Some(allowed) = table.get(module.as_str()) else {
+            continue;
+        };
         for import in imports_of(&fs::read_to_string(&path).unwrap()) {
             if import != module && !allowed.contains(&import.as_str()) {
-                wrong.push(format!("{}: `{module}` may not import `{import}`", path.display()));
+                wrong.push(format!(
+                    "{}: `{module}` may not import `{import}`",
+                    path.display()
+                ));
             }
         }
     }
@@ -102,7 +158,11 @@ fn only_the_parser_knows_its_generator_and_only_the_cli_its_arguments() {
     for path in rust_files(&root().join("src")) {
         let text = fs::read_to_string(&path).unwrap();
         let module = module_of(&path);
-        assert!(module == "syntax" || !text.contains("lalrpop"), "{} mentions the parser generator", path.display());
+        assert!(
+            module == "syntax" || !text.contains("lalrpop"),
+            "{} mentions the parser generator",
+            path.display()
+        );
         assert!(
             module == "cli" || module == "main" || !text.contains("clap::"),
             "{} mentions the argument parser",
@@ -115,7 +175,11 @@ fn only_the_parser_knows_its_generator_and_only_the_cli_its_arguments() {
 fn files_can_be_read_in_one_sitting() {
     for path in rust_files(&root().join("src")) {
         let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(lines <= 800, "{} has {lines} lines: split it by subject", path.display());
+        assert!(
+            lines <= 800,
+            "{} has {lines} lines: split it by subject",
+            path.display()
+        );
     }
 }
 
@@ -123,7 +187,11 @@ fn files_can_be_read_in_one_sitting() {
 fn every_module_says_what_it_is() {
     for path in rust_files(&root().join("src")) {
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("//!"), "{} has no module documentation", path.display());
+        assert!(
+            text.starts_with("//!"),
+            "{} has no module documentation",
+            path.display()
+        );
     }
 }
 

@@ -59,7 +59,11 @@ impl<'a> Checker<'a> {
                     return self.add(Expr::Local(local), Type::Bool, span);
                 }
                 Some(_) => {
-                    self.error(Code::G0209, *name.span, format!("`{name}` is no function here"));
+                    self.error(
+                        Code::G0209,
+                        *name.span,
+                        format!("`{name}` is no function here"),
+                    );
                     return self.wrong();
                 }
                 None => {}
@@ -79,8 +83,9 @@ impl<'a> Checker<'a> {
                 }
             },
             ExprKind::Member { base, name } => {
-                let args: Vec<&'a ast::Expr> =
-                    std::iter::once(base.as_ref()).chain(args.iter().map(|arg| &arg.value)).collect();
+                let args: Vec<&'a ast::Expr> = std::iter::once(base.as_ref())
+                    .chain(args.iter().map(|arg| &arg.value))
+                    .collect();
                 self.function(scope, name, &args, expected, span)
             }
             _ => {
@@ -91,7 +96,11 @@ impl<'a> Checker<'a> {
     }
 
     /// The predicate (or definition) that an argument for a `pred(…)` parameter names.
-    pub(super) fn predicate_of(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<ItemRef> {
+    pub(super) fn predicate_of(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+    ) -> Option<ItemRef> {
         if let ExprKind::Name(name) = &expr.kind
             && let Some(Binding::Predicate(expr, inner, _)) = scope.get(&name.text)
         {
@@ -102,7 +111,14 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a wrong number of arguments; true where it is right.
-    pub(super) fn arity(&mut self, name: &str, least: usize, most: usize, given: usize, span: Span) -> bool {
+    pub(super) fn arity(
+        &mut self,
+        name: &str,
+        least: usize,
+        most: usize,
+        given: usize,
+        span: Span,
+    ) -> bool {
         if (least..=most).contains(&given) {
             return true;
         }
@@ -111,22 +127,37 @@ impl<'a> Checker<'a> {
             (least, usize::MAX) => format!("at least {least}"),
             (least, most) => format!("{least} to {most}"),
         };
-        let noun = if wanted == "1" { "argument" } else { "arguments" };
+        let noun = if wanted == "1" {
+            "argument"
+        } else {
+            "arguments"
+        };
         self.report(
-            Diagnostic::new(Code::G0304, span, format!("`{name}` takes {wanted} {noun}, and {given} are given"))
-                .label("wrong number of arguments"),
+            Diagnostic::new(
+                Code::G0304,
+                span,
+                format!("`{name}` takes {wanted} {noun}, and {given} are given"),
+            )
+            .label("wrong number of arguments"),
         );
         false
     }
 
     /// Calls a definition, predicate or track of a spec.
-    fn call_item(&mut self, scope: &Scope<'a>, item_ref: ItemRef, args: &'a [ast::Arg], span: Span) -> Typed {
+    fn call_item(
+        &mut self,
+        scope: &Scope<'a>,
+        item_ref: ItemRef,
+        args: &'a [ast::Arg],
+        span: Span,
+    ) -> Typed {
         self.used.insert(item_ref);
         let item = self.names.item(item_ref);
         let home = Scope::module(item_ref.module);
         match &item.kind {
             ast::ItemKind::Let(def) => {
-                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span) else {
+                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span)
+                else {
                     return self.wrong();
                 };
                 let declared = def.ty.as_ref().map(|ty| self.ty(&home, ty));
@@ -137,7 +168,8 @@ impl<'a> Checker<'a> {
                 })
             }
             ast::ItemKind::Predicate(def) => {
-                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span) else {
+                let Some(inner) = self.bind(scope, &home, &def.name, &def.params, args, span)
+                else {
                     return self.wrong();
                 };
                 let values = inner.values();
@@ -147,14 +179,24 @@ impl<'a> Checker<'a> {
                 })
             }
             ast::ItemKind::Track(def) => {
-                if !self.arity(&def.name.text, def.params.len(), def.params.len(), args.len(), span) {
+                if !self.arity(
+                    &def.name.text,
+                    def.params.len(),
+                    def.params.len(),
+                    args.len(),
+                    span,
+                ) {
                     return self.wrong();
                 }
                 let mut ids = Vec::new();
                 for (param, arg) in def.params.iter().zip(args) {
-                    let ty = param.ty.as_ref().map_or(Type::Json, |ty| self.ty(&home, ty));
+                    let ty = param
+                        .ty
+                        .as_ref()
+                        .map_or(Type::Json, |ty| self.ty(&home, ty));
                     let typed = self.operand(scope, &arg.value, Some(&ty));
-                    let identity = matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_));
+                    let identity =
+                        matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_));
                     if !identity && !Self::fits(&typed.ty, &ty.clone().nullable()) {
                         self.mismatch(*arg.value.span, &typed.ty, &ty);
                     }
@@ -164,18 +206,26 @@ impl<'a> Checker<'a> {
             }
             ast::ItemKind::Template(def) => {
                 self.report(
-                    Diagnostic::new(Code::G0209, span, format!("`{}` is a template, not a value", def.name))
-                        .label("used as a value")
-                        .note("a template makes a property: `property x = T(a, b)`"),
+                    Diagnostic::new(
+                        Code::G0209,
+                        span,
+                        format!("`{}` is a template, not a value", def.name),
+                    )
+                    .label("used as a value")
+                    .note("a template makes a property: `property x = T(a, b)`"),
                 );
                 self.wrong()
             }
             _ => {
                 let name = self.snippet(span);
                 self.report(
-                    Diagnostic::new(Code::G0209, span, format!("`{name}` calls what takes no arguments"))
-                        .label("no function")
-                        .also(*item.span, "declared here"),
+                    Diagnostic::new(
+                        Code::G0209,
+                        span,
+                        format!("`{name}` calls what takes no arguments"),
+                    )
+                    .label("no function")
+                    .also(*item.span, "declared here"),
                 );
                 self.wrong()
             }
@@ -192,7 +242,10 @@ impl<'a> Checker<'a> {
         args: &'a [ast::Arg],
         span: Span,
     ) -> Option<Scope<'a>> {
-        let least = params.iter().take_while(|param| param.default.is_none()).count();
+        let least = params
+            .iter()
+            .take_while(|param| param.default.is_none())
+            .count();
         if !self.arity(&name.text, least, params.len(), args.len(), span) {
             return None;
         }
@@ -202,7 +255,11 @@ impl<'a> Checker<'a> {
             let (arg, from) = match (args.get(idx), &param.default) {
                 (Some(arg), _) => {
                     if let Some(name) = &arg.name {
-                        self.error(Code::G0304, *name.span, format!("there is no argument called `{name}`"));
+                        self.error(
+                            Code::G0304,
+                            *name.span,
+                            format!("there is no argument called `{name}`"),
+                        );
                         sound = false;
                     }
                     (&arg.value, scope)
@@ -227,7 +284,9 @@ impl<'a> Checker<'a> {
         arg: &'a ast::Expr,
     ) -> Option<Binding<'a>> {
         match param.ty.as_ref().map(|ty| &ty.kind) {
-            Some(TypeKind::Pred(types)) if types.is_empty() => Some(Binding::Condition(arg, scope.clone())),
+            Some(TypeKind::Pred(types)) if types.is_empty() => {
+                Some(Binding::Condition(arg, scope.clone()))
+            }
             Some(TypeKind::Pred(types)) => {
                 if let ExprKind::Name(name) = &arg.kind
                     && let Some(Binding::AnyPredicate(arity)) = scope.get(&name.text)
@@ -236,7 +295,12 @@ impl<'a> Checker<'a> {
                 }
                 let Some(item) = self.predicate_of(scope, arg) else {
                     self.report(
-                        Diagnostic::new(Code::G0301, *arg.span, "the name of a predicate is asked for").label(format!(
+                        Diagnostic::new(
+                            Code::G0301,
+                            *arg.span,
+                            "the name of a predicate is asked for",
+                        )
+                        .label(format!(
                             "`{}` takes a predicate with {} parameters",
                             param.name,
                             types.len()
@@ -276,7 +340,11 @@ impl<'a> Checker<'a> {
                     self.mismatch(*arg.span, &typed.ty, &ty);
                     return None;
                 }
-                let ty = if typed.ty == Type::Error { Type::Error } else { ty };
+                let ty = if typed.ty == Type::Error {
+                    Type::Error
+                } else {
+                    ty
+                };
                 Some(Binding::Value(Typed { id: typed.id, ty }))
             }
         }
@@ -306,7 +374,11 @@ impl<'a> Checker<'a> {
                     since = Some(self.boolean(scope, &arg.value));
                 }
                 Some(name) => {
-                    self.error(Code::G0304, *name.span, format!("`count` has no argument `{name}`"));
+                    self.error(
+                        Code::G0304,
+                        *name.span,
+                        format!("`count` has no argument `{name}`"),
+                    );
                     return self.wrong();
                 }
                 None => {
@@ -333,16 +405,27 @@ impl<'a> Checker<'a> {
         let operand = &args[0].value;
         let typed = self.value(scope, operand, None);
         let is_track = matches!(self.spec.exprs.get(typed.id), Expr::Track(..));
-        if typed.ty == Type::Bool && !is_track && !matches!(self.spec.exprs.get(typed.id), Expr::Field(_)) {
+        if typed.ty == Type::Bool
+            && !is_track
+            && !matches!(self.spec.exprs.get(typed.id), Expr::Field(_))
+        {
             let text = self.snippet(*operand.span);
             self.report(
-                Diagnostic::new(Code::G0321, span, "`before` of a condition would be null at the first step")
-                    .label("a condition is true or false")
-                    .fix("ask whether it held", span, format!("previously ({text})")),
+                Diagnostic::new(
+                    Code::G0321,
+                    span,
+                    "`before` of a condition would be null at the first step",
+                )
+                .label("a condition is true or false")
+                .fix("ask whether it held", span, format!("previously ({text})")),
             );
             return self.wrong();
         }
-        let ty = if is_track { typed.ty.clone() } else { typed.ty.clone().nullable() };
+        let ty = if is_track {
+            typed.ty.clone()
+        } else {
+            typed.ty.clone().nullable()
+        };
         self.add(Expr::Before(typed.id), ty, span)
     }
 
@@ -352,17 +435,24 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         let text = self.text_operand(scope, &args[0].value);
-        let Some(regex) = self.regex(scope, &args[1].value) else { return self.wrong() };
+        let Some(regex) = self.regex(scope, &args[1].value) else {
+            return self.wrong();
+        };
         let group = match args.get(2) {
             None => 1,
             Some(arg) => {
                 let typed = self.value(scope, &arg.value, Some(&Type::Int));
                 match self.spec.exprs.get(typed.id) {
-                    Expr::Const(Value::Number(number)) => {
-                        number.to_int().and_then(|int| usize::try_from(int).ok()).unwrap_or(usize::MAX)
-                    }
+                    Expr::Const(Value::Number(number)) => number
+                        .to_int()
+                        .and_then(|int| usize::try_from(int).ok())
+                        .unwrap_or(usize::MAX),
                     _ => {
-                        self.error(Code::G0301, *arg.value.span, "the number of a group is asked for, as a literal");
+                        self.error(
+                            Code::G0301,
+                            *arg.value.span,
+                            "the number of a group is asked for, as a literal",
+                        );
                         return self.wrong();
                     }
                 }
@@ -371,14 +461,22 @@ impl<'a> Checker<'a> {
         let groups = self.spec.exprs.regex(regex).captures_len() - 1;
         if group > groups {
             self.report(
-                Diagnostic::new(Code::G0315, span, format!("the regular expression has {groups} groups"))
-                    .label(format!("group {group} is asked for"))
-                    .also(*args[1].value.span, "the regular expression")
-                    .note("group 0 is the whole match; put what you want in parentheses"),
+                Diagnostic::new(
+                    Code::G0315,
+                    span,
+                    format!("the regular expression has {groups} groups"),
+                )
+                .label(format!("group {group} is asked for"))
+                .also(*args[1].value.span, "the regular expression")
+                .note("group 0 is the whole match; put what you want in parentheses"),
             );
             return self.wrong();
         }
-        self.add(Expr::Capture(text, regex, group), Type::String.nullable(), span)
+        self.add(
+            Expr::Capture(text, regex, group),
+            Type::String.nullable(),
+            span,
+        )
     }
 
     /// A predefined function.
@@ -391,8 +489,12 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Typed {
         let Some((_, builtin)) = FUNCTIONS.iter().find(|(known, _)| *known == name.as_str()) else {
-            let mut diagnostic =
-                Diagnostic::new(Code::G0201, name.span, format!("there is no function `{name}`")).label("not declared");
+            let mut diagnostic = Diagnostic::new(
+                Code::G0201,
+                name.span,
+                format!("there is no function `{name}`"),
+            )
+            .label("not declared");
             let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
             candidates.extend(["count", "before", "capture"]);
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
@@ -432,19 +534,28 @@ impl<'a> Checker<'a> {
         let ty = match builtin {
             Builtin::Len => self
                 .asked(&given[0], args[0], "a text, list, set or object", |ty| {
-                    matches!(ty, Type::String | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Record(_))
+                    matches!(
+                        ty,
+                        Type::String
+                            | Type::List(_)
+                            | Type::Set(_)
+                            | Type::Map(_)
+                            | Type::Record(_)
+                    )
                 })
                 .then_some(Type::Int),
-            Builtin::Lower | Builtin::Upper | Builtin::Trim => {
-                self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String).then_some(Type::String)
-            }
+            Builtin::Lower | Builtin::Upper | Builtin::Trim => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::String),
             Builtin::Words => self
                 .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
                 .then_some(Type::List(Arc::new(Type::String))),
             Builtin::Split => (self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
                 && self.asked(&given[1], args[1], "a text", |ty| *ty == Type::String))
             .then_some(Type::List(Arc::new(Type::String))),
-            Builtin::Json => self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String).then_some(Type::Json),
+            Builtin::Json => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::Json),
             Builtin::Text => {
                 let ids = vec![given[0].id];
                 return self.add(Expr::Call(builtin, ids.into()), Type::String, span);
@@ -453,10 +564,16 @@ impl<'a> Checker<'a> {
                 if !self.definite(&given[0], args[0], &name.text) {
                     return self.wrong();
                 }
-                Some(if builtin == Builtin::Floor { Type::Int } else { given[0].ty.clone() })
+                Some(if builtin == Builtin::Floor {
+                    Type::Int
+                } else {
+                    given[0].ty.clone()
+                })
             }
             Builtin::Mod => {
-                if !self.definite(&given[0], args[0], "mod") || !self.definite(&given[1], args[1], "mod") {
+                if !self.definite(&given[0], args[0], "mod")
+                    || !self.definite(&given[1], args[1], "mod")
+                {
                     return self.wrong();
                 }
                 Self::join(&given[0].ty, &given[1].ty)
@@ -484,7 +601,11 @@ impl<'a> Checker<'a> {
             }
             Builtin::Add => match given[0].ty.non_null() {
                 Type::Set(item) if Self::fits(&given[1].ty, item) || **item == Type::Error => {
-                    Some(Type::Set(if **item == Type::Error { Arc::new(given[1].ty.clone()) } else { item.clone() }))
+                    Some(Type::Set(if **item == Type::Error {
+                        Arc::new(given[1].ty.clone())
+                    } else {
+                        item.clone()
+                    }))
                 }
                 Type::Set(item) => {
                     let item = item.as_ref().clone();
@@ -500,27 +621,44 @@ impl<'a> Checker<'a> {
             Builtin::Last => match given[0].ty.non_null() {
                 ty @ (Type::List(_) | Type::Json) if given[1].ty == Type::Int => Some(ty.clone()),
                 ty => {
-                    let message = format!("`last` takes a list and an int, and this is `{ty}` and `{}`", given[1].ty);
+                    let message = format!(
+                        "`last` takes a list and an int, and this is `{ty}` and `{}`",
+                        given[1].ty
+                    );
                     self.error(Code::G0303, span, message);
                     return self.wrong();
                 }
             },
         };
         let Some(ty) = ty else { return self.wrong() };
-        let ty = if nullable && !matches!(builtin, Builtin::Min | Builtin::Max) { ty.nullable() } else { ty };
+        let ty = if nullable && !matches!(builtin, Builtin::Min | Builtin::Max) {
+            ty.nullable()
+        } else {
+            ty
+        };
         let ids: Vec<_> = given.iter().map(|typed| typed.id).collect();
         self.add(Expr::Call(builtin, ids.into()), ty, span)
     }
 
     /// Reports an argument of the wrong type; JSON is looked at when it is there.
-    fn asked(&mut self, typed: &Typed, expr: &ast::Expr, what: &str, fits: impl Fn(&Type) -> bool) -> bool {
+    fn asked(
+        &mut self,
+        typed: &Typed,
+        expr: &ast::Expr,
+        what: &str,
+        fits: impl Fn(&Type) -> bool,
+    ) -> bool {
         let ty = typed.ty.non_null();
         if matches!(ty, Type::Json | Type::Error | Type::Null) || fits(ty) {
             return true;
         }
         self.report(
-            Diagnostic::new(Code::G0301, *expr.span, format!("{what} is asked for, and this is `{ty}`"))
-                .label(format!("`{ty}`")),
+            Diagnostic::new(
+                Code::G0301,
+                *expr.span,
+                format!("{what} is asked for, and this is `{ty}`"),
+            )
+            .label(format!("`{ty}`")),
         );
         false
     }
@@ -530,8 +668,12 @@ impl<'a> Checker<'a> {
             return true;
         }
         self.report(
-            Diagnostic::new(Code::G0307, *expr.span, format!("`{name}` needs a number, and this is `{}`", typed.ty))
-                .label(format!("`{}`", typed.ty)),
+            Diagnostic::new(
+                Code::G0307,
+                *expr.span,
+                format!("`{name}` needs a number, and this is `{}`", typed.ty),
+            )
+            .label(format!("`{}`", typed.ty)),
         );
         false
     }

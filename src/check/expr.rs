@@ -25,7 +25,12 @@ enum Qualifier {
 impl<'a> Checker<'a> {
     /// Elaborates an expression as a value. `expected` is the type that the place asks for, where it asks: names of enum
     /// values and empty braces are found by it. Whether the value fits is for the caller to check.
-    pub(super) fn value(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, expected: Option<&Type>) -> Typed {
+    pub(super) fn value(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        expected: Option<&Type>,
+    ) -> Typed {
         let typed = self.operand(scope, expr, expected);
         if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
             let name = self.snippet(*expr.span);
@@ -43,15 +48,25 @@ impl<'a> Checker<'a> {
     }
 
     /// Like [`value`](Self::value), in the places where a quantified name may stand by itself.
-    pub(super) fn operand(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, expected: Option<&Type>) -> Typed {
+    pub(super) fn operand(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        expected: Option<&Type>,
+    ) -> Typed {
         let span = *expr.span;
         match &expr.kind {
             ExprKind::Bool(value) => self.add(Expr::Const(Value::Bool(*value)), Type::Bool, span),
             ExprKind::Null => self.add(Expr::Const(Value::Null), Type::Null, span),
-            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Percent(_) | ExprKind::Duration(_) => {
-                self.number(expr, expected)
-            }
-            ExprKind::String(text) => self.add(Expr::Const(Value::String(text.value.clone())), Type::String, span),
+            ExprKind::Int(_)
+            | ExprKind::Float(_)
+            | ExprKind::Percent(_)
+            | ExprKind::Duration(_) => self.number(expr, expected),
+            ExprKind::String(text) => self.add(
+                Expr::Const(Value::String(text.value.clone())),
+                Type::String,
+                span,
+            ),
             ExprKind::Regex { .. } => {
                 self.report(
                     Diagnostic::new(Code::G0303, span, "a regular expression is no value")
@@ -84,7 +99,11 @@ impl<'a> Checker<'a> {
                     let ty = ty.clone();
                     self.add(Expr::Record(Box::default()), ty, span)
                 }
-                _ => self.add(Expr::Record(Box::default()), Type::Map(Arc::new(Type::Json)), span),
+                _ => self.add(
+                    Expr::Record(Box::default()),
+                    Type::Map(Arc::new(Type::Json)),
+                    span,
+                ),
             },
             ExprKind::Record(entries) => self.record(scope, entries, expected, span),
             ExprKind::Name(name) => self.name(scope, name, expected),
@@ -100,38 +119,68 @@ impl<'a> Checker<'a> {
                 );
                 self.wrong()
             }
-            ExprKind::Unary { op: ast::UnaryOp::Not, operand, .. } => {
+            ExprKind::Unary {
+                op: ast::UnaryOp::Not,
+                operand,
+                ..
+            } => {
                 let operand = self.boolean(scope, operand);
                 self.add(Expr::Not(operand), Type::Bool, span)
             }
-            ExprKind::Unary { op: ast::UnaryOp::Neg, operand, .. } => self.negation(scope, operand, expected, span),
+            ExprKind::Unary {
+                op: ast::UnaryOp::Neg,
+                operand,
+                ..
+            } => self.negation(scope, operand, expected, span),
             ExprKind::Chain { op, operands, .. } => {
-                let facts: &[ast::Expr] = if *op == ast::ChainOp::And { operands } else { &[] };
+                let facts: &[ast::Expr] = if *op == ast::ChainOp::And {
+                    operands
+                } else {
+                    &[]
+                };
                 let all: Vec<_> = self.assuming(scope, facts, |checker| {
-                    operands.iter().map(|operand| (checker.boolean(scope, operand), *operand.span)).collect()
+                    operands
+                        .iter()
+                        .map(|operand| (checker.boolean(scope, operand), *operand.span))
+                        .collect()
                 });
                 self.chain(*op, &all)
             }
-            ExprKind::Binary { op, lhs, rhs, .. } => self.binary(scope, *op, lhs, rhs, expected, span),
+            ExprKind::Binary { op, lhs, rhs, .. } => {
+                self.binary(scope, *op, lhs, rhs, expected, span)
+            }
             ExprKind::Cast { operand, ty } => self.cast(scope, operand, ty, span),
-            ExprKind::If { condition, then, otherwise } => {
+            ExprKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
                 let condition = self.boolean(scope, condition);
                 self.choice(scope, condition, then, otherwise, expected, span)
             }
             ExprKind::Cases(arms) => self.cases(scope, arms, expected, span),
-            ExprKind::Quantifier { kind, name, source, body } => {
-                self.list_quantifier(scope, *kind, name, source, body, span)
+            ExprKind::Quantifier {
+                kind,
+                name,
+                source,
+                body,
+            } => self.list_quantifier(scope, *kind, name, source, body, span),
+            ExprKind::Temporal { .. } | ExprKind::TemporalInfix { .. } => {
+                self.past_value(scope, expr)
             }
-            ExprKind::Temporal { .. } | ExprKind::TemporalInfix { .. } => self.past_value(scope, expr),
             ExprKind::LeadsTo { .. } | ExprKind::Precedes { .. } => {
                 self.future_in_value(span);
                 self.wrong()
             }
             ExprKind::Instances { .. } => {
                 self.report(
-                    Diagnostic::new(Code::G0313, span, "`forall` and `exists` stand outermost in a property")
-                        .label("inside another expression here")
-                        .note("over a list use `all y in xs: …` or `any y in xs: …`"),
+                    Diagnostic::new(
+                        Code::G0313,
+                        span,
+                        "`forall` and `exists` stand outermost in a property",
+                    )
+                    .label("inside another expression here")
+                    .note("over a list use `all y in xs: …` or `any y in xs: …`"),
                 );
                 self.wrong()
             }
@@ -158,25 +207,41 @@ impl<'a> Checker<'a> {
     pub(super) fn require_boolean(&mut self, typed: &Typed, span: Span) {
         let mut diagnostic = match &typed.ty {
             Type::Bool | Type::Error => return,
-            Type::Json => Diagnostic::new(Code::G0302, span, "a `json` value is no condition by itself")
-                .label("may hold anything")
-                .note("an absent value and one of another type are not `false`: say what you ask"),
-            ty if ty.non_null() == &Type::Bool => {
-                Diagnostic::new(Code::G0302, span, format!("this is `{ty}`, and null is neither true nor false"))
-                    .label("may be null")
-            }
-            ty => Diagnostic::new(Code::G0302, span, format!("a condition is asked for, and this is `{ty}`"))
-                .label(format!("`{ty}`")),
+            Type::Json => Diagnostic::new(
+                Code::G0302,
+                span,
+                "a `json` value is no condition by itself",
+            )
+            .label("may hold anything")
+            .note("an absent value and one of another type are not `false`: say what you ask"),
+            ty if ty.non_null() == &Type::Bool => Diagnostic::new(
+                Code::G0302,
+                span,
+                format!("this is `{ty}`, and null is neither true nor false"),
+            )
+            .label("may be null"),
+            ty => Diagnostic::new(
+                Code::G0302,
+                span,
+                format!("a condition is asked for, and this is `{ty}`"),
+            )
+            .label(format!("`{ty}`")),
         };
         if matches!(typed.ty, Type::Json) || typed.ty.non_null() == &Type::Bool {
             let text = self.snippet(span);
-            diagnostic = diagnostic.fix("compare it with `true`", span, format!("({text} == true)"));
+            diagnostic =
+                diagnostic.fix("compare it with `true`", span, format!("({text} == true)"));
         }
         self.report(diagnostic);
     }
 
     /// A value of a type that the place asks for.
-    pub(super) fn value_as(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, wanted: &Type) -> Typed {
+    pub(super) fn value_as(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        wanted: &Type,
+    ) -> Typed {
         let typed = self.value(scope, expr, Some(wanted));
         if !Self::fits(&typed.ty, wanted) {
             self.mismatch(*expr.span, &typed.ty, wanted);
@@ -219,10 +284,14 @@ impl<'a> Checker<'a> {
             })
             .collect();
         match (constant, as_set) {
-            (Some(values), true) => {
-                self.add(Expr::Const(Value::Set(values.into_iter().collect())), Type::Set(item), span)
+            (Some(values), true) => self.add(
+                Expr::Const(Value::Set(values.into_iter().collect())),
+                Type::Set(item),
+                span,
+            ),
+            (Some(values), false) => {
+                self.add(Expr::Const(Value::list(values)), Type::List(item), span)
             }
-            (Some(values), false) => self.add(Expr::Const(Value::list(values)), Type::List(item), span),
             (None, true) => self.add(Expr::Set(ids.into()), Type::Set(item), span),
             (None, false) => self.add(Expr::List(ids.into()), Type::List(item), span),
         }
@@ -240,7 +309,11 @@ impl<'a> Checker<'a> {
         for entry in entries {
             let ty = match &wanted {
                 Some(Type::Record(record)) => {
-                    let ty = record.members.iter().find(|(name, _)| *name == entry.key.text).map(|(_, ty)| ty.clone());
+                    let ty = record
+                        .members
+                        .iter()
+                        .find(|(name, _)| *name == entry.key.text)
+                        .map(|(_, ty)| ty.clone());
                     if ty.is_none() {
                         self.error(
                             Code::G0305,
@@ -254,7 +327,11 @@ impl<'a> Checker<'a> {
                 _ => None,
             };
             if members.iter().any(|(name, _)| *name == entry.key.text) {
-                self.error(Code::G0202, entry.key.span, format!("the key `{}` stands here twice", entry.key));
+                self.error(
+                    Code::G0202,
+                    entry.key.span,
+                    format!("the key `{}` stands here twice", entry.key),
+                );
                 continue;
             }
             let value = match &ty {
@@ -267,7 +344,11 @@ impl<'a> Checker<'a> {
             Some(Type::Record(record)) => {
                 for (name, ty) in &record.members {
                     if !ty.may_be_null() && !members.iter().any(|(given, _)| given == name) {
-                        self.error(Code::G0305, span, format!("the member `{name}` of `{}` is missing", record.name));
+                        self.error(
+                            Code::G0305,
+                            span,
+                            format!("the member `{name}` of `{}` is missing", record.name),
+                        );
                     }
                 }
                 Type::Record(record)
@@ -279,11 +360,20 @@ impl<'a> Checker<'a> {
     }
 
     /// The enum value that a name means where this type is expected.
-    pub(super) fn enum_value(&mut self, name: &ast::Name, expected: Option<&Type>) -> Option<Typed> {
-        let Some(Type::Enum(of)) = expected.map(Type::non_null) else { return None };
+    pub(super) fn enum_value(
+        &mut self,
+        name: &ast::Name,
+        expected: Option<&Type>,
+    ) -> Option<Typed> {
+        let Some(Type::Enum(of)) = expected.map(Type::non_null) else {
+            return None;
+        };
         let of = of.clone();
         let index = of.values.iter().position(|value| *value == name.text)?;
-        let value = EnumValue { of: of.number, index: u16::try_from(index).ok()? };
+        let value = EnumValue {
+            of: of.number,
+            index: u16::try_from(index).ok()?,
+        };
         Some(self.add(Expr::Const(Value::Enum(value)), Type::Enum(of), *name.span))
     }
 
@@ -318,8 +408,12 @@ impl<'a> Checker<'a> {
         }
         if name.as_str() == "last" {
             self.report(
-                Diagnostic::new(Code::G0310, name.span, "`last` is a formula, and a value is asked for here")
-                    .label("true at the last step of a trace"),
+                Diagnostic::new(
+                    Code::G0310,
+                    name.span,
+                    "`last` is a formula, and a value is asked for here",
+                )
+                .label("true at the last step of a trace"),
             );
             return self.wrong();
         }
@@ -329,15 +423,30 @@ impl<'a> Checker<'a> {
 
     /// A field of the event.
     pub(super) fn field(&mut self, name: &str, span: Span) -> Option<Typed> {
-        let idx = self.spec.signature.fields.iter().position(|field| field.name == name)?;
+        let idx = self
+            .spec
+            .signature
+            .fields
+            .iter()
+            .position(|field| field.name == name)?;
         let ty = self.spec.signature.fields[idx].ty.clone();
         Some(self.add(Expr::Field(idx), ty, span))
     }
 
     fn unknown_name(&mut self, scope: &Scope<'a>, name: &ast::Name, expected: Option<&Type>) {
-        let mut diagnostic =
-            Diagnostic::new(Code::G0201, name.span, format!("there is nothing called `{name}`")).label("not declared");
-        let fields: Vec<SmolStr> = self.spec.signature.fields.iter().map(|field| field.name.clone()).collect();
+        let mut diagnostic = Diagnostic::new(
+            Code::G0201,
+            name.span,
+            format!("there is nothing called `{name}`"),
+        )
+        .label("not declared");
+        let fields: Vec<SmolStr> = self
+            .spec
+            .signature
+            .fields
+            .iter()
+            .map(|field| field.name.clone())
+            .collect();
         let values: Vec<SmolStr> = match expected.map(Type::non_null) {
             Some(Type::Enum(of)) => of.values.clone(),
             _ => Vec::new(),
@@ -348,10 +457,19 @@ impl<'a> Checker<'a> {
         candidates.extend(values.iter().map(SmolStr::as_str));
         if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-        } else if self.names.get(scope.module, Space::Property, &name.text).is_some() {
-            diagnostic = diagnostic.note("there is a property of this name, but a property is no value");
-        } else if let Some(of) =
-            self.spec.enums.iter().find(|of| of.values.contains(&name.text)).map(|of| of.name.clone())
+        } else if self
+            .names
+            .get(scope.module, Space::Property, &name.text)
+            .is_some()
+        {
+            diagnostic =
+                diagnostic.note("there is a property of this name, but a property is no value");
+        } else if let Some(of) = self
+            .spec
+            .enums
+            .iter()
+            .find(|of| of.values.contains(&name.text))
+            .map(|of| of.name.clone())
         {
             diagnostic = diagnostic
                 .note(format!("the enum `{of}` has such a value: write `{of}.{name}` where the type does not say it"));
@@ -362,7 +480,12 @@ impl<'a> Checker<'a> {
     }
 
     /// The value of an item that is used by its name alone.
-    fn item_value(&mut self, item_ref: ItemRef, name: &'a ast::Name, expected: Option<&Type>) -> Typed {
+    fn item_value(
+        &mut self,
+        item_ref: ItemRef,
+        name: &'a ast::Name,
+        expected: Option<&Type>,
+    ) -> Typed {
         self.used.insert(item_ref);
         let span = *name.span;
         let scope = Scope::module(item_ref.module);
@@ -370,9 +493,13 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Const(def) => {
                 if matches!(def.value.kind, ExprKind::Regex { .. }) {
                     self.report(
-                        Diagnostic::new(Code::G0303, span, format!("`{name}` is a regular expression, not a value"))
-                            .label("stands where a value is asked for")
-                            .note("it stands after `matches` and in `capture(…)`"),
+                        Diagnostic::new(
+                            Code::G0303,
+                            span,
+                            format!("`{name}` is a regular expression, not a value"),
+                        )
+                        .label("stands where a value is asked for")
+                        .note("it stands after `matches` and in `capture(…)`"),
                     );
                     return self.wrong();
                 }
@@ -386,20 +513,31 @@ impl<'a> Checker<'a> {
             }
             ast::ItemKind::Let(def) if def.params.is_empty() => {
                 let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
-                self.inlined(item_ref, Some(Vec::new()), span, |checker| match &declared {
-                    Some(ty) => checker.typed_as(&scope, &def.value, ty),
-                    None => checker.value(&scope, &def.value, None),
+                self.inlined(
+                    item_ref,
+                    Some(Vec::new()),
+                    span,
+                    |checker| match &declared {
+                        Some(ty) => checker.typed_as(&scope, &def.value, ty),
+                        None => checker.value(&scope, &def.value, None),
+                    },
+                )
+            }
+            ast::ItemKind::Predicate(def) if def.params.is_empty() => {
+                self.inlined(item_ref, Some(Vec::new()), span, |checker| {
+                    let id = checker.boolean(&scope, &def.value);
+                    Typed { id, ty: Type::Bool }
                 })
             }
-            ast::ItemKind::Predicate(def) if def.params.is_empty() => self.inlined(item_ref, Some(Vec::new()), span, |checker| {
-                let id = checker.boolean(&scope, &def.value);
-                Typed { id, ty: Type::Bool }
-            }),
-            ast::ItemKind::Unsafe(def) => self.inlined(item_ref, Some(Vec::new()), span, |checker| {
-                let id = checker.boolean(&scope, &def.value);
-                Typed { id, ty: Type::Bool }
-            }),
-            ast::ItemKind::Track(def) if def.params.is_empty() => self.track_read(item_ref, Vec::new(), span),
+            ast::ItemKind::Unsafe(def) => {
+                self.inlined(item_ref, Some(Vec::new()), span, |checker| {
+                    let id = checker.boolean(&scope, &def.value);
+                    Typed { id, ty: Type::Bool }
+                })
+            }
+            ast::ItemKind::Track(def) if def.params.is_empty() => {
+                self.track_read(item_ref, Vec::new(), span)
+            }
             ast::ItemKind::Let(_) | ast::ItemKind::Predicate(_) | ast::ItemKind::Track(_) => {
                 self.report(
                     Diagnostic::new(Code::G0304, span, format!("`{name}` takes arguments"))
@@ -410,9 +548,13 @@ impl<'a> Checker<'a> {
             }
             ast::ItemKind::Template(_) => {
                 self.report(
-                    Diagnostic::new(Code::G0209, span, format!("`{name}` is a template, not a value"))
-                        .label("used as a value")
-                        .note("a template makes a property: `property x = T(a, b)`"),
+                    Diagnostic::new(
+                        Code::G0209,
+                        span,
+                        format!("`{name}` is a template, not a value"),
+                    )
+                    .label("used as a value")
+                    .note("a template makes a property: `property x = T(a, b)`"),
                 );
                 self.wrong()
             }
@@ -423,7 +565,14 @@ impl<'a> Checker<'a> {
     /// A value of a declared type: the node keeps the declared one, so that an int declared as float is one.
     pub(super) fn typed_as(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Typed {
         let typed = self.value_as(scope, expr, ty);
-        Typed { id: typed.id, ty: if typed.ty == Type::Error { Type::Error } else { ty.clone() } }
+        Typed {
+            id: typed.id,
+            ty: if typed.ty == Type::Error {
+                Type::Error
+            } else {
+                ty.clone()
+            },
+        }
     }
 
     /// Elaborates the body of a definition in place of its use; refuses definitions that use themselves. `args` are the
@@ -483,18 +632,31 @@ impl<'a> Checker<'a> {
         match &expr.kind {
             ExprKind::Name(name) => {
                 if scope.get(&name.text).is_some()
-                    || self.names.get(scope.module, Space::Value, &name.text).is_some()
-                    || self.spec.signature.fields.iter().any(|field| field.name == name.text)
+                    || self
+                        .names
+                        .get(scope.module, Space::Value, &name.text)
+                        .is_some()
+                    || self
+                        .spec
+                        .signature
+                        .fields
+                        .iter()
+                        .any(|field| field.name == name.text)
                 {
                     return None;
                 }
                 if let Some(item) = self.names.get(scope.module, Space::Type, &name.text) {
                     return Some(Qualifier::Type(item));
                 }
-                self.names.module(scope.module, &name.text).map(Qualifier::Module)
+                self.names
+                    .module(scope.module, &name.text)
+                    .map(Qualifier::Module)
             }
             ExprKind::Member { base, name } => match self.qualifier(scope, base)? {
-                Qualifier::Module(module) => self.names.get(module, Space::Type, &name.text).map(Qualifier::Type),
+                Qualifier::Module(module) => self
+                    .names
+                    .get(module, Space::Type, &name.text)
+                    .map(Qualifier::Type),
                 Qualifier::Type(_) => None,
             },
             _ => None,
@@ -518,7 +680,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn member(&mut self, scope: &Scope<'a>, base: &'a ast::Expr, name: &'a ast::Name, span: Span) -> Typed {
+    fn member(
+        &mut self,
+        scope: &Scope<'a>,
+        base: &'a ast::Expr,
+        name: &'a ast::Name,
+        span: Span,
+    ) -> Typed {
         if let ExprKind::Name(meta) = &base.kind
             && meta.as_str() == "meta"
             && scope.get("meta").is_none()
@@ -531,10 +699,15 @@ impl<'a> Checker<'a> {
                 if let Some(typed) = self.enum_value(name, Some(&ty)) {
                     return typed;
                 }
-                let mut diagnostic = Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no value `{name}`"))
-                    .label("no such value");
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0305,
+                    name.span,
+                    format!("`{ty}` has no value `{name}`"),
+                )
+                .label("no such value");
                 if let Type::Enum(of) = &ty
-                    && let Some(near) = did_you_mean(&name.text, of.values.iter().map(SmolStr::as_str))
+                    && let Some(near) =
+                        did_you_mean(&name.text, of.values.iter().map(SmolStr::as_str))
                 {
                     diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
                 }
@@ -546,8 +719,12 @@ impl<'a> Checker<'a> {
                     return self.item_value(item, name, None);
                 }
                 self.report(
-                    Diagnostic::new(Code::G0201, name.span, format!("the module has no value `{name}`"))
-                        .label("not declared there"),
+                    Diagnostic::new(
+                        Code::G0201,
+                        name.span,
+                        format!("the module has no value `{name}`"),
+                    )
+                    .label("not declared there"),
                 );
                 return self.wrong();
             }
@@ -559,14 +736,24 @@ impl<'a> Checker<'a> {
             Type::Json | Type::Null => Type::Json,
             Type::Map(item) => item.as_ref().clone().nullable(),
             Type::Error => Type::Error,
-            Type::Record(record) => match record.members.iter().find(|(member, _)| *member == name.text) {
+            Type::Record(record) => match record
+                .members
+                .iter()
+                .find(|(member, _)| *member == name.text)
+            {
                 Some((_, ty)) if nullable => ty.clone().nullable(),
                 Some((_, ty)) => ty.clone(),
                 None => {
-                    let mut diagnostic =
-                        Diagnostic::new(Code::G0305, name.span, format!("`{}` has no member `{name}`", record.name))
-                            .label("no such member");
-                    if let Some(near) = did_you_mean(&name.text, record.members.iter().map(|(name, _)| name.as_str())) {
+                    let mut diagnostic = Diagnostic::new(
+                        Code::G0305,
+                        name.span,
+                        format!("`{}` has no member `{name}`", record.name),
+                    )
+                    .label("no such member");
+                    if let Some(near) = did_you_mean(
+                        &name.text,
+                        record.members.iter().map(|(name, _)| name.as_str()),
+                    ) {
                         diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
                     }
                     self.report(diagnostic);
@@ -574,8 +761,9 @@ impl<'a> Checker<'a> {
                 }
             },
             ty => {
-                let mut diagnostic = Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no members"))
-                    .label(format!("asked of a `{ty}`"));
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no members"))
+                        .label(format!("asked of a `{ty}`"));
                 if *ty == Type::String {
                     diagnostic = diagnostic.note("a JSON text is read with `json(…)`");
                 }
@@ -588,22 +776,46 @@ impl<'a> Checker<'a> {
 
     /// A field of the record.
     fn meta_field(&mut self, name: &ast::Name) -> Typed {
-        if let Some(idx) = self.spec.signature.meta.iter().position(|field| field.name == name.text) {
+        if let Some(idx) = self
+            .spec
+            .signature
+            .meta
+            .iter()
+            .position(|field| field.name == name.text)
+        {
             let ty = self.spec.signature.meta[idx].ty.clone();
             return self.add(Expr::Meta(idx), ty, *name.span);
         }
-        let mut diagnostic =
-            Diagnostic::new(Code::G0201, name.span, format!("there is no meta field `{name}`")).label("not declared");
-        let all: Vec<SmolStr> = self.spec.signature.meta.iter().map(|field| field.name.clone()).collect();
+        let mut diagnostic = Diagnostic::new(
+            Code::G0201,
+            name.span,
+            format!("there is no meta field `{name}`"),
+        )
+        .label("not declared");
+        let all: Vec<SmolStr> = self
+            .spec
+            .signature
+            .meta
+            .iter()
+            .map(|field| field.name.clone())
+            .collect();
         diagnostic = match did_you_mean(&name.text, all.iter().map(SmolStr::as_str)) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), name.span, near),
-            None => diagnostic.note(format!("declare it in the `trace` block: `meta {name}: T from \"/…\"`")),
+            None => diagnostic.note(format!(
+                "declare it in the `trace` block: `meta {name}: T from \"/…\"`"
+            )),
         };
         self.report(diagnostic);
         self.wrong()
     }
 
-    fn index(&mut self, scope: &Scope<'a>, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Typed {
+    fn index(
+        &mut self,
+        scope: &Scope<'a>,
+        base: &'a ast::Expr,
+        index: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
         let base_typed = self.value(scope, base, None);
         let index_typed = self.value(scope, index, None);
         let (ty, wanted) = match base_typed.ty.non_null() {
@@ -616,42 +828,68 @@ impl<'a> Checker<'a> {
             }
             Type::List(item) => {
                 let fits = matches!(index_typed.ty.non_null(), Type::Int | Type::Error);
-                (item.as_ref().clone().nullable(), (!fits).then_some("an int"))
+                (
+                    item.as_ref().clone().nullable(),
+                    (!fits).then_some("an int"),
+                )
             }
             Type::Map(item) => {
-                let fits = matches!(index_typed.ty.non_null(), Type::String | Type::Json | Type::Error | Type::Null);
-                (item.as_ref().clone().nullable(), (!fits).then_some("a string"))
+                let fits = matches!(
+                    index_typed.ty.non_null(),
+                    Type::String | Type::Json | Type::Error | Type::Null
+                );
+                (
+                    item.as_ref().clone().nullable(),
+                    (!fits).then_some("a string"),
+                )
             }
             Type::Error => (Type::Error, None),
             ty => {
                 let message = format!("`{ty}` has no elements");
-                self.report(Diagnostic::new(Code::G0305, span, message).label(format!("asked of a `{ty}`")));
+                self.report(
+                    Diagnostic::new(Code::G0305, span, message).label(format!("asked of a `{ty}`")),
+                );
                 return self.wrong();
             }
         };
         if let Some(wanted) = wanted {
-            let message = format!("{wanted} is asked for between the brackets, and this is `{}`", index_typed.ty);
+            let message = format!(
+                "{wanted} is asked for between the brackets, and this is `{}`",
+                index_typed.ty
+            );
             self.error(Code::G0301, *index.span, message);
             return self.wrong();
         }
         self.add(Expr::Index(base_typed.id, index_typed.id), ty, span)
     }
 
-    fn cast(&mut self, scope: &Scope<'a>, operand: &'a ast::Expr, ty: &'a ast::Type, span: Span) -> Typed {
+    fn cast(
+        &mut self,
+        scope: &Scope<'a>,
+        operand: &'a ast::Expr,
+        ty: &'a ast::Type,
+        span: Span,
+    ) -> Typed {
         let target = self.ty(scope, ty);
         let operand = self.value(scope, operand, None);
         let from = operand.ty.non_null().clone();
         let possible = match (&from, target.non_null()) {
             (Type::Json | Type::Null | Type::Error, _) | (_, Type::Json | Type::Error) => true,
-            (Type::String, Type::Int | Type::Float | Type::Bool | Type::Time | Type::Enum(_)) => true,
+            (Type::String, Type::Int | Type::Float | Type::Bool | Type::Time | Type::Enum(_)) => {
+                true
+            }
             (Type::Int | Type::Float | Type::Bool | Type::Enum(_), Type::String) => true,
             (Type::Int, Type::Float) | (Type::Float, Type::Int) => true,
             (from, to) => from == to,
         };
         if !possible {
             self.report(
-                Diagnostic::new(Code::G0306, span, format!("`{}` cannot become `{target}`", operand.ty))
-                    .label("no such cast"),
+                Diagnostic::new(
+                    Code::G0306,
+                    span,
+                    format!("`{}` cannot become `{target}`", operand.ty),
+                )
+                .label("no such cast"),
             );
             return self.wrong();
         }
@@ -685,7 +923,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0301,
                     span,
-                    format!("the branches have different types, `{}` and `{}`", lhs.ty, rhs.ty),
+                    format!(
+                        "the branches have different types, `{}` and `{}`",
+                        lhs.ty, rhs.ty
+                    ),
                 )
                 .label(format!("`{}`", rhs.ty))
                 .also(other, format!("`{}`", lhs.ty)),
@@ -694,7 +935,13 @@ impl<'a> Checker<'a> {
         joined
     }
 
-    fn cases(&mut self, scope: &Scope<'a>, arms: &'a [ast::CaseArm], expected: Option<&Type>, span: Span) -> Typed {
+    fn cases(
+        &mut self,
+        scope: &Scope<'a>,
+        arms: &'a [ast::CaseArm],
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
         let mut conditions = Vec::new();
         let mut otherwise: Option<(Typed, Span)> = None;
         let mut hint = expected.cloned();
@@ -708,7 +955,10 @@ impl<'a> Checker<'a> {
                 );
                 continue;
             }
-            let condition = arm.condition.as_ref().map(|condition| self.boolean(scope, condition));
+            let condition = arm
+                .condition
+                .as_ref()
+                .map(|condition| self.boolean(scope, condition));
             let value = self.value(scope, &arm.value, hint.as_ref());
             hint = hint.or_else(|| (value.ty != Type::Null).then(|| value.ty.clone()));
             match condition {
@@ -725,7 +975,9 @@ impl<'a> Checker<'a> {
             return self.wrong();
         };
         for (condition, value, value_span) in conditions.into_iter().rev() {
-            let Some(ty) = self.joined(&value, &result, result_span, value_span) else { return self.wrong() };
+            let Some(ty) = self.joined(&value, &result, result_span, value_span) else {
+                return self.wrong();
+            };
             result = self.add(Expr::If(condition, value.id, result.id), ty, span);
             result_span = value_span;
         }
@@ -770,6 +1022,15 @@ impl<'a> Checker<'a> {
             ast::QuantifierKind::All => (hir::Quantifier::All, Type::Bool),
             ast::QuantifierKind::Count => (hir::Quantifier::Count, Type::Int),
         };
-        self.add(Expr::Quantifier { kind, local, over: over.id, body }, ty, span)
+        self.add(
+            Expr::Quantifier {
+                kind,
+                local,
+                over: over.id,
+                body,
+            },
+            ty,
+            span,
+        )
     }
 }

@@ -7,7 +7,9 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Binary, Bound, Expr, Formula, Letter, PastOp, Unary};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
-use crate::syntax::ast::{self, BinaryOp, BoundValue, ChainOp, ExprKind, TemporalInfixOp, TemporalOp};
+use crate::syntax::ast::{
+    self, BinaryOp, BoundValue, ChainOp, ExprKind, TemporalInfixOp, TemporalOp,
+};
 use crate::types::Type;
 use crate::value::{Instant, Value};
 
@@ -23,18 +25,30 @@ impl<'a> Checker<'a> {
         match &expr.kind {
             ExprKind::Bool(true) => self.spec.formulas.add(Formula::True),
             ExprKind::Bool(false) => self.spec.formulas.add(Formula::False),
-            ExprKind::Unary { op: ast::UnaryOp::Not, operand, .. } => {
+            ExprKind::Unary {
+                op: ast::UnaryOp::Not,
+                operand,
+                ..
+            } => {
                 let operand = self.formula(scope, operand);
                 self.spec.formulas.add(Formula::Not(operand))
             }
             ExprKind::Chain { op, operands, .. } => {
                 let facts: &[ast::Expr] = if *op == ChainOp::And { operands } else { &[] };
                 let operands: Vec<FormulaId> = self.assuming(scope, facts, |checker| {
-                    operands.iter().map(|operand| checker.formula(scope, operand)).collect()
+                    operands
+                        .iter()
+                        .map(|operand| checker.formula(scope, operand))
+                        .collect()
                 });
                 self.formula_chain(*op, &operands)
             }
-            ExprKind::Binary { op: op @ (BinaryOp::Implies | BinaryOp::Iff), lhs, rhs, .. } => {
+            ExprKind::Binary {
+                op: op @ (BinaryOp::Implies | BinaryOp::Iff),
+                lhs,
+                rhs,
+                ..
+            } => {
                 let conditions = std::slice::from_ref(lhs.as_ref());
                 let lhs = self.formula(scope, lhs);
                 let rhs = self.assuming(scope, conditions, |checker| checker.formula(scope, rhs));
@@ -43,7 +57,11 @@ impl<'a> Checker<'a> {
                     _ => Formula::Iff(lhs, rhs),
                 })
             }
-            ExprKind::If { condition, then, otherwise } if self.is_temporal(scope, expr) => {
+            ExprKind::If {
+                condition,
+                then,
+                otherwise,
+            } if self.is_temporal(scope, expr) => {
                 let condition = self.formula(scope, condition);
                 let then = self.formula(scope, then);
                 let otherwise = self.formula(scope, otherwise);
@@ -71,9 +89,19 @@ impl<'a> Checker<'a> {
                 }
                 result.unwrap_or_else(|| self.spec.formulas.add(Formula::True))
             }
-            ExprKind::Temporal { op, bound, operand, .. } => self.prefix(scope, *op, bound.as_ref(), operand),
-            ExprKind::TemporalInfix { op, bound, lhs, rhs, .. } => {
-                let bound = bound.as_ref().map(|bound| (bound, self.bound(scope, bound)));
+            ExprKind::Temporal {
+                op, bound, operand, ..
+            } => self.prefix(scope, *op, bound.as_ref(), operand),
+            ExprKind::TemporalInfix {
+                op,
+                bound,
+                lhs,
+                rhs,
+                ..
+            } => {
+                let bound = bound
+                    .as_ref()
+                    .map(|bound| (bound, self.bound(scope, bound)));
                 let lhs = self.formula(scope, lhs);
                 let rhs = self.formula(scope, rhs);
                 let op = match op {
@@ -102,7 +130,9 @@ impl<'a> Checker<'a> {
                 let first = self.formula(scope, lhs);
                 let then = self.formula(scope, rhs);
                 let not_then = self.spec.formulas.add(Formula::Not(then));
-                self.spec.formulas.add(Formula::Binary(Binary::Unless, None, not_then, first))
+                self.spec
+                    .formulas
+                    .add(Formula::Binary(Binary::Unless, None, not_then, first))
             }
             ExprKind::Name(name) => match scope.get(&name.text) {
                 Some(Binding::Condition(bound, inner) | Binding::Predicate(bound, inner, 0)) => {
@@ -111,7 +141,9 @@ impl<'a> Checker<'a> {
                 }
                 Some(_) => self.leaf(scope, expr),
                 None => match self.item_of(scope, expr) {
-                    Some(item) if self.is_temporal(scope, expr) => self.temporal_item(scope, item, &[], *expr.span),
+                    Some(item) if self.is_temporal(scope, expr) => {
+                        self.temporal_item(scope, item, &[], *expr.span)
+                    }
                     Some(_) => self.leaf(scope, expr),
                     None if name.as_str() == "last" && self.is_temporal(scope, expr) => {
                         self.spec.formulas.add(Formula::Last)
@@ -125,7 +157,9 @@ impl<'a> Checker<'a> {
                     _ => (expr, &[]),
                 };
                 let item = match &callee.kind {
-                    ExprKind::Name(name) if scope.get(&name.text).is_some() => self.predicate_of(scope, callee),
+                    ExprKind::Name(name) if scope.get(&name.text).is_some() => {
+                        self.predicate_of(scope, callee)
+                    }
                     _ => self.item_of(scope, callee),
                 };
                 match item {
@@ -154,7 +188,12 @@ impl<'a> Checker<'a> {
     }
 
     /// `(c & a) | (!c & b)`
-    fn formula_choice(&mut self, condition: FormulaId, then: FormulaId, otherwise: FormulaId) -> FormulaId {
+    fn formula_choice(
+        &mut self,
+        condition: FormulaId,
+        then: FormulaId,
+        otherwise: FormulaId,
+    ) -> FormulaId {
         let formulas = &mut self.spec.formulas;
         let not = formulas.add(Formula::Not(condition));
         let lhs = formulas.add(Formula::And(condition, then));
@@ -163,7 +202,12 @@ impl<'a> Checker<'a> {
     }
 
     /// `G (a -> F[bound] b)`
-    pub(super) fn response(&mut self, trigger: FormulaId, response: FormulaId, bound: Option<Bound>) -> FormulaId {
+    pub(super) fn response(
+        &mut self,
+        trigger: FormulaId,
+        response: FormulaId,
+        bound: Option<Bound>,
+    ) -> FormulaId {
         let formulas = &mut self.spec.formulas;
         let eventually = formulas.add(Formula::Unary(Unary::Eventually, bound, response));
         let implies = formulas.add(Formula::Implies(trigger, eventually));
@@ -208,7 +252,9 @@ impl<'a> Checker<'a> {
                 Unary::Always
             }
         };
-        self.spec.formulas.add(Formula::Unary(unary, bound, operand))
+        self.spec
+            .formulas
+            .add(Formula::Unary(unary, bound, operand))
     }
 
     /// A condition on the step: one letter.
@@ -220,7 +266,11 @@ impl<'a> Checker<'a> {
             _ => {}
         }
         let text = self.letter_text(scope, expr);
-        let letter = self.spec.formulas.add_letter(Letter { expr: id, text, span: *expr.span });
+        let letter = self.spec.formulas.add_letter(Letter {
+            expr: id,
+            text,
+            span: *expr.span,
+        });
         self.spec.formulas.add(Formula::Letter(letter))
     }
 
@@ -230,14 +280,23 @@ impl<'a> Checker<'a> {
             && let ExprKind::Name(name) = &callee.kind
             && let Some(Binding::Predicate(bound, ..)) = scope.get(&name.text)
         {
-            let args: Vec<_> = args.iter().map(|arg| self.snippet(*arg.value.span)).collect();
+            let args: Vec<_> = args
+                .iter()
+                .map(|arg| self.snippet(*arg.value.span))
+                .collect();
             return smol_str::format_smolstr!("{}({})", self.snippet(*bound.span), args.join(", "));
         }
         self.snippet(*expr.span)
     }
 
     /// A predicate, definition or unsafe state that is a formula, in place of its name.
-    fn temporal_item(&mut self, scope: &Scope<'a>, item_ref: ItemRef, args: &'a [ast::Arg], span: Span) -> FormulaId {
+    fn temporal_item(
+        &mut self,
+        scope: &Scope<'a>,
+        item_ref: ItemRef,
+        args: &'a [ast::Arg],
+        span: Span,
+    ) -> FormulaId {
         self.used.insert(item_ref);
         if args.is_empty()
             && let Some(made) = self.made_formulas.get(&item_ref)
@@ -246,13 +305,14 @@ impl<'a> Checker<'a> {
         }
         let home = Scope::module(item_ref.module);
         let item = self.names.item(item_ref);
-        let (name, params, body): (&'a ast::Name, &'a [ast::Param], &'a ast::Expr) = match &item.kind {
-            ast::ItemKind::Predicate(def) => (&def.name, &def.params, &def.value),
-            ast::ItemKind::Let(def) => (&def.name, &def.params, &def.value),
-            ast::ItemKind::Unsafe(def) => (&def.name, &[], &def.value),
-            ast::ItemKind::Template(def) => (&def.name, &def.params, &def.formula),
-            _ => return self.spec.formulas.add(Formula::True),
-        };
+        let (name, params, body): (&'a ast::Name, &'a [ast::Param], &'a ast::Expr) =
+            match &item.kind {
+                ast::ItemKind::Predicate(def) => (&def.name, &def.params, &def.value),
+                ast::ItemKind::Let(def) => (&def.name, &def.params, &def.value),
+                ast::ItemKind::Unsafe(def) => (&def.name, &[], &def.value),
+                ast::ItemKind::Template(def) => (&def.name, &def.params, &def.formula),
+                _ => return self.spec.formulas.add(Formula::True),
+            };
         let Some(inner) = self.bind(scope, &home, name, params, args, span) else {
             return self.spec.formulas.add(Formula::True);
         };
@@ -302,8 +362,12 @@ impl<'a> Checker<'a> {
             }
             (End::Time(_), true) => {
                 self.report(
-                    Diagnostic::new(Code::G0314, window.span, "a length of time is no number of steps")
-                        .label("`steps` after a length of time"),
+                    Diagnostic::new(
+                        Code::G0314,
+                        window.span,
+                        "a length of time is no number of steps",
+                    )
+                    .label("`steps` after a length of time"),
                 );
                 return None;
             }
@@ -330,8 +394,12 @@ impl<'a> Checker<'a> {
             Bound::Time(lower, upper) => (lower > upper, String::new()),
         };
         if empty {
-            let mut diagnostic =
-                Diagnostic::new(Code::G0314, span, "the lower end of the bound is above the upper one").label("empty");
+            let mut diagnostic = Diagnostic::new(
+                Code::G0314,
+                span,
+                "the lower end of the bound is above the upper one",
+            )
+            .label("empty");
             if self.snippet(span).starts_with('[') && !swapped.is_empty() {
                 diagnostic = diagnostic.fix("swap the ends", span, swapped);
             }
@@ -372,41 +440,61 @@ impl<'a> Checker<'a> {
                 let typed = match scope.get(&name.text) {
                     Some(Binding::Value(typed)) => typed.clone(),
                     Some(_) => {
-                        self.error(Code::G0314, *name.span, format!("`{name}` is no number and no length of time"));
+                        self.error(
+                            Code::G0314,
+                            *name.span,
+                            format!("`{name}` is no number and no length of time"),
+                        );
                         return None;
                     }
-                    None => match self.names.get(scope.module, super::names::Space::Value, &name.text) {
-                        Some(item) if matches!(self.names.item(item).kind, ast::ItemKind::Const(_)) => {
-                            self.constant_by_name(item, name)
-                        }
-                        _ => {
-                            self.report(
+                    None => {
+                        match self
+                            .names
+                            .get(scope.module, super::names::Space::Value, &name.text)
+                        {
+                            Some(item)
+                                if matches!(
+                                    self.names.item(item).kind,
+                                    ast::ItemKind::Const(_)
+                                ) =>
+                            {
+                                self.constant_by_name(item, name)
+                            }
+                            _ => {
+                                self.report(
                                 Diagnostic::new(Code::G0314, name.span, format!("`{name}` is no constant"))
                                     .label("a bound is a literal, or the name of a constant or parameter"),
                             );
-                            return None;
+                                return None;
+                            }
                         }
-                    },
+                    }
                 };
                 match self.spec.exprs.get(typed.id) {
-                    Expr::Const(Value::Number(number)) => match number.to_int().and_then(|n| u32::try_from(n).ok()) {
-                        Some(steps) if steps <= MAX_STEPS => Some(End::Steps(steps)),
-                        _ => {
-                            self.error(
+                    Expr::Const(Value::Number(number)) => {
+                        match number.to_int().and_then(|n| u32::try_from(n).ok()) {
+                            Some(steps) if steps <= MAX_STEPS => Some(End::Steps(steps)),
+                            _ => {
+                                self.error(
                                 Code::G0314,
                                 *name.span,
                                 format!("`{name}` is {number}, and a bound is a whole number from 0 to {MAX_STEPS}"),
                             );
-                            None
+                                None
+                            }
                         }
-                    },
+                    }
                     Expr::Const(Value::Duration(Instant(time))) => Some(End::Time(*time)),
                     // A template that is checked on its own: its parameter has no value yet.
                     Expr::Local(_) if typed.ty == Type::Int => Some(End::Steps(MAX_STEPS)),
                     Expr::Local(_) if typed.ty == Type::Duration => Some(End::Time(i128::MAX)),
                     Expr::Unknown => None,
                     _ => {
-                        self.error(Code::G0314, *name.span, format!("`{name}` is no number and no length of time"));
+                        self.error(
+                            Code::G0314,
+                            *name.span,
+                            format!("`{name}` is no number and no length of time"),
+                        );
                         None
                     }
                 }
@@ -417,34 +505,43 @@ impl<'a> Checker<'a> {
     /// A temporal operator where a value is asked for: past ones are expressions with history.
     pub(super) fn past_value(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Typed {
         let span = *expr.span;
-        let (op, bound, first, second): (PastOp, Option<&'a ast::Bound>, ExprId, Option<ExprId>) = match &expr.kind {
-            ExprKind::Temporal { op, bound, operand, .. } => {
-                let op = match op {
-                    TemporalOp::Previously => PastOp::Previously,
-                    TemporalOp::WeakPreviously => PastOp::WeakPreviously,
-                    TemporalOp::Once => PastOp::Once,
-                    TemporalOp::Historically => PastOp::Historically,
-                    _ => {
-                        self.future_in_value(span);
-                        return self.wrong();
-                    }
-                };
-                (op, bound.as_ref(), self.boolean(scope, operand), None)
-            }
-            ExprKind::TemporalInfix { op, bound, lhs, rhs, .. } => {
-                let op = match op {
-                    TemporalInfixOp::Since => PastOp::Since,
-                    TemporalInfixOp::BackTo => PastOp::BackTo,
-                    _ => {
-                        self.future_in_value(span);
-                        return self.wrong();
-                    }
-                };
-                let lhs = self.boolean(scope, lhs);
-                (op, bound.as_ref(), lhs, Some(self.boolean(scope, rhs)))
-            }
-            _ => return self.wrong(),
-        };
+        let (op, bound, first, second): (PastOp, Option<&'a ast::Bound>, ExprId, Option<ExprId>) =
+            match &expr.kind {
+                ExprKind::Temporal {
+                    op, bound, operand, ..
+                } => {
+                    let op = match op {
+                        TemporalOp::Previously => PastOp::Previously,
+                        TemporalOp::WeakPreviously => PastOp::WeakPreviously,
+                        TemporalOp::Once => PastOp::Once,
+                        TemporalOp::Historically => PastOp::Historically,
+                        _ => {
+                            self.future_in_value(span);
+                            return self.wrong();
+                        }
+                    };
+                    (op, bound.as_ref(), self.boolean(scope, operand), None)
+                }
+                ExprKind::TemporalInfix {
+                    op,
+                    bound,
+                    lhs,
+                    rhs,
+                    ..
+                } => {
+                    let op = match op {
+                        TemporalInfixOp::Since => PastOp::Since,
+                        TemporalInfixOp::BackTo => PastOp::BackTo,
+                        _ => {
+                            self.future_in_value(span);
+                            return self.wrong();
+                        }
+                    };
+                    let lhs = self.boolean(scope, lhs);
+                    (op, bound.as_ref(), lhs, Some(self.boolean(scope, rhs)))
+                }
+                _ => return self.wrong(),
+            };
         let window = match bound {
             None => None,
             Some(written) if !matches!(op, PastOp::Once | PastOp::Historically) => {
@@ -469,8 +566,12 @@ impl<'a> Checker<'a> {
 
     pub(super) fn not_built_formula(&mut self, span: Span) {
         self.report(
-            Diagnostic::new(Code::G0410, span, "formulas of probability and of branching time are not built yet")
-                .label("this version cannot check it"),
+            Diagnostic::new(
+                Code::G0410,
+                span,
+                "formulas of probability and of branching time are not built yet",
+            )
+            .label("this version cannot check it"),
         );
     }
 }

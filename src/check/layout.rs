@@ -33,9 +33,13 @@ impl<'a> Checker<'a> {
             for field in &event.fields {
                 if self.names.get(0, Space::Value, &field.name.text).is_some() && module == 0 {
                     self.report(
-                        Diagnostic::new(Code::G0202, field.name.span, format!("`{}` is declared twice", field.name))
-                            .label("a field of the event")
-                            .note("fields, lets, predicates and tracks share one namespace"),
+                        Diagnostic::new(
+                            Code::G0202,
+                            field.name.span,
+                            format!("`{}` is declared twice", field.name),
+                        )
+                        .label("a field of the event")
+                        .note("fields, lets, predicates and tracks share one namespace"),
                     );
                 }
                 let default = Path::Pointer(vec![field.name.text.clone()]);
@@ -45,8 +49,12 @@ impl<'a> Checker<'a> {
                     self.field_spans.push(span);
                 }
             }
-            self.spec.signature.clock =
-                self.spec.signature.fields.iter().position(|field| *field.ty.non_null() == Type::Time);
+            self.spec.signature.clock = self
+                .spec
+                .signature
+                .fields
+                .iter()
+                .position(|field| *field.ty.non_null() == Type::Time);
         }
         if let Some((module, trace)) = self.only("trace", |kind| match kind {
             ast::ItemKind::Trace(trace) => Some(trace),
@@ -57,17 +65,27 @@ impl<'a> Checker<'a> {
     }
 
     /// The one block of its kind; a second one in the spec is an error.
-    fn only<T>(&mut self, word: &str, pick: impl Fn(&'a ast::ItemKind) -> Option<&'a T>) -> Option<(ModuleIdx, &'a T)> {
+    fn only<T>(
+        &mut self,
+        word: &str,
+        pick: impl Fn(&'a ast::ItemKind) -> Option<&'a T>,
+    ) -> Option<(ModuleIdx, &'a T)> {
         let mut found: Option<(ModuleIdx, &'a T)> = None;
         for (module, content) in self.project.modules.iter().enumerate() {
             for item in &content.tree.items {
-                let Some(block) = pick(&item.kind) else { continue };
+                let Some(block) = pick(&item.kind) else {
+                    continue;
+                };
                 match found {
                     Some((first, _)) if first == module => {
                         self.report(
-                            Diagnostic::new(Code::G0324, *item.span, format!("there is a second `{word}` block"))
-                                .label("only one is read")
-                                .note("put everything into one block"),
+                            Diagnostic::new(
+                                Code::G0324,
+                                *item.span,
+                                format!("there is a second `{word}` block"),
+                            )
+                            .label("only one is read")
+                            .note("put everything into one block"),
                         );
                     }
                     Some(_) => {}
@@ -78,11 +96,25 @@ impl<'a> Checker<'a> {
         found
     }
 
-    fn declared_field(&mut self, scope: &Scope<'a>, field: &'a ast::Field, default: Path, meta: bool) -> Option<Field> {
+    fn declared_field(
+        &mut self,
+        scope: &Scope<'a>,
+        field: &'a ast::Field,
+        default: Path,
+        meta: bool,
+    ) -> Option<Field> {
         let name = &field.name;
-        let earlier = if meta { &self.spec.signature.meta } else { &self.spec.signature.fields };
+        let earlier = if meta {
+            &self.spec.signature.meta
+        } else {
+            &self.spec.signature.fields
+        };
         if earlier.iter().any(|other| other.name == name.text) {
-            self.error(Code::G0202, name.span, format!("`{name}` is declared twice"));
+            self.error(
+                Code::G0202,
+                name.span,
+                format!("`{name}` is declared twice"),
+            );
             return None;
         }
         if super::names::Names::is_predefined(&name.text) {
@@ -113,8 +145,12 @@ impl<'a> Checker<'a> {
                 if let Some(written) = &source.unit {
                     if !matches!(ty.non_null(), Type::Time | Type::Duration | Type::Error) {
                         self.report(
-                            Diagnostic::new(Code::G0318, written.span, format!("`in {written}` is for times"))
-                                .label(format!("the field is `{ty}`")),
+                            Diagnostic::new(
+                                Code::G0318,
+                                written.span,
+                                format!("`in {written}` is for times"),
+                            )
+                            .label(format!("the field is `{ty}`")),
                         );
                     }
                     unit = match written.as_str() {
@@ -124,15 +160,23 @@ impl<'a> Checker<'a> {
                         "ns" => TimeUnit::Nanos,
                         _ => {
                             self.report(
-                                Diagnostic::new(Code::G0318, written.span, format!("there is no unit `{written}`"))
-                                    .label("`s`, `ms`, `us` or `ns`"),
+                                Diagnostic::new(
+                                    Code::G0318,
+                                    written.span,
+                                    format!("there is no unit `{written}`"),
+                                )
+                                .label("`s`, `ms`, `us` or `ns`"),
                             );
                             TimeUnit::default()
                         }
                     };
                 }
                 let path = self.path(&source.path)?;
-                if source.each { FieldSource::Each(path) } else { FieldSource::Event(path) }
+                if source.each {
+                    FieldSource::Each(path)
+                } else {
+                    FieldSource::Event(path)
+                }
             }
         };
         let absent = match &field.absent {
@@ -144,7 +188,13 @@ impl<'a> Checker<'a> {
             None if matches!(ty, Type::Nullable(_)) || written_optional(&field.ty) => Absent::Null,
             None => Absent::Error,
         };
-        Some(Field { name: name.text.clone(), source, ty, absent, unit })
+        Some(Field {
+            name: name.text.clone(),
+            source,
+            ty,
+            absent,
+            unit,
+        })
     }
 
     /// A pointer or path.
@@ -155,7 +205,9 @@ impl<'a> Checker<'a> {
         }
         if let Some(rest) = text.strip_prefix('/') {
             return Some(Path::Pointer(
-                rest.split('/').map(|token| SmolStr::new(token.replace("~1", "/").replace("~0", "~"))).collect(),
+                rest.split('/')
+                    .map(|token| SmolStr::new(token.replace("~1", "/").replace("~0", "~")))
+                    .collect(),
             ));
         }
         if text.starts_with('$') {
@@ -173,9 +225,17 @@ impl<'a> Checker<'a> {
             };
         }
         self.report(
-            Diagnostic::new(Code::G0316, *written.span, "this is neither a JSON pointer nor a JSONPath")
-                .label("a pointer begins with `/`, a JSONPath with `$`")
-                .fix("make it a pointer", *written.span, format!("\"/{}\"", text.replace('.', "/"))),
+            Diagnostic::new(
+                Code::G0316,
+                *written.span,
+                "this is neither a JSON pointer nor a JSONPath",
+            )
+            .label("a pointer begins with `/`, a JSONPath with `$`")
+            .fix(
+                "make it a pointer",
+                *written.span,
+                format!("\"/{}\"", text.replace('.', "/")),
+            ),
         );
         None
     }
@@ -183,10 +243,15 @@ impl<'a> Checker<'a> {
     fn trace_block(&mut self, scope: &Scope<'a>, trace: &'a ast::Trace) {
         for clause in &trace.clauses {
             if let TraceClauseKind::Meta(field) = &clause.kind {
-                let default = Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
+                let default =
+                    Path::Pointer(vec![SmolStr::new_static("meta"), field.name.text.clone()]);
                 if let Some(field) = self.declared_field(scope, field, default, true) {
                     if matches!(field.source, FieldSource::Each(_)) {
-                        self.error(Code::G0318, clause.span, "a field of the record does not lie in `each`");
+                        self.error(
+                            Code::G0318,
+                            clause.span,
+                            "a field of the record does not lie in `each`",
+                        );
                     }
                     self.spec.signature.meta.push(field);
                 }
@@ -219,23 +284,32 @@ impl<'a> Checker<'a> {
             }
             seen.push((word, span));
             match &clause.kind {
-                TraceClauseKind::EventsFrom(path) => layout.events = self.path(path).map(Events::At),
+                TraceClauseKind::EventsFrom(path) => {
+                    layout.events = self.path(path).map(Events::At)
+                }
                 TraceClauseKind::EventsFromLines => layout.events = Some(Events::Lines),
                 TraceClauseKind::Each(path) => layout.each = self.path(path),
                 TraceClauseKind::OrderBy(fields) => {
                     for field in fields {
                         let idx = match &field.kind {
-                            ExprKind::Name(name) => {
-                                self.spec.signature.fields.iter().position(|other| other.name == name.text)
-                            }
+                            ExprKind::Name(name) => self
+                                .spec
+                                .signature
+                                .fields
+                                .iter()
+                                .position(|other| other.name == name.text),
                             _ => None,
                         };
                         match idx {
                             Some(idx) => layout.order_by.push(idx),
                             None => {
                                 self.report(
-                                    Diagnostic::new(Code::G0201, *field.span, "the name of a field is asked for")
-                                        .label("no field of the event"),
+                                    Diagnostic::new(
+                                        Code::G0201,
+                                        *field.span,
+                                        "the name of a field is asked for",
+                                    )
+                                    .label("no field of the event"),
                                 );
                             }
                         }
@@ -282,7 +356,11 @@ impl<'a> Checker<'a> {
             for idx in 0..self.spec.signature.fields.len() {
                 if matches!(self.spec.signature.fields[idx].source, FieldSource::Each(_)) {
                     let span = self.field_spans[idx];
-                    self.error(Code::G0318, span, "`from each` needs an `each` in the `trace` block");
+                    self.error(
+                        Code::G0318,
+                        span,
+                        "`from each` needs an `each` in the `trace` block",
+                    );
                 }
             }
         }
@@ -304,7 +382,13 @@ impl<'a> Checker<'a> {
             return inner;
         }
         for (name, origin, ty) in ORIGIN {
-            if !self.spec.signature.meta.iter().any(|field| field.name == *name) {
+            if !self
+                .spec
+                .signature
+                .meta
+                .iter()
+                .any(|field| field.name == *name)
+            {
                 self.spec.signature.meta.push(Field {
                     name: SmolStr::new_static(name),
                     source: FieldSource::Origin(*origin),
@@ -315,7 +399,10 @@ impl<'a> Checker<'a> {
             }
         }
         for idx in 0..self.spec.signature.meta.len() {
-            let (name, ty) = (self.spec.signature.meta[idx].name.clone(), self.spec.signature.meta[idx].ty.clone());
+            let (name, ty) = (
+                self.spec.signature.meta[idx].name.clone(),
+                self.spec.signature.meta[idx].ty.clone(),
+            );
             let typed = self.add(Expr::Meta(idx), ty, Span::default());
             inner = inner.with(&name, Binding::Value(typed));
         }
@@ -326,9 +413,13 @@ impl<'a> Checker<'a> {
         let read = crate::hir::reads::reads(&self.spec, [id]);
         if !read.fields.is_empty() || !read.tracks.is_empty() || read.history {
             self.report(
-                Diagnostic::new(Code::G0318, span, "this is asked of the record, not of an event")
-                    .label("reads a field of the event")
-                    .note("declare a `meta` field for what the record holds"),
+                Diagnostic::new(
+                    Code::G0318,
+                    span,
+                    "this is asked of the record, not of an event",
+                )
+                .label("reads a field of the event")
+                .note("declare a `meta` field for what the record holds"),
             );
         }
     }

@@ -37,7 +37,10 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Float(digits) => (Number::parse(digits).map(Value::Number), Type::Float),
             ExprKind::Percent(digits) => {
-                let number = digits.parse::<f64>().ok().and_then(|percent| Number::float(percent / 100.0));
+                let number = digits
+                    .parse::<f64>()
+                    .ok()
+                    .and_then(|percent| Number::float(percent / 100.0));
                 (number.map(Value::Number), Type::Float)
             }
             ExprKind::Duration(literal) => (duration(literal).map(Value::Duration), Type::Duration),
@@ -56,7 +59,12 @@ impl<'a> Checker<'a> {
     }
 
     /// The constant that an expression is, where it is one.
-    pub(super) fn constant(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Option<Value> {
+    pub(super) fn constant(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        ty: &Type,
+    ) -> Option<Value> {
         let typed = self.value_as(scope, expr, ty);
         if typed.ty == Type::Error {
             return None;
@@ -75,13 +83,21 @@ impl<'a> Checker<'a> {
     fn constant_of(&self, id: crate::ids::ExprId) -> Option<Value> {
         match self.spec.exprs.get(id) {
             Expr::Const(value) => Some(value.clone()),
-            Expr::List(items) => {
-                items.iter().map(|item| self.constant_of(*item)).collect::<Option<Vec<_>>>().map(Value::list)
-            }
-            Expr::Set(items) => items.iter().map(|item| self.constant_of(*item)).collect::<Option<_>>().map(Value::Set),
+            Expr::List(items) => items
+                .iter()
+                .map(|item| self.constant_of(*item))
+                .collect::<Option<Vec<_>>>()
+                .map(Value::list),
+            Expr::Set(items) => items
+                .iter()
+                .map(|item| self.constant_of(*item))
+                .collect::<Option<_>>()
+                .map(Value::Set),
             Expr::Record(members) => {
-                let members: Option<Vec<(SmolStr, Value)>> =
-                    members.iter().map(|(name, value)| Some((name.clone(), self.constant_of(*value)?))).collect();
+                let members: Option<Vec<(SmolStr, Value)>> = members
+                    .iter()
+                    .map(|(name, value)| Some((name.clone(), self.constant_of(*value)?)))
+                    .collect();
                 Some(Value::Object(Object::new(members?).ok()?.into()))
             }
             _ => None,
@@ -104,8 +120,14 @@ impl<'a> Checker<'a> {
                 Instant::from_decimal(digits, Instant::SECOND).map(Value::Duration)
             }
             (ExprKind::Duration(literal), Type::Time) => duration(literal).map(Value::Time),
-            (ExprKind::String(text), Type::Time) => Instant::from_rfc3339(&text.value).map(Value::Time),
-            _ => return self.constant(scope, expr, ty).map_or(Cell::Unknown, Cell::Known),
+            (ExprKind::String(text), Type::Time) => {
+                Instant::from_rfc3339(&text.value).map(Value::Time)
+            }
+            _ => {
+                return self
+                    .constant(scope, expr, ty)
+                    .map_or(Cell::Unknown, Cell::Known);
+            }
         };
         match value {
             Some(value) => Cell::Known(value),

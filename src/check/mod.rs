@@ -59,17 +59,26 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { depth: 2_000, definitions: 100 }
+        Limits {
+            depth: 2_000,
+            definitions: 100,
+        }
     }
 }
 
 /// Checks a project.
 ///
 /// The spec is there exactly when no diagnostic is an error.
-pub fn check(project: &Project, sources: &SourceMap, limits: Limits) -> (Option<hir::Spec>, Vec<Diagnostic>) {
+pub fn check(
+    project: &Project,
+    sources: &SourceMap,
+    limits: Limits,
+) -> (Option<hir::Spec>, Vec<Diagnostic>) {
     let mut checker = Checker::new(project, sources, limits);
     checker.run();
-    let Checker { spec, diagnostics, .. } = checker;
+    let Checker {
+        spec, diagnostics, ..
+    } = checker;
     let sound = !diagnostics.iter().any(Diagnostic::is_error);
     (sound.then_some(spec), diagnostics)
 }
@@ -171,7 +180,10 @@ impl<'a> Checker<'a> {
     }
 
     fn item(&mut self, scope: &Scope<'a>, idx: usize, item: &'a ast::Item) {
-        let item_ref = names::ItemRef { module: 0, item: idx };
+        let item_ref = names::ItemRef {
+            module: 0,
+            item: idx,
+        };
         match &item.kind {
             ast::ItemKind::Use(_) | ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => {
                 self.attributes(item, &[]);
@@ -225,7 +237,11 @@ impl<'a> Checker<'a> {
 
     /// Reports, once: an inlined body is elaborated at every use, and says the same each time.
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.reported.insert((diagnostic.code, diagnostic.span(), diagnostic.message.clone())) {
+        if self.reported.insert((
+            diagnostic.code,
+            diagnostic.span(),
+            diagnostic.message.clone(),
+        )) {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -238,15 +254,25 @@ impl<'a> Checker<'a> {
     fn add(&mut self, expr: hir::Expr, ty: Type, span: Span) -> Typed {
         let id = self.spec.exprs.add(expr, ty.clone());
         if id.index() == self.depths.len() {
-            let below = self.spec.exprs.operands(id).into_iter().map(|id| self.depths[id.index()]).max();
+            let below = self
+                .spec
+                .exprs
+                .operands(id)
+                .into_iter()
+                .map(|id| self.depths[id.index()])
+                .max();
             let depth = below.map_or(0, |below| below + 1);
             self.depths.push(depth);
             if depth as usize > self.limits.depth && !self.too_deep {
                 self.too_deep = true;
                 self.report(
-                    Diagnostic::new(Code::G0402, span, "this expression is too deep once its definitions are inlined")
-                        .label(format!("more than {} operators deep", self.limits.depth))
-                        .note("the limit is `check.depth`"),
+                    Diagnostic::new(
+                        Code::G0402,
+                        span,
+                        "this expression is too deep once its definitions are inlined",
+                    )
+                    .label(format!("more than {} operators deep", self.limits.depth))
+                    .note("the limit is `check.depth`"),
                 );
             }
         }
@@ -275,12 +301,20 @@ impl<'a> Checker<'a> {
 
     fn new_enum(&mut self, name: &str, ordered: bool, values: Vec<SmolStr>) -> Arc<EnumType> {
         let number = u16::try_from(self.spec.enums.len()).unwrap_or(u16::MAX);
-        let made = Arc::new(EnumType { number, name: SmolStr::new(name), values, ordered });
+        let made = Arc::new(EnumType {
+            number,
+            name: SmolStr::new(name),
+            values,
+            ordered,
+        });
         self.spec.enums.push(made.clone());
         made
     }
 
     fn new_record(&mut self, name: &str, members: Vec<(SmolStr, Type)>) -> Arc<RecordType> {
-        Arc::new(RecordType { name: SmolStr::new(name), members })
+        Arc::new(RecordType {
+            name: SmolStr::new(name),
+            members,
+        })
     }
 }

@@ -58,7 +58,9 @@ fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
         ast::ItemKind::Record(item) => (&item.name, &[Space::Type]),
         ast::ItemKind::Broken(item) => match item.word.as_str() {
             "enum" | "record" => (item.name.as_ref()?, &[Space::Type]),
-            "property" | "rule" | "requirement" | "query" => (item.name.as_ref()?, &[Space::Property]),
+            "property" | "rule" | "requirement" | "query" => {
+                (item.name.as_ref()?, &[Space::Property])
+            }
             "unsafe" => (item.name.as_ref()?, &[Space::Value, Space::Property]),
             _ => (item.name.as_ref()?, &[Space::Value]),
         },
@@ -73,7 +75,9 @@ impl<'a> Names<'a> {
         for (module, content) in project.modules.iter().enumerate() {
             let mut items: HashMap<(Space, SmolStr), ItemRef> = HashMap::new();
             for (item, node) in content.tree.items.iter().enumerate() {
-                let Some((name, spaces)) = declared(node) else { continue };
+                let Some((name, spaces)) = declared(node) else {
+                    continue;
+                };
                 if PREDEFINED.contains(&name.as_str()) && spaces.contains(&Space::Value) {
                     diagnostics.push(
                         Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
@@ -84,11 +88,16 @@ impl<'a> Names<'a> {
                 }
                 for space in spaces {
                     if let Some(earlier) = items.get(&(*space, name.text.clone())) {
-                        let first = declared(&content.tree.items[earlier.item]).map(|(name, _)| *name.span);
+                        let first =
+                            declared(&content.tree.items[earlier.item]).map(|(name, _)| *name.span);
                         diagnostics.push(
-                            Diagnostic::new(Code::G0202, name.span, format!("`{name}` is declared twice"))
-                                .label("declared again")
-                                .also(first.unwrap_or_default(), "declared first"),
+                            Diagnostic::new(
+                                Code::G0202,
+                                name.span,
+                                format!("`{name}` is declared twice"),
+                            )
+                            .label("declared again")
+                            .also(first.unwrap_or_default(), "declared first"),
                         );
                         break;
                     }
@@ -126,25 +135,43 @@ impl<'a> Names<'a> {
         for member in members {
             let mut found = false;
             for space in [Space::Value, Space::Property, Space::Type] {
-                let Some(item) = self.items[target].get(&(space, member.name.text.clone())).copied() else { continue };
+                let Some(item) = self.items[target]
+                    .get(&(space, member.name.text.clone()))
+                    .copied()
+                else {
+                    continue;
+                };
                 found = true;
                 let here = member.alias.as_ref().unwrap_or(&member.name);
                 if self.items[module].contains_key(&(space, here.text.clone())) {
                     diagnostics.push(
-                        Diagnostic::new(Code::G0202, here.span, format!("`{here}` is declared twice"))
-                            .label("imported under a name that is taken")
-                            .note(format!("import it under another name: `{} as …`", member.name)),
+                        Diagnostic::new(
+                            Code::G0202,
+                            here.span,
+                            format!("`{here}` is declared twice"),
+                        )
+                        .label("imported under a name that is taken")
+                        .note(format!(
+                            "import it under another name: `{} as …`",
+                            member.name
+                        )),
                     );
                 } else {
                     self.items[module].insert((space, here.text.clone()), item);
                 }
             }
             if !found {
-                let mut diagnostic =
-                    Diagnostic::new(Code::G0206, member.name.span, format!("the module has no `{}`", member.name))
-                        .label("not declared there")
-                        .also(span, "imported here");
-                let all: Vec<&str> = self.items[target].keys().map(|(_, name)| name.as_str()).collect();
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0206,
+                    member.name.span,
+                    format!("the module has no `{}`", member.name),
+                )
+                .label("not declared there")
+                .also(span, "imported here");
+                let all: Vec<&str> = self.items[target]
+                    .keys()
+                    .map(|(_, name)| name.as_str())
+                    .collect();
                 if let Some(near) = did_you_mean(&member.name.text, all) {
                     diagnostic = diagnostic.fix(format!("import `{near}`"), member.name.span, near);
                 }
@@ -155,7 +182,9 @@ impl<'a> Names<'a> {
 
     /// What a name means in a module.
     pub(super) fn get(&self, module: ModuleIdx, space: Space, name: &str) -> Option<ItemRef> {
-        self.items[module].get(&(space, SmolStr::new(name))).copied()
+        self.items[module]
+            .get(&(space, SmolStr::new(name)))
+            .copied()
     }
 
     /// The module that a name means in a module.
@@ -165,8 +194,11 @@ impl<'a> Names<'a> {
 
     /// The names of a module in a namespace, sorted.
     pub(super) fn all(&self, module: ModuleIdx, space: Space) -> Vec<&str> {
-        let mut names: Vec<&str> =
-            self.items[module].keys().filter(|(of, _)| *of == space).map(|(_, name)| name.as_str()).collect();
+        let mut names: Vec<&str> = self.items[module]
+            .keys()
+            .filter(|(of, _)| *of == space)
+            .map(|(_, name)| name.as_str())
+            .collect();
         names.sort_unstable();
         names
     }
@@ -203,7 +235,10 @@ impl Checker<'_> {
             return;
         }
         for (idx, item) in tree.items.iter().enumerate() {
-            let item_ref = ItemRef { module: 0, item: idx };
+            let item_ref = ItemRef {
+                module: 0,
+                item: idx,
+            };
             let what = match &item.kind {
                 ast::ItemKind::Const(_) => "constant",
                 ast::ItemKind::Let(_) => "definition",
@@ -212,14 +247,23 @@ impl Checker<'_> {
                 ast::ItemKind::Template(_) => "template",
                 _ => continue,
             };
-            let Some((name, _)) = declared(item) else { continue };
-            if self.used.contains(&item_ref) || name.text.starts_with('_') || self.allows(item, "unused") {
+            let Some((name, _)) = declared(item) else {
+                continue;
+            };
+            if self.used.contains(&item_ref)
+                || name.text.starts_with('_')
+                || self.allows(item, "unused")
+            {
                 continue;
             }
             self.report(
-                Diagnostic::new(Code::G0902, name.span, format!("{what} `{name}` is never used"))
-                    .label("not used by any property, rule or other definition")
-                    .note(format!("take it out, or call it `_{name}`")),
+                Diagnostic::new(
+                    Code::G0902,
+                    name.span,
+                    format!("{what} `{name}` is never used"),
+                )
+                .label("not used by any property, rule or other definition")
+                .note(format!("take it out, or call it `_{name}`")),
             );
         }
     }

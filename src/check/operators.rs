@@ -17,7 +17,10 @@ impl<'a> Checker<'a> {
         // Balanced, so that a long chain is not a deep tree.
         match operands {
             [] => self.wrong(),
-            [(id, _)] => Typed { id: *id, ty: Type::Bool },
+            [(id, _)] => Typed {
+                id: *id,
+                ty: Type::Bool,
+            },
             _ => {
                 let (left, right) = operands.split_at(operands.len() / 2);
                 let span = operands[0].1.to(operands[operands.len() - 1].1);
@@ -51,7 +54,8 @@ impl<'a> Checker<'a> {
         }
         let ty = operand_typed.ty.clone();
         // A negative literal is a constant, so that it may stand in lists and defaults.
-        if let Expr::Const(crate::value::Value::Number(number)) = self.spec.exprs.get(operand_typed.id)
+        if let Expr::Const(crate::value::Value::Number(number)) =
+            self.spec.exprs.get(operand_typed.id)
             && let Some(negative) = crate::value::Number::parse(&negated(&number.to_string()))
         {
             return self.add(Expr::Const(crate::value::Value::Number(negative)), ty, span);
@@ -73,7 +77,11 @@ impl<'a> Checker<'a> {
                 let conditions = std::slice::from_ref(lhs);
                 let lhs = self.boolean(scope, lhs);
                 let rhs = self.assuming(scope, conditions, |checker| checker.boolean(scope, rhs));
-                let expr = if op == BinaryOp::Implies { Expr::Implies(lhs, rhs) } else { Expr::Iff(lhs, rhs) };
+                let expr = if op == BinaryOp::Implies {
+                    Expr::Implies(lhs, rhs)
+                } else {
+                    Expr::Iff(lhs, rhs)
+                };
                 self.add(expr, Type::Bool, span)
             }
             BinaryOp::Eq => self.equality(scope, lhs, rhs, span),
@@ -94,8 +102,11 @@ impl<'a> Checker<'a> {
             BinaryOp::StartsWith | BinaryOp::EndsWith => {
                 let text = self.text_operand(scope, lhs);
                 let part = self.text_operand(scope, rhs);
-                let expr =
-                    if op == BinaryOp::StartsWith { Expr::StartsWith(text, part) } else { Expr::EndsWith(text, part) };
+                let expr = if op == BinaryOp::StartsWith {
+                    Expr::StartsWith(text, part)
+                } else {
+                    Expr::EndsWith(text, part)
+                };
                 self.add(expr, Type::Bool, span)
             }
             BinaryOp::Matches => {
@@ -132,10 +143,21 @@ impl<'a> Checker<'a> {
 
     fn note_not_null(&mut self, scope: &Scope<'a>, condition: &'a ast::Expr) {
         match &condition.kind {
-            ExprKind::Chain { op: ast::ChainOp::And, operands, .. } => {
-                operands.iter().for_each(|operand| self.note_not_null(scope, operand));
+            ExprKind::Chain {
+                op: ast::ChainOp::And,
+                operands,
+                ..
+            } => {
+                operands
+                    .iter()
+                    .for_each(|operand| self.note_not_null(scope, operand));
             }
-            ExprKind::Binary { op: BinaryOp::Ne, lhs, rhs, .. } => {
+            ExprKind::Binary {
+                op: BinaryOp::Ne,
+                lhs,
+                rhs,
+                ..
+            } => {
                 let operand = match (&lhs.kind, &rhs.kind) {
                     (_, ExprKind::Null) => lhs,
                     (ExprKind::Null, _) => rhs,
@@ -149,12 +171,25 @@ impl<'a> Checker<'a> {
     }
 
     /// Both sides of a comparison: an enum value named on either side is found by the type of the other.
-    fn sides(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr) -> (Typed, Typed) {
+    fn sides(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+    ) -> (Typed, Typed) {
         let names_enum_value = |expr: &ast::Expr| match &expr.kind {
             ExprKind::Name(name) => {
                 scope.get(&name.text).is_none()
-                    && self.names.get(scope.module, super::names::Space::Value, &name.text).is_none()
-                    && !self.spec.signature.fields.iter().any(|field| field.name == name.text)
+                    && self
+                        .names
+                        .get(scope.module, super::names::Space::Value, &name.text)
+                        .is_none()
+                    && !self
+                        .spec
+                        .signature
+                        .fields
+                        .iter()
+                        .any(|field| field.name == name.text)
             }
             _ => false,
         };
@@ -169,28 +204,48 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn equality(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+    fn equality(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
         let (left, right) = self.sides(scope, lhs, rhs);
-        let identity =
-            |checker: &Self, typed: &Typed| matches!(checker.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_));
+        let identity = |checker: &Self, typed: &Typed| {
+            matches!(
+                checker.spec.exprs.get(typed.id),
+                Expr::Var(_) | Expr::Param(_)
+            )
+        };
         let (left_identity, right_identity) = (identity(self, &left), identity(self, &right));
         if left_identity && right_identity {
             self.report(
-                Diagnostic::new(Code::G0312, span, "quantified names are not compared with each other")
-                    .label("both sides are quantified names or parameters of a track")
-                    .note("compare each of them with something that the step holds"),
+                Diagnostic::new(
+                    Code::G0312,
+                    span,
+                    "quantified names are not compared with each other",
+                )
+                .label("both sides are quantified names or parameters of a track")
+                .note("compare each of them with something that the step holds"),
             );
             return self.wrong();
         }
         let literal_null = |typed: &Typed| typed.ty == Type::Null;
         if !Self::comparable(&left.ty, &right.ty) {
             self.report(
-                Diagnostic::new(Code::G0308, span, format!("`{}` and `{}` are never equal", left.ty, right.ty))
-                    .label("always false (`!=`: always true)")
-                    .also(*lhs.span, format!("`{}`", left.ty))
-                    .also(*rhs.span, format!("`{}`", right.ty)),
+                Diagnostic::new(
+                    Code::G0308,
+                    span,
+                    format!("`{}` and `{}` are never equal", left.ty, right.ty),
+                )
+                .label("always false (`!=`: always true)")
+                .also(*lhs.span, format!("`{}`", left.ty))
+                .also(*rhs.span, format!("`{}`", right.ty)),
             );
-        } else if (literal_null(&left) && !right.ty.may_be_null()) || (literal_null(&right) && !left.ty.may_be_null()) {
+        } else if (literal_null(&left) && !right.ty.may_be_null())
+            || (literal_null(&right) && !left.ty.may_be_null())
+        {
             self.report(
                 Diagnostic::new(Code::G0308, span, "this is never null")
                     .label("always false (`!=`: always true)")
@@ -210,15 +265,30 @@ impl<'a> Checker<'a> {
             && !self.not_null.contains(&right.id)
         {
             self.report(
-                Diagnostic::new(Code::G0309, span, "both sides may be null, and then they are equal")
-                    .label("true where both are absent")
-                    .note("if that is not meant, ask for one of them first: `a != null and a == b`"),
+                Diagnostic::new(
+                    Code::G0309,
+                    span,
+                    "both sides may be null, and then they are equal",
+                )
+                .label("true where both are absent")
+                .note("if that is not meant, ask for one of them first: `a != null and a == b`"),
             );
         }
-        self.add(Expr::Compare(Compare::Eq, left.id, right.id), Type::Bool, span)
+        self.add(
+            Expr::Compare(Compare::Eq, left.id, right.id),
+            Type::Bool,
+            span,
+        )
     }
 
-    fn order(&mut self, scope: &Scope<'a>, op: Compare, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+    fn order(
+        &mut self,
+        scope: &Scope<'a>,
+        op: Compare,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
         if op == Compare::Lt && self.is_backward_arrow(scope, lhs, rhs) {
             let arrow = Span::new(span.file, lhs.span.end, rhs.span.start + 1);
             self.report(
@@ -234,10 +304,13 @@ impl<'a> Checker<'a> {
             let ty = typed.ty.non_null().clone();
             if !Self::is_ordered(&ty) {
                 let mut diagnostic =
-                    Diagnostic::new(Code::G0303, expr.span, format!("`{ty}` has no order")).label(format!("`{ty}`"));
+                    Diagnostic::new(Code::G0303, expr.span, format!("`{ty}` has no order"))
+                        .label(format!("`{ty}`"));
                 if let Type::Enum(of) = &ty {
-                    diagnostic = diagnostic
-                        .note(format!("declare it `enum {} ordered {{ low < mid < high }}` if it has one", of.name));
+                    diagnostic = diagnostic.note(format!(
+                        "declare it `enum {} ordered {{ low < mid < high }}` if it has one",
+                        of.name
+                    ));
                 }
                 self.report(diagnostic);
                 return self.wrong();
@@ -246,13 +319,22 @@ impl<'a> Checker<'a> {
         let (a, b) = (left.ty.non_null(), right.ty.non_null());
         let numbers = matches!(a, Type::Int | Type::Float) && matches!(b, Type::Int | Type::Float);
         let loose = |ty: &Type| matches!(ty, Type::Json | Type::Error);
-        let plain = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::String | Type::Json | Type::Error);
+        let plain = |ty: &Type| {
+            matches!(
+                ty,
+                Type::Int | Type::Float | Type::String | Type::Json | Type::Error
+            )
+        };
         if !(numbers || a == b || (loose(a) && plain(b)) || (loose(b) && plain(a))) {
             self.report(
-                Diagnostic::new(Code::G0303, span, format!("`{a}` and `{b}` have no common order"))
-                    .label("values of different types")
-                    .also(*lhs.span, format!("`{a}`"))
-                    .also(*rhs.span, format!("`{b}`")),
+                Diagnostic::new(
+                    Code::G0303,
+                    span,
+                    format!("`{a}` and `{b}` have no common order"),
+                )
+                .label("values of different types")
+                .also(*lhs.span, format!("`{a}`"))
+                .also(*rhs.span, format!("`{b}`")),
             );
             return self.wrong();
         }
@@ -260,24 +342,47 @@ impl<'a> Checker<'a> {
     }
 
     /// `a <- b` between conditions.
-    fn is_backward_arrow(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr) -> bool {
-        if !matches!(rhs.kind, ExprKind::Unary { op: ast::UnaryOp::Neg, .. }) || lhs.span.end > rhs.span.start {
+    fn is_backward_arrow(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+    ) -> bool {
+        if !matches!(
+            rhs.kind,
+            ExprKind::Unary {
+                op: ast::UnaryOp::Neg,
+                ..
+            }
+        ) || lhs.span.end > rhs.span.start
+        {
             return false;
         }
         let between = Span::new(lhs.span.file, lhs.span.end, rhs.span.start + 1);
-        self.sources.slice(between).trim() == "<-" && self.operand(scope, lhs, None).ty == Type::Bool
+        self.sources.slice(between).trim() == "<-"
+            && self.operand(scope, lhs, None).ty == Type::Bool
     }
 
     fn refuse_identity(&mut self, typed: &Typed, span: Span) {
         if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
             self.report(
-                Diagnostic::new(Code::G0312, span, "a quantified name may only be tested for equality")
-                    .label("ordered or calculated with here"),
+                Diagnostic::new(
+                    Code::G0312,
+                    span,
+                    "a quantified name may only be tested for equality",
+                )
+                .label("ordered or calculated with here"),
             );
         }
     }
 
-    fn membership(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+    fn membership(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
         let left = self.operand(scope, lhs, None);
         let wanted = Type::List(Arc::new(left.ty.non_null().clone()));
         let right = self.value(scope, rhs, Some(&wanted));
@@ -285,9 +390,12 @@ impl<'a> Checker<'a> {
             Type::List(item) | Type::Set(item) => item.as_ref().clone(),
             Type::Json | Type::Null | Type::Error => Type::Json,
             ty => {
-                let mut diagnostic =
-                    Diagnostic::new(Code::G0303, rhs.span, format!("a list or set is asked for, and this is `{ty}`"))
-                        .label(format!("`{ty}`"));
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0303,
+                    rhs.span,
+                    format!("a list or set is asked for, and this is `{ty}`"),
+                )
+                .label(format!("`{ty}`"));
                 if *ty == Type::String {
                     diagnostic = diagnostic.note("for a part of a text write `text contains part`");
                 }
@@ -297,14 +405,24 @@ impl<'a> Checker<'a> {
         };
         if !Self::comparable(&left.ty, &item) {
             self.report(
-                Diagnostic::new(Code::G0308, span, format!("a list of `{item}` never holds a `{}`", left.ty))
-                    .label("always false (`not in`: always true)"),
+                Diagnostic::new(
+                    Code::G0308,
+                    span,
+                    format!("a list of `{item}` never holds a `{}`", left.ty),
+                )
+                .label("always false (`not in`: always true)"),
             );
         }
         self.add(Expr::In(left.id, right.id), Type::Bool, span)
     }
 
-    fn contains(&mut self, scope: &Scope<'a>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, span: Span) -> Typed {
+    fn contains(
+        &mut self,
+        scope: &Scope<'a>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
         let left = self.value(scope, lhs, None);
         let wanted = match left.ty.non_null() {
             Type::List(item) | Type::Set(item) => Some(item.as_ref().clone()),
@@ -312,7 +430,9 @@ impl<'a> Checker<'a> {
             Type::Json | Type::Null | Type::Error => None,
             ty => {
                 let message = format!("a text, list or set is asked for, and this is `{ty}`");
-                self.report(Diagnostic::new(Code::G0303, lhs.span, message).label(format!("`{ty}`")));
+                self.report(
+                    Diagnostic::new(Code::G0303, lhs.span, message).label(format!("`{ty}`")),
+                );
                 return self.wrong();
             }
         };
@@ -337,7 +457,9 @@ impl<'a> Checker<'a> {
             Type::String | Type::Json | Type::Null | Type::Error => {}
             ty => {
                 let message = format!("a text is asked for, and this is `{ty}`");
-                self.report(Diagnostic::new(Code::G0303, expr.span, message).label(format!("`{ty}`")));
+                self.report(
+                    Diagnostic::new(Code::G0303, expr.span, message).label(format!("`{ty}`")),
+                );
             }
         }
         typed.id
@@ -369,27 +491,50 @@ impl<'a> Checker<'a> {
 
     /// Compiles a pattern. `\/` stands for a slash; flags are `i` (any case), `m` (lines), `s` (dot takes line ends),
     /// `x` (spaces and comments), `u` is always on.
-    pub(super) fn compile_regex(&mut self, pattern: &str, flags: &str, span: Span) -> Option<RegexId> {
+    pub(super) fn compile_regex(
+        &mut self,
+        pattern: &str,
+        flags: &str,
+        span: Span,
+    ) -> Option<RegexId> {
         let mut text = pattern.replace("\\/", "/");
-        let known: String = flags.chars().filter(|flag| "imsx".contains(*flag)).collect();
+        let known: String = flags
+            .chars()
+            .filter(|flag| "imsx".contains(*flag))
+            .collect();
         if known.len() != flags.len() {
             self.report(
-                Diagnostic::new(Code::G0315, span, format!("`{flags}` are no flags of regular expressions"))
-                    .label("the flags are `i`, `m`, `s`, `x`"),
+                Diagnostic::new(
+                    Code::G0315,
+                    span,
+                    format!("`{flags}` are no flags of regular expressions"),
+                )
+                .label("the flags are `i`, `m`, `s`, `x`"),
             );
             return None;
         }
         if !known.is_empty() {
             text = format!("(?{known}){text}");
         }
-        match regex::RegexBuilder::new(&text).size_limit(REGEX_SIZE).build() {
+        match regex::RegexBuilder::new(&text)
+            .size_limit(REGEX_SIZE)
+            .build()
+        {
             Ok(regex) => Some(self.spec.exprs.add_regex(regex)),
             Err(error) => {
                 let reason = match &error {
                     regex::Error::CompiledTooBig(limit) => {
-                        format!("it needs more than {limit} bytes when compiled, the limit of regular expressions")
+                        format!(
+                            "it needs more than {limit} bytes when compiled, the limit of regular expressions"
+                        )
                     }
-                    other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
+                    other => other
+                        .to_string()
+                        .lines()
+                        .last()
+                        .unwrap_or_default()
+                        .trim()
+                        .to_owned(),
                 };
                 self.report(
                     Diagnostic::new(Code::G0315, span, "this regular expression cannot be used")
@@ -402,9 +547,12 @@ impl<'a> Checker<'a> {
     }
 
     fn no_number(&mut self, span: Span, ty: &Type, op: &str) {
-        let mut diagnostic =
-            Diagnostic::new(Code::G0307, span, format!("`{op}` needs a definite value, and this is `{ty}`"))
-                .label(format!("`{ty}`"));
+        let mut diagnostic = Diagnostic::new(
+            Code::G0307,
+            span,
+            format!("`{op}` needs a definite value, and this is `{ty}`"),
+        )
+        .label(format!("`{ty}`"));
         let text = self.snippet(span);
         if *ty == Type::Json {
             diagnostic = diagnostic.fix(
@@ -472,7 +620,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0303,
                     span,
-                    format!("`{sign}` is not defined between `{}` and `{}`", left.ty, right.ty),
+                    format!(
+                        "`{sign}` is not defined between `{}` and `{}`",
+                        left.ty, right.ty
+                    ),
                 )
                 .label("no such operation")
                 .also(*lhs.span, format!("`{}`", left.ty))
@@ -505,7 +656,11 @@ impl<'a> Checker<'a> {
             }
             self.report(diagnostic);
         }
-        let definite = if left.ty == Type::Json { Type::Json } else { left.ty.non_null().clone() };
+        let definite = if left.ty == Type::Json {
+            Type::Json
+        } else {
+            left.ty.non_null().clone()
+        };
         let Some(ty) = Self::join(&definite, &right.ty) else {
             self.mismatch(*rhs.span, &right.ty, &definite);
             return self.wrong();

@@ -6,14 +6,18 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::{Binary, Expr, Formula, PastOp, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Trigger, Unary};
+use crate::hir::{
+    Binary, Expr, Formula, PastOp, Property, PropertyKind, Quantified, QuantifiedVar, Severity,
+    Trigger, Unary,
+};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TypeKind};
 use crate::types::Type;
 
 /// Attributes that properties of all kinds take.
-pub(super) const ATTRIBUTES: &[&str] = &["id", "severity", "catastrophic", "cites", "owner", "allow"];
+pub(super) const ATTRIBUTES: &[&str] =
+    &["id", "severity", "catastrophic", "cites", "owner", "allow"];
 
 /// What the attributes of an item say.
 #[derive(Debug, Default)]
@@ -41,14 +45,23 @@ impl<'a> Checker<'a> {
             let name = attribute.name.as_str();
             if !known.contains(&name) {
                 let mut diagnostic = if ATTRIBUTES.contains(&name) || name == "outcome" {
-                    Diagnostic::new(Code::G0317, attribute.span, format!("`@{name}` does not belong here"))
-                        .label("this item does not take it")
+                    Diagnostic::new(
+                        Code::G0317,
+                        attribute.span,
+                        format!("`@{name}` does not belong here"),
+                    )
+                    .label("this item does not take it")
                 } else {
-                    Diagnostic::new(Code::G0317, attribute.span, format!("there is no attribute `@{name}`"))
-                        .label("not known")
+                    Diagnostic::new(
+                        Code::G0317,
+                        attribute.span,
+                        format!("there is no attribute `@{name}`"),
+                    )
+                    .label("not known")
                 };
                 if let Some(near) = did_you_mean(name, known.iter().copied()) {
-                    diagnostic = diagnostic.fix(format!("write `@{near}`"), attribute.name.span, near);
+                    diagnostic =
+                        diagnostic.fix(format!("write `@{near}`"), attribute.name.span, near);
                 }
                 self.report(diagnostic);
                 continue;
@@ -89,11 +102,18 @@ impl<'a> Checker<'a> {
                     "critical" => read.severity = Severity::Critical,
                     other => {
                         let levels = ["low", "medium", "high", "critical"];
-                        let mut diagnostic =
-                            Diagnostic::new(Code::G0317, attribute.span, format!("there is no severity `{other}`"))
-                                .label("`low`, `medium`, `high` or `critical`");
+                        let mut diagnostic = Diagnostic::new(
+                            Code::G0317,
+                            attribute.span,
+                            format!("there is no severity `{other}`"),
+                        )
+                        .label("`low`, `medium`, `high` or `critical`");
                         if let Some(near) = did_you_mean(other, levels) {
-                            diagnostic = diagnostic.fix(format!("write `{near}`"), attribute.args[0].span, near);
+                            diagnostic = diagnostic.fix(
+                                format!("write `{near}`"),
+                                attribute.args[0].span,
+                                near,
+                            );
                         }
                         self.report(diagnostic);
                     }
@@ -101,7 +121,11 @@ impl<'a> Checker<'a> {
                 "allow" => {
                     for (lint, arg) in texts.iter().zip(&attribute.args) {
                         if Code::by_name(lint).is_none() && Code::parse(lint).is_none() {
-                            self.error(Code::G0317, *arg.span, format!("there is no lint `{lint}`"));
+                            self.error(
+                                Code::G0317,
+                                *arg.span,
+                                format!("there is no lint `{lint}`"),
+                            );
                         }
                     }
                 }
@@ -113,16 +137,24 @@ impl<'a> Checker<'a> {
 
     /// Whether an item carries `@allow(lint)`.
     pub(super) fn allows(&self, item: &ast::Item, lint: &str) -> bool {
-        item.attributes.iter().filter(|attribute| attribute.name.as_str() == "allow").any(|attribute| {
-            attribute.args.iter().any(|arg| match &arg.kind {
-                ExprKind::Name(name) => name.as_str() == lint,
-                ExprKind::String(text) => text.value == lint,
-                _ => false,
+        item.attributes
+            .iter()
+            .filter(|attribute| attribute.name.as_str() == "allow")
+            .any(|attribute| {
+                attribute.args.iter().any(|arg| match &arg.kind {
+                    ExprKind::Name(name) => name.as_str() == lint,
+                    ExprKind::String(text) => text.value == lint,
+                    _ => false,
+                })
             })
-        })
     }
 
-    pub(super) fn property(&mut self, scope: &Scope<'a>, item: &'a ast::Item, def: &'a ast::Property) {
+    pub(super) fn property(
+        &mut self,
+        scope: &Scope<'a>,
+        item: &'a ast::Item,
+        def: &'a ast::Property,
+    ) {
         let attributes = self.attributes(item, ATTRIBUTES);
         match def.logic {
             Some((ast::Logic::Ltl, _)) | None => {}
@@ -138,11 +170,28 @@ impl<'a> Checker<'a> {
             );
             return;
         }
-        let message = def.message.as_ref().map(|message| self.text(scope, message));
-        self.judged(scope, item, &def.name, PropertyKind::Ltl, attributes, &def.formula, None, message);
+        let message = def
+            .message
+            .as_ref()
+            .map(|message| self.text(scope, message));
+        self.judged(
+            scope,
+            item,
+            &def.name,
+            PropertyKind::Ltl,
+            attributes,
+            &def.formula,
+            None,
+            message,
+        );
     }
 
-    pub(super) fn requirement(&mut self, scope: &Scope<'a>, item: &'a ast::Item, def: &'a ast::Requirement) {
+    pub(super) fn requirement(
+        &mut self,
+        scope: &Scope<'a>,
+        item: &'a ast::Item,
+        def: &'a ast::Requirement,
+    ) {
         let attributes = self.attributes(item, ATTRIBUTES);
         if let Some(on) = &def.on {
             self.report(
@@ -152,7 +201,16 @@ impl<'a> Checker<'a> {
             return;
         }
         let text = Some(def.text.value.clone());
-        self.judged(scope, item, &def.name, PropertyKind::Requirement, attributes, &def.formal, text, None);
+        self.judged(
+            scope,
+            item,
+            &def.name,
+            PropertyKind::Requirement,
+            attributes,
+            &def.formal,
+            text,
+            None,
+        );
     }
 
     pub(super) fn unsafe_state(
@@ -163,17 +221,27 @@ impl<'a> Checker<'a> {
         def: &'a ast::Unsafe,
     ) {
         let attributes = self.attributes(item, ATTRIBUTES);
-        let message = def.message.as_ref().map(|message| self.text(scope, message));
+        let message = def
+            .message
+            .as_ref()
+            .map(|message| self.text(scope, message));
         let state = if self.is_temporal(scope, &def.value) {
             self.formula(scope, &def.value)
         } else {
             let id = self.boolean(scope, &def.value);
-            let letter = crate::hir::Letter { expr: id, text: def.name.text.clone(), span: *def.value.span };
+            let letter = crate::hir::Letter {
+                expr: id,
+                text: def.name.text.clone(),
+                span: *def.value.span,
+            };
             let letter = self.spec.formulas.add_letter(letter);
             self.spec.formulas.add(Formula::Letter(letter))
         };
         let not = self.spec.formulas.add(Formula::Not(state));
-        let formula = self.spec.formulas.add(Formula::Unary(Unary::Always, None, not));
+        let formula = self
+            .spec
+            .formulas
+            .add(Formula::Unary(Unary::Always, None, not));
         let quantified = None;
         self.push(
             item,
@@ -195,8 +263,12 @@ impl<'a> Checker<'a> {
         for param in &def.params {
             if param.ty.is_some() || param.default.is_some() {
                 self.report(
-                    Diagnostic::new(Code::G0312, param.name.span, "a parameter of a rule has no type and no default")
-                        .label("it ranges over what it is compared with, as in `forall`"),
+                    Diagnostic::new(
+                        Code::G0312,
+                        param.name.span,
+                        "a parameter of a rule has no type and no default",
+                    )
+                    .label("it ranges over what it is compared with, as in `forall`"),
                 );
             }
             inner = self.quantified_name(&inner, &param.name, names.len());
@@ -208,17 +280,35 @@ impl<'a> Checker<'a> {
             let last = self.spec.formulas.add(Formula::Last);
             response = self.spec.formulas.add(Formula::Or(response, last));
         }
-        let Some(bound) = self.window(&inner, &def.within) else { return };
+        let Some(bound) = self.window(&inner, &def.within) else {
+            return;
+        };
         let formula = self.response(trigger, response, Some(bound));
-        let message = def.message.as_ref().map(|message| self.text(&inner, message));
+        let message = def
+            .message
+            .as_ref()
+            .map(|message| self.text(&inner, message));
         let range = vec![None; names.len()];
         let quantified = self.quantified(true, names, range, formula, *item.span);
         let span = def.trigger.span.to(*def.within.span);
-        self.push(item, &def.name, PropertyKind::Rule, attributes, quantified, formula, span, None, message);
+        self.push(
+            item,
+            &def.name,
+            PropertyKind::Rule,
+            attributes,
+            quantified,
+            formula,
+            span,
+            None,
+            message,
+        );
     }
 
     /// A property given by one expression.
-    #[expect(clippy::too_many_arguments, reason = "the parts of a declaration, used at two places")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of a declaration, used at two places"
+    )]
     fn judged(
         &mut self,
         scope: &Scope<'a>,
@@ -239,24 +329,62 @@ impl<'a> Checker<'a> {
             if typed.ty == Type::Bool {
                 let text = self.snippet(*expr.span);
                 self.report(
-                    Diagnostic::new(Code::G0311, expr.span, "a property says something about time, and this does not")
-                        .label("would be judged at the first step only")
-                        .fix("say that it always holds", *expr.span, format!("always ({text})")),
+                    Diagnostic::new(
+                        Code::G0311,
+                        expr.span,
+                        "a property says something about time, and this does not",
+                    )
+                    .label("would be judged at the first step only")
+                    .fix(
+                        "say that it always holds",
+                        *expr.span,
+                        format!("always ({text})"),
+                    ),
                 );
             }
             return;
         }
-        let Some(taken) = self.unquantified(scope, expr, 0) else { return };
-        let quantified = self.quantified(taken.universal, taken.names, taken.range, taken.formula, *expr.span);
-        self.push(item, name, kind, attributes, quantified, taken.formula, *expr.span, requirement, message);
+        let Some(taken) = self.unquantified(scope, expr, 0) else {
+            return;
+        };
+        let quantified = self.quantified(
+            taken.universal,
+            taken.names,
+            taken.range,
+            taken.formula,
+            *expr.span,
+        );
+        self.push(
+            item,
+            name,
+            kind,
+            attributes,
+            quantified,
+            taken.formula,
+            *expr.span,
+            requirement,
+            message,
+        );
     }
 
     /// Takes off the outermost quantifier, also that of a template.
-    fn unquantified(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, bound: usize) -> Option<Unquantified> {
+    fn unquantified(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        bound: usize,
+    ) -> Option<Unquantified> {
         match &expr.kind {
-            ExprKind::Instances { kind, names, domain, body } => {
+            ExprKind::Instances {
+                kind,
+                names,
+                domain,
+                body,
+            } => {
                 let universal = *kind == ast::InstancesKind::Forall;
-                let range = domain.as_ref().map(|domain| self.value(scope, domain, None).id);
+                let range = domain
+                    .as_ref()
+                    .map(|domain| self.value(scope, domain, None).id);
                 let mut inner = scope.clone();
                 for (idx, name) in names.iter().enumerate() {
                     inner = self.quantified_name(&inner, name, bound + idx);
@@ -278,13 +406,17 @@ impl<'a> Checker<'a> {
                     return None;
                 }
                 taken.universal = universal;
-                taken.names.splice(0..0, names.iter().map(|name| name.text.clone()));
+                taken
+                    .names
+                    .splice(0..0, names.iter().map(|name| name.text.clone()));
                 taken.range.splice(0..0, names.iter().map(|_| range));
                 Some(taken)
             }
             ExprKind::Call { callee, args } if scope_free(scope, callee) => {
                 let item_ref = self.item_of(scope, callee);
-                let Some(item_ref) = item_ref else { return self.plain(scope, expr) };
+                let Some(item_ref) = item_ref else {
+                    return self.plain(scope, expr);
+                };
                 let ast::ItemKind::Template(def) = &self.names.item(item_ref).kind else {
                     return self.plain(scope, expr);
                 };
@@ -315,16 +447,29 @@ impl<'a> Checker<'a> {
             return None;
         }
         let formula = self.formula(scope, expr);
-        Some(Unquantified { universal: true, names: Vec::new(), range: Vec::new(), formula })
+        Some(Unquantified {
+            universal: true,
+            names: Vec::new(),
+            range: Vec::new(),
+            formula,
+        })
     }
 
     /// Binds a quantified name.
-    pub(super) fn quantified_name(&mut self, scope: &Scope<'a>, name: &ast::Name, idx: usize) -> Scope<'a> {
+    pub(super) fn quantified_name(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &ast::Name,
+        idx: usize,
+    ) -> Scope<'a> {
         let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
         scope.with(&name.text, Binding::Value(variable))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of a property, all known here")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of a property, all known here"
+    )]
     fn push(
         &mut self,
         item: &'a ast::Item,
@@ -338,7 +483,10 @@ impl<'a> Checker<'a> {
         message: Option<crate::hir::Text>,
     ) {
         let doc: Vec<&str> = item.docs.iter().map(|doc| doc.text.as_str()).collect();
-        let trigger = self.trigger(formula).map(|expr| Trigger { expr, span: formula_span });
+        let trigger = self.trigger(formula).map(|expr| Trigger {
+            expr,
+            span: formula_span,
+        });
         self.spec.properties.push(Property {
             name: name.text.clone(),
             id: attributes.id,
@@ -378,10 +526,12 @@ impl<'a> Checker<'a> {
                 Formula::Unary(Unary::Always, ..) => self.trigger(body),
                 _ => None,
             },
-            Formula::Binary(Binary::Unless, _, left, _) => match self.spec.formulas.get(left).clone() {
-                Formula::Not(operand) => self.state_part(operand),
-                _ => None,
-            },
+            Formula::Binary(Binary::Unless, _, left, _) => {
+                match self.spec.formulas.get(left).clone() {
+                    Formula::Not(operand) => self.state_part(operand),
+                    _ => None,
+                }
+            }
             Formula::Implies(condition, rest) => {
                 let condition = self.state_part(condition);
                 let inner = self.trigger(rest);
@@ -393,16 +543,27 @@ impl<'a> Checker<'a> {
 
     fn both(&mut self, lhs: Option<ExprId>, rhs: Option<ExprId>) -> Option<ExprId> {
         match (lhs, rhs) {
-            (Some(lhs), Some(rhs)) => Some(self.add(Expr::And(lhs, rhs), Type::Bool, Span::default()).id),
+            (Some(lhs), Some(rhs)) => Some(
+                self.add(Expr::And(lhs, rhs), Type::Bool, Span::default())
+                    .id,
+            ),
             (one, other) => one.or(other),
         }
     }
 
     /// Whether a formula has no temporal operator at all.
     fn is_timeless(&self, formula: FormulaId) -> bool {
-        let temporal =
-            matches!(self.spec.formulas.get(formula), Formula::Last | Formula::Unary(..) | Formula::Binary(..));
-        !temporal && self.spec.formulas.operands(formula).into_iter().all(|operand| self.is_timeless(operand))
+        let temporal = matches!(
+            self.spec.formulas.get(formula),
+            Formula::Last | Formula::Unary(..) | Formula::Binary(..)
+        );
+        !temporal
+            && self
+                .spec
+                .formulas
+                .operands(formula)
+                .into_iter()
+                .all(|operand| self.is_timeless(operand))
     }
 
     /// The conjuncts without temporal operators, as one condition.
@@ -428,7 +589,12 @@ impl<'a> Checker<'a> {
             Formula::Binary(op, ..) => past_of_binary(*op).is_some(),
             _ => true,
         };
-        past && self.spec.formulas.operands(formula).into_iter().all(|operand| self.is_state(operand))
+        past && self
+            .spec
+            .formulas
+            .operands(formula)
+            .into_iter()
+            .all(|operand| self.is_state(operand))
     }
 
     /// The conjuncts of a formula that speak of the step and its past only, as one condition.
@@ -469,21 +635,35 @@ impl<'a> Checker<'a> {
     }
 
     /// A template on its own: its parameters have no values yet, but its types and names are checked.
-    pub(super) fn template_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Template) {
+    pub(super) fn template_alone(
+        &mut self,
+        scope: &Scope<'a>,
+        item_ref: ItemRef,
+        def: &'a ast::Template,
+    ) {
         let mut inner = scope.clone();
         for param in &def.params {
             let binding = match param.ty.as_ref().map(|ty| &ty.kind) {
-                Some(TypeKind::Pred(types)) if !types.is_empty() => Binding::AnyPredicate(types.len()),
+                Some(TypeKind::Pred(types)) if !types.is_empty() => {
+                    Binding::AnyPredicate(types.len())
+                }
                 Some(TypeKind::Pred(_)) => self.placeholder(Type::Bool),
                 Some(_) => {
-                    let ty = param.ty.as_ref().map_or(Type::Json, |ty| self.ty(scope, ty));
+                    let ty = param
+                        .ty
+                        .as_ref()
+                        .map_or(Type::Json, |ty| self.ty(scope, ty));
                     if let Some(default) = &param.default {
                         self.value_as(scope, default, &ty);
                     }
                     self.placeholder(ty)
                 }
                 None => {
-                    self.error(Code::G0301, param.name.span, format!("the parameter `{}` has no type", param.name));
+                    self.error(
+                        Code::G0301,
+                        param.name.span,
+                        format!("the parameter `{}` has no type", param.name),
+                    );
                     self.placeholder(Type::Error)
                 }
             };
@@ -546,5 +726,11 @@ fn scope_free(scope: &Scope<'_>, callee: &ast::Expr) -> bool {
 
 /// A quantified variable before its terms are known.
 pub(super) fn variable(name: SmolStr, range: Option<ExprId>) -> QuantifiedVar {
-    QuantifiedVar { name, terms: Vec::new(), element_terms: Vec::new(), constants: Vec::new(), range }
+    QuantifiedVar {
+        name,
+        terms: Vec::new(),
+        element_terms: Vec::new(),
+        constants: Vec::new(),
+        range,
+    }
 }

@@ -81,20 +81,34 @@ impl Checker<'_> {
             var.constants.dedup();
             vars.push(var);
         }
-        for term in vars.iter().flat_map(|var| var.terms.iter().chain(&var.element_terms)) {
+        for term in vars
+            .iter()
+            .flat_map(|var| var.terms.iter().chain(&var.element_terms))
+        {
             if !reads::reads(&self.spec, [*term]).vars.is_empty() {
-                self.error(Code::G0312, span, "quantified names are not compared with each other");
+                self.error(
+                    Code::G0312,
+                    span,
+                    "quantified names are not compared with each other",
+                );
                 break;
             }
         }
-        Some(Quantified { universal, vars, reads_tracks })
+        Some(Quantified {
+            universal,
+            vars,
+            reads_tracks,
+        })
     }
 
     /// Whether something within the span was reported as wrong: what depends on it is not reported again.
     fn has_error_within(&self, span: Span) -> bool {
         self.diagnostics.iter().any(|diagnostic| {
             let at = diagnostic.span();
-            diagnostic.is_error() && at.file == span.file && span.start <= at.start && at.end <= span.end
+            diagnostic.is_error()
+                && at.file == span.file
+                && span.start <= at.start
+                && at.end <= span.end
         })
     }
 
@@ -117,14 +131,23 @@ impl Checker<'_> {
                 Expr::Compare(Compare::Eq, a, b) if is(*a) => term(*b),
                 Expr::Compare(Compare::Eq, a, b) if is(*b) => term(*a),
                 Expr::In(x, list) | Expr::Contains(list, x) if is(*x) => match exprs.get(*list) {
-                    Expr::Const(Value::List(items)) => compared.constants.extend(items.iter().cloned()),
-                    Expr::Const(Value::Set(items)) => compared.constants.extend(items.iter().cloned()),
-                    Expr::List(items) | Expr::Set(items) => items.iter().for_each(|item| term(*item)),
+                    Expr::Const(Value::List(items)) => {
+                        compared.constants.extend(items.iter().cloned())
+                    }
+                    Expr::Const(Value::Set(items)) => {
+                        compared.constants.extend(items.iter().cloned())
+                    }
+                    Expr::List(items) | Expr::Set(items) => {
+                        items.iter().for_each(|item| term(*item))
+                    }
                     _ => compared.element_terms.push(*list),
                 },
                 Expr::Track(track, args) => {
                     compared.tracks.extend(
-                        args.iter().enumerate().filter(|(_, arg)| is(**arg)).map(|(position, _)| (*track, position)),
+                        args.iter()
+                            .enumerate()
+                            .filter(|(_, arg)| is(**arg))
+                            .map(|(position, _)| (*track, position)),
                     );
                 }
                 _ => {}

@@ -39,13 +39,23 @@ pub(super) enum Binding<'a> {
 impl<'a> Scope<'a> {
     /// The scope of the items of a module.
     pub(super) fn module(module: ModuleIdx) -> Scope<'a> {
-        Scope { module, innermost: None }
+        Scope {
+            module,
+            innermost: None,
+        }
     }
 
     /// This scope with a name bound.
     pub(super) fn with(&self, name: &SmolStr, binding: Binding<'a>) -> Scope<'a> {
-        let frame = Frame { name: name.clone(), binding, outer: self.innermost.clone() };
-        Scope { module: self.module, innermost: Some(Rc::new(frame)) }
+        let frame = Frame {
+            name: name.clone(),
+            binding,
+            outer: self.innermost.clone(),
+        };
+        Scope {
+            module: self.module,
+            innermost: Some(Rc::new(frame)),
+        }
     }
 
     /// What a name is bound to, innermost first; none for names of the module.
@@ -65,7 +75,9 @@ impl<'a> Scope<'a> {
         let mut values = Vec::new();
         let mut frame = self.innermost.as_deref();
         while let Some(here) = frame {
-            let Binding::Value(typed) = &here.binding else { return None };
+            let Binding::Value(typed) = &here.binding else {
+                return None;
+            };
             values.push(typed.id);
             frame = here.outer.as_deref();
         }

@@ -15,9 +15,15 @@ impl<'a> Checker<'a> {
     }
 
     fn temporal_within(&self, scope: &Scope<'a>, expr: &ast::Expr, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return false };
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
         // Only going from definition to definition counts; the tree itself is bounded by the parser.
-        let any = |exprs: &[&ast::Expr]| exprs.iter().any(|expr| self.temporal_within(scope, expr, depth + 1));
+        let any = |exprs: &[&ast::Expr]| {
+            exprs
+                .iter()
+                .any(|expr| self.temporal_within(scope, expr, depth + 1))
+        };
         match &expr.kind {
             ExprKind::Temporal { .. }
             | ExprKind::TemporalInfix { .. }
@@ -29,13 +35,26 @@ impl<'a> Checker<'a> {
             | ExprKind::Probability { .. }
             | ExprKind::SteadyState { .. }
             | ExprKind::Reward { .. } => true,
-            ExprKind::Unary { op: ast::UnaryOp::Not, operand, .. } => any(&[operand]),
+            ExprKind::Unary {
+                op: ast::UnaryOp::Not,
+                operand,
+                ..
+            } => any(&[operand]),
             ExprKind::Chain { operands, .. } => operands.iter().any(|operand| any(&[operand])),
-            ExprKind::Binary { op: BinaryOp::Implies | BinaryOp::Iff, lhs, rhs, .. } => any(&[lhs, rhs]),
-            ExprKind::If { condition, then, otherwise } => any(&[condition, then, otherwise]),
-            ExprKind::Cases(arms) => {
-                arms.iter().any(|arm| arm.condition.as_ref().is_some_and(|c| any(&[c])) || any(&[&arm.value]))
-            }
+            ExprKind::Binary {
+                op: BinaryOp::Implies | BinaryOp::Iff,
+                lhs,
+                rhs,
+                ..
+            } => any(&[lhs, rhs]),
+            ExprKind::If {
+                condition,
+                then,
+                otherwise,
+            } => any(&[condition, then, otherwise]),
+            ExprKind::Cases(arms) => arms
+                .iter()
+                .any(|arm| arm.condition.as_ref().is_some_and(|c| any(&[c])) || any(&[&arm.value])),
             ExprKind::Name(name) => match scope.get(&name.text) {
                 Some(Binding::Condition(expr, inner) | Binding::Predicate(expr, inner, 0)) => {
                     self.temporal_within(inner, expr, depth)
@@ -45,7 +64,12 @@ impl<'a> Checker<'a> {
                     Some(item) => self.item_is_temporal(item, depth),
                     None => {
                         name.as_str() == "last"
-                            && !self.spec.signature.fields.iter().any(|field| field.name == name.text)
+                            && !self
+                                .spec
+                                .signature
+                                .fields
+                                .iter()
+                                .any(|field| field.name == name.text)
                     }
                 },
             },
@@ -57,9 +81,12 @@ impl<'a> Checker<'a> {
                 if let ExprKind::Name(name) = &callee.kind
                     && let Some(Binding::Predicate(expr, inner, _)) = scope.get(&name.text)
                 {
-                    return self.item_of(inner, expr).is_some_and(|item| self.item_is_temporal(item, depth));
+                    return self
+                        .item_of(inner, expr)
+                        .is_some_and(|item| self.item_is_temporal(item, depth));
                 }
-                self.item_of(scope, callee).is_some_and(|item| self.item_is_temporal(item, depth))
+                self.item_of(scope, callee)
+                    .is_some_and(|item| self.item_is_temporal(item, depth))
             }
             _ => false,
         }

@@ -17,7 +17,13 @@ use crate::value::{Cell, Value};
 impl<'a> Checker<'a> {
     pub(super) fn test(&mut self, scope: &Scope<'a>, test: &'a ast::Test, span: Span) {
         let mut steps: Option<Vec<Vec<Cell>>> = None;
-        let mut meta: Vec<Cell> = self.spec.signature.meta.iter().map(|field| absent_cell(&field.absent)).collect();
+        let mut meta: Vec<Cell> = self
+            .spec
+            .signature
+            .meta
+            .iter()
+            .map(|field| absent_cell(&field.absent))
+            .collect();
         let mut expects = Vec::new();
         for clause in &test.clauses {
             match clause {
@@ -36,11 +42,20 @@ impl<'a> Checker<'a> {
             }
         }
         if steps.is_none() {
-            self.report(Diagnostic::new(Code::G0319, span, "a test without `given`").label("no events to judge"));
-        }
-        if expects.is_empty() && !test.clauses.iter().any(|clause| matches!(clause, TestClause::Expect(_))) {
             self.report(
-                Diagnostic::new(Code::G0319, span, "a test without `expect`").label("it would pass whatever happens"),
+                Diagnostic::new(Code::G0319, span, "a test without `given`")
+                    .label("no events to judge"),
+            );
+        }
+        if expects.is_empty()
+            && !test
+                .clauses
+                .iter()
+                .any(|clause| matches!(clause, TestClause::Expect(_)))
+        {
+            self.report(
+                Diagnostic::new(Code::G0319, span, "a test without `expect`")
+                    .label("it would pass whatever happens"),
             );
         }
         self.spec.tests.push(Test {
@@ -53,7 +68,12 @@ impl<'a> Checker<'a> {
     }
 
     /// `given [ {…}, … ]`, or `given {meta: {…}, events: [ … ]}`.
-    fn given(&mut self, scope: &Scope<'a>, given: &'a ast::Expr, meta: &mut [Cell]) -> Vec<Vec<Cell>> {
+    fn given(
+        &mut self,
+        scope: &Scope<'a>,
+        given: &'a ast::Expr,
+        meta: &mut [Cell],
+    ) -> Vec<Vec<Cell>> {
         match &given.kind {
             ExprKind::List(events) => events.iter().map(|event| self.step(scope, event)).collect(),
             ExprKind::Record(entries) => {
@@ -66,7 +86,8 @@ impl<'a> Checker<'a> {
                         ("meta", ExprKind::Record(members)) => {
                             for member in members {
                                 let fields = self.spec.signature.meta.clone();
-                                if let Some(idx) = self.field_of(&fields, &member.key, "meta field") {
+                                if let Some(idx) = self.field_of(&fields, &member.key, "meta field")
+                                {
                                     meta[idx] = self.cell(scope, &member.value, &fields[idx].ty);
                                 }
                             }
@@ -118,18 +139,29 @@ impl<'a> Checker<'a> {
                 );
             }
         }
-        cells.into_iter().zip(&fields).map(|(cell, field)| cell.unwrap_or_else(|| absent_cell(&field.absent))).collect()
+        cells
+            .into_iter()
+            .zip(&fields)
+            .map(|(cell, field)| cell.unwrap_or_else(|| absent_cell(&field.absent)))
+            .collect()
     }
 
     fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
         let found = fields.iter().position(|field| field.name == name.text);
         if found.is_none() {
-            let mut diagnostic =
-                Diagnostic::new(Code::G0305, name.span, format!("there is no {what} `{name}`")).label("not declared");
-            if let Some(near) = did_you_mean(&name.text, fields.iter().map(|field| field.name.as_str())) {
+            let mut diagnostic = Diagnostic::new(
+                Code::G0305,
+                name.span,
+                format!("there is no {what} `{name}`"),
+            )
+            .label("not declared");
+            if let Some(near) =
+                did_you_mean(&name.text, fields.iter().map(|field| field.name.as_str()))
+            {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             } else {
-                diagnostic = diagnostic.note("tests name fields as the `event` block does, not as the record does");
+                diagnostic = diagnostic
+                    .note("tests name fields as the `event` block does, not as the record does");
             }
             self.report(diagnostic);
         }
@@ -153,7 +185,9 @@ impl<'a> Checker<'a> {
                 }
             },
         };
-        let Some(outcome) = expect.outcome else { return self.condition(scope, expect, at) };
+        let Some(outcome) = expect.outcome else {
+            return self.condition(scope, expect, at);
+        };
         let verdict = match outcome {
             OutcomeKind::Satisfied => "satisfied",
             OutcomeKind::Violated => "violated",
@@ -162,18 +196,31 @@ impl<'a> Checker<'a> {
             OutcomeKind::Unknown => "unknown",
         };
         let ExprKind::Name(name) = &expect.subject.kind else {
-            self.error(Code::G0319, *expect.subject.span, "the name of a property is asked for before a verdict");
+            self.error(
+                Code::G0319,
+                *expect.subject.span,
+                "the name of a property is asked for before a verdict",
+            );
             return None;
         };
         match self.spec.find_property(&name.text) {
-            Some(property) => Some(Expect { property, verdict: SmolStr::new_static(verdict), at, span: *expect.span }),
+            Some(property) => Some(Expect {
+                property,
+                verdict: SmolStr::new_static(verdict),
+                at,
+                span: *expect.span,
+            }),
             None => {
                 if self.names.get(0, Space::Property, &name.text).is_some() {
                     // Declared, but broken: that is reported where it is declared.
                     return None;
                 }
-                let mut diagnostic = Diagnostic::new(Code::G0201, name.span, format!("there is no property `{name}`"))
-                    .label("not declared");
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0201,
+                    name.span,
+                    format!("there is no property `{name}`"),
+                )
+                .label("not declared");
                 let all: Vec<&str> = self.names.all(0, Space::Property);
                 if let Some(near) = did_you_mean(&name.text, all) {
                     diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
@@ -185,7 +232,12 @@ impl<'a> Checker<'a> {
     }
 
     /// `expect risk == safe at 2`: a property of its own, `F[2,2]` of the condition, or of the last step.
-    fn condition(&mut self, scope: &Scope<'a>, expect: &'a ast::Expect, at: Option<u32>) -> Option<Expect> {
+    fn condition(
+        &mut self,
+        scope: &Scope<'a>,
+        expect: &'a ast::Expect,
+        at: Option<u32>,
+    ) -> Option<Expect> {
         let expr = &expect.subject;
         let body = if self.is_temporal(scope, expr) {
             self.formula(scope, expr)
@@ -195,13 +247,21 @@ impl<'a> Checker<'a> {
             if typed.ty != Type::Bool {
                 return None;
             }
-            let letter = Letter { expr: typed.id, text: self.snippet(*expr.span), span: *expr.span };
+            let letter = Letter {
+                expr: typed.id,
+                text: self.snippet(*expr.span),
+                span: *expr.span,
+            };
             let letter = self.spec.formulas.add_letter(letter);
             self.spec.formulas.add(Formula::Letter(letter))
         };
         let formulas = &mut self.spec.formulas;
         let formula = match at {
-            Some(at) => formulas.add(Formula::Unary(Unary::Eventually, Some(Bound::Steps(at, at)), body)),
+            Some(at) => formulas.add(Formula::Unary(
+                Unary::Eventually,
+                Some(Bound::Steps(at, at)),
+                body,
+            )),
             None => {
                 let last = formulas.add(Formula::Last);
                 let both = formulas.add(Formula::And(last, body));
@@ -226,7 +286,12 @@ impl<'a> Checker<'a> {
             span: *expect.span,
             formula_span: *expr.span,
         });
-        Some(Expect { property, verdict: SmolStr::new_static("satisfied"), at: None, span: *expect.span })
+        Some(Expect {
+            property,
+            verdict: SmolStr::new_static("satisfied"),
+            at: None,
+            span: *expect.span,
+        })
     }
 }
 

@@ -17,19 +17,36 @@ impl<'a> Checker<'a> {
                 ast::MessagePart::Value { expr, format, span } => {
                     let typed = self.operand(scope, expr, None);
                     if let Some(format) = format {
-                        let digits = format.strip_prefix('.').map(|rest| rest.strip_suffix('%').unwrap_or(rest));
+                        let digits = format
+                            .strip_prefix('.')
+                            .map(|rest| rest.strip_suffix('%').unwrap_or(rest));
                         let known = digits.is_some_and(|digits| {
-                            digits.len() <= 2 && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+                            digits.len() <= 2
+                                && !digits.is_empty()
+                                && digits.bytes().all(|b| b.is_ascii_digit())
                         });
                         if !known {
                             self.report(
-                                Diagnostic::new(Code::G0323, *span, format!("there is no format `{format}`"))
-                                    .label("`.2` is two digits after the point, `.0%` a whole percentage"),
+                                Diagnostic::new(
+                                    Code::G0323,
+                                    *span,
+                                    format!("there is no format `{format}`"),
+                                )
+                                .label(
+                                    "`.2` is two digits after the point, `.0%` a whole percentage",
+                                ),
                             );
-                        } else if !matches!(typed.ty.non_null(), Type::Int | Type::Float | Type::Json | Type::Error) {
+                        } else if !matches!(
+                            typed.ty.non_null(),
+                            Type::Int | Type::Float | Type::Json | Type::Error
+                        ) {
                             self.report(
-                                Diagnostic::new(Code::G0323, *span, format!("`{}` takes no format", typed.ty))
-                                    .label("formats are for numbers"),
+                                Diagnostic::new(
+                                    Code::G0323,
+                                    *span,
+                                    format!("`{}` takes no format", typed.ty),
+                                )
+                                .label("formats are for numbers"),
                             );
                         }
                     }

@@ -30,7 +30,9 @@ impl<'a> Checker<'a> {
         if let Some(known) = self.tracks.get(&item_ref) {
             return Some(*known);
         }
-        let ast::ItemKind::Track(def) = &self.names.item(item_ref).kind else { return None };
+        let ast::ItemKind::Track(def) = &self.names.item(item_ref).kind else {
+            return None;
+        };
         let scope = Scope::module(item_ref.module);
         let mut inner = scope.clone();
         let mut params: Vec<(SmolStr, Type)> = Vec::new();
@@ -40,7 +42,11 @@ impl<'a> Checker<'a> {
                 None => Type::Json,
             };
             if param.default.is_some() {
-                self.error(Code::G0320, param.name.span, "a parameter of a track has no default");
+                self.error(
+                    Code::G0320,
+                    param.name.span,
+                    "a parameter of a track has no default",
+                );
             }
             let variable = self.add(Expr::Param(idx), ty.clone(), *param.name.span);
             inner = inner.with(&param.name.text, Binding::Value(variable));
@@ -54,9 +60,13 @@ impl<'a> Checker<'a> {
         let read = reads::reads(&self.spec, [init.id]);
         if !read.fields.is_empty() || !read.tracks.is_empty() || read.history {
             self.report(
-                Diagnostic::new(Code::G0320, def.init.span, "the first value of a track is there before any event")
-                    .label("reads an event")
-                    .note("it may read constants and `meta` fields"),
+                Diagnostic::new(
+                    Code::G0320,
+                    def.init.span,
+                    "the first value of a track is there before any event",
+                )
+                .label("reads an event")
+                .note("it may read constants and `meta` fields"),
             );
         }
         let ty = declared.unwrap_or_else(|| init.ty.clone());
@@ -123,7 +133,9 @@ impl<'a> Checker<'a> {
     pub(super) fn constant_by_name(&mut self, item_ref: ItemRef, name: &'a ast::Name) -> Typed {
         self.used.insert(item_ref);
         let scope = Scope::module(item_ref.module);
-        let ast::ItemKind::Const(def) = &self.names.item(item_ref).kind else { return self.wrong() };
+        let ast::ItemKind::Const(def) = &self.names.item(item_ref).kind else {
+            return self.wrong();
+        };
         self.inlined(item_ref, None, *name.span, |checker| match &def.ty {
             Some(ty) => {
                 let ty = checker.ty(&scope, ty);
@@ -165,7 +177,12 @@ impl<'a> Checker<'a> {
     }
 
     /// A `predicate` of the spec, on its own.
-    pub(super) fn predicate_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Predicate) {
+    pub(super) fn predicate_alone(
+        &mut self,
+        scope: &Scope<'a>,
+        item_ref: ItemRef,
+        def: &'a ast::Predicate,
+    ) {
         let inner = self.parameters(scope, &def.params);
         if !self.enter(item_ref, *def.name.span) {
             return;

@@ -30,16 +30,24 @@ impl<'a> Checker<'a> {
             ast::TypeKind::Map(item) => Type::Map(Arc::new(self.ty(scope, item))),
             ast::TypeKind::Range(..) | ast::TypeKind::Values(_) => {
                 self.report(
-                    Diagnostic::new(Code::G0301, written.span, "this type belongs to abstractions and systems")
-                        .label("not a type of data")
-                        .note("write `int`, or declare an `enum`"),
+                    Diagnostic::new(
+                        Code::G0301,
+                        written.span,
+                        "this type belongs to abstractions and systems",
+                    )
+                    .label("not a type of data")
+                    .note("write `int`, or declare an `enum`"),
                 );
                 Type::Error
             }
             ast::TypeKind::Pred(_) => {
                 self.report(
-                    Diagnostic::new(Code::G0301, written.span, "`pred` is a type of template parameters only")
-                        .label("not a type of data"),
+                    Diagnostic::new(
+                        Code::G0301,
+                        written.span,
+                        "`pred` is a type of template parameters only",
+                    )
+                    .label("not a type of data"),
                 );
                 Type::Error
             }
@@ -51,7 +59,8 @@ impl<'a> Checker<'a> {
             return self.declared_type(item);
         }
         let mut diagnostic =
-            Diagnostic::new(Code::G0201, name.span, format!("there is no type `{name}`")).label("not declared");
+            Diagnostic::new(Code::G0201, name.span, format!("there is no type `{name}`"))
+                .label("not declared");
         let mut candidates = self.names.all(scope.module, Space::Type);
         candidates.extend(["bool", "int", "float", "string", "time", "duration", "json"]);
         if let Some(near) = did_you_mean(&name.text, candidates) {
@@ -82,7 +91,11 @@ impl<'a> Checker<'a> {
                         );
                     }
                 }
-                let values = def.values.iter().map(|value| value.name.text.clone()).collect();
+                let values = def
+                    .values
+                    .iter()
+                    .map(|value| value.name.text.clone())
+                    .collect();
                 Type::Enum(self.new_enum(&def.name.text, def.ordered, values))
             }
             ast::ItemKind::Record(def) => {
@@ -162,7 +175,9 @@ impl<'a> Checker<'a> {
             (Type::Error, _) | (_, Type::Error) => true,
             (Type::Json, other) | (other, Type::Json) => Self::is_plain(other),
             (Type::Int | Type::Float, Type::Int | Type::Float) => true,
-            (Type::List(lhs), Type::List(rhs)) | (Type::Set(lhs), Type::Set(rhs)) => Self::comparable(lhs, rhs),
+            (Type::List(lhs), Type::List(rhs)) | (Type::Set(lhs), Type::Set(rhs)) => {
+                Self::comparable(lhs, rhs)
+            }
             (Type::Map(_) | Type::Record(_), Type::Map(_) | Type::Record(_)) => true,
             (lhs, rhs) => lhs == rhs,
         }
@@ -171,7 +186,13 @@ impl<'a> Checker<'a> {
     /// Whether `<` is defined on the type.
     pub(super) fn is_ordered(ty: &Type) -> bool {
         match ty {
-            Type::Int | Type::Float | Type::String | Type::Time | Type::Duration | Type::Json | Type::Error => true,
+            Type::Int
+            | Type::Float
+            | Type::String
+            | Type::Time
+            | Type::Duration
+            | Type::Json
+            | Type::Error => true,
             Type::Enum(of) => of.ordered,
             _ => false,
         }
@@ -179,9 +200,12 @@ impl<'a> Checker<'a> {
 
     /// Reports a value of the wrong type.
     pub(super) fn mismatch(&mut self, span: Span, given: &Type, wanted: &Type) {
-        let mut diagnostic =
-            Diagnostic::new(Code::G0301, span, format!("this is `{given}`, but `{wanted}` is asked for"))
-                .label(format!("`{given}`"));
+        let mut diagnostic = Diagnostic::new(
+            Code::G0301,
+            span,
+            format!("this is `{given}`, but `{wanted}` is asked for"),
+        )
+        .label(format!("`{given}`"));
         if given.may_be_null() && Self::fits(given.non_null(), wanted) && *given != Type::Json {
             diagnostic = diagnostic.note("it may be null: give a value for that with `?? …`");
         } else if *given == Type::Json {

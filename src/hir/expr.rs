@@ -237,7 +237,9 @@ pub enum TextPart {
 impl Exprs {
     /// The id of this expression, made where it is new.
     pub fn add(&mut self, expr: Expr, ty: Type) -> ExprId {
-        let (index, new) = self.nodes.insert_full((expr, smol_str::format_smolstr!("{ty}")));
+        let (index, new) = self
+            .nodes
+            .insert_full((expr, smol_str::format_smolstr!("{ty}")));
         if new {
             self.types.push(ty);
         }
@@ -266,7 +268,10 @@ impl Exprs {
 
     /// Keeps a regular expression.
     pub fn add_regex(&mut self, regex: regex::Regex) -> RegexId {
-        let known = self.regexes.iter().position(|other| other.as_str() == regex.as_str());
+        let known = self
+            .regexes
+            .iter()
+            .position(|other| other.as_str() == regex.as_str());
         RegexId::new(known.unwrap_or_else(|| {
             self.regexes.push(regex);
             self.regexes.len() - 1
@@ -288,7 +293,9 @@ impl Exprs {
             | Expr::Param(_)
             | Expr::Var(_)
             | Expr::Local(_) => Vec::new(),
-            Expr::Track(_, args) | Expr::Call(_, args) | Expr::List(args) | Expr::Set(args) => args.to_vec(),
+            Expr::Track(_, args) | Expr::Call(_, args) | Expr::List(args) | Expr::Set(args) => {
+                args.to_vec()
+            }
             Expr::Record(members) => members.iter().map(|(_, value)| *value).collect(),
             Expr::Member(e, _)
             | Expr::Not(e)

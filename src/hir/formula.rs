@@ -116,7 +116,10 @@ impl Formulas {
 
     /// The letter for this expression, made where it is new; the first text and span stay.
     pub fn add_letter(&mut self, letter: Letter) -> LetterId {
-        let known = self.letters.iter().position(|other| other.expr == letter.expr);
+        let known = self
+            .letters
+            .iter()
+            .position(|other| other.expr == letter.expr);
         LetterId::new(known.unwrap_or_else(|| {
             self.letters.push(letter);
             self.letters.len() - 1
@@ -171,8 +174,8 @@ impl Formulas {
             if std::mem::replace(&mut seen[id.index()], true) {
                 continue;
             }
-            if let Formula::Unary(_, Some(Bound::Time(..)), _) | Formula::Binary(_, Some(Bound::Time(..)), _, _) =
-                self.get(id)
+            if let Formula::Unary(_, Some(Bound::Time(..)), _)
+            | Formula::Binary(_, Some(Bound::Time(..)), _, _) = self.get(id)
             {
                 return true;
             }

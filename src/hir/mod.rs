@@ -23,7 +23,9 @@ use crate::types::{EnumType, Type};
 
 pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
 pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
-pub use property::{Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger};
+pub use property::{
+    Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
+};
 
 /// A whole spec.
 ///
@@ -105,6 +107,9 @@ impl Spec {
 
     /// The property of this name.
     pub fn find_property(&self, name: &str) -> Option<PropertyId> {
-        self.properties.iter().position(|property| property.name == name).map(PropertyId::new)
+        self.properties
+            .iter()
+            .position(|property| property.name == name)
+            .map(PropertyId::new)
     }
 }

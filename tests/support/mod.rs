@@ -1,5 +1,9 @@
 //! What several test files share.
-#![allow(dead_code, unreachable_pub, reason = "every test binary uses a part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "every test binary uses a part of it"
+)]
 
 pub mod ui;
 
@@ -17,7 +21,10 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     if found.exists() {
         return Some(found);
     }
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "../shared/{path} is missing");
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+        "../shared/{path} is missing"
+    );
     println!("skipped: ../shared/{path} is not there");
     None
 }

@@ -10,7 +10,9 @@ use guard_lang::source::SourceFile;
 pub fn markers(text: &str) -> Vec<(u32, String)> {
     let mut out = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let Some((_, marker)) = line.split_once("//~") else { continue };
+        let Some((_, marker)) = line.split_once("//~") else {
+            continue;
+        };
         let (back, codes) = match marker.strip_prefix('^') {
             Some(codes) => (1, codes),
             None => (0, marker),
@@ -24,8 +26,10 @@ pub fn markers(text: &str) -> Vec<(u32, String)> {
 
 /// Lines and codes of what was found, sorted.
 pub fn found(file: &SourceFile, diagnostics: &[Diagnostic]) -> Vec<(u32, String)> {
-    let mut out: Vec<_> =
-        diagnostics.iter().map(|d| (file.location(d.span().start).line, d.code.to_string())).collect();
+    let mut out: Vec<_> = diagnostics
+        .iter()
+        .map(|d| (file.location(d.span().start).line, d.code.to_string()))
+        .collect();
     out.sort();
     out
 }
