@@ -1,4 +1,10 @@
 //! Rendered diagnostics of the checker, beside the specs they are about, in the manner of `syntax_ui.rs`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod support;
 

@@ -1,5 +1,11 @@
 //! The suites of temporal logic, through the whole path that `guard audit` takes (text of a spec, JSON Lines of traces)
 //! and through the reference.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod support;
 

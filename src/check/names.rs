@@ -1,6 +1,7 @@
 //! The names that modules declare and import.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use smol_str::SmolStr;
 
@@ -143,8 +144,8 @@ impl<'a> Names<'a> {
                 };
                 found = true;
                 let here = member.alias.as_ref().unwrap_or(&member.name);
-                if self.items[module].contains_key(&(space, here.text.clone())) {
-                    diagnostics.push(
+                match self.items[module].entry((space, here.text.clone())) {
+                    Entry::Occupied(_) => diagnostics.push(
                         Diagnostic::new(
                             Code::G0202,
                             here.span,
@@ -155,9 +156,10 @@ impl<'a> Names<'a> {
                             "import it under another name: `{} as …`",
                             member.name
                         )),
-                    );
-                } else {
-                    self.items[module].insert((space, here.text.clone()), item);
+                    ),
+                    Entry::Vacant(free) => {
+                        free.insert(item);
+                    }
                 }
             }
             if !found {

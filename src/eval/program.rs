@@ -16,8 +16,8 @@ use super::scratch::Scratch;
 use super::track::Tracks;
 use super::translate::translate;
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
-use crate::hir::{Formula, Property, Spec, Text, TextPart, Unary};
-use crate::ids::{LetterId, PropertyId};
+use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
+use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::value::{Cell, Value};
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
@@ -171,7 +171,7 @@ impl Program {
             properties,
             filter,
             initial,
-            clock: spec.signature.clock,
+            clock: spec.signature.clock.filter(|_| reads_clock(spec)),
         })
     }
 
@@ -330,4 +330,17 @@ impl PropertyCode {
         };
         self.started.get_or_init(make).as_ref()
     }
+}
+
+/// Whether some bound of the spec is in time. Without one nothing depends on the order of times, and a clock that runs
+/// back is nobody's concern.
+fn reads_clock(spec: &Spec) -> bool {
+    let timed = |window: &Option<Window>| matches!(window, Some(Window::Time(..)));
+    (0..spec.formulas.len()).any(|id| match spec.formulas.get(FormulaId::new(id)) {
+        Formula::Unary(_, bound, _) | Formula::Binary(_, bound, _, _) => timed(bound),
+        _ => false,
+    }) || (0..spec.exprs.len()).any(|id| match spec.exprs.get(ExprId::new(id)) {
+        Expr::Count { window, .. } | Expr::Past(_, window, ..) => timed(window),
+        _ => false,
+    })
 }

@@ -110,6 +110,7 @@ impl TraceState<'_> {
             _ => Truth::True,
         };
         if is_step == Truth::False {
+            self.forget_problems(step.index);
             return;
         }
         self.n_steps += 1;
@@ -132,6 +133,15 @@ impl TraceState<'_> {
         }
         self.decide(step.index);
         self.renumber();
+    }
+
+    /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
+    /// Where one event may be several steps, another of them may have met the same.
+    fn forget_problems(&mut self, index: u32) {
+        if self.program.spec().signature.layout.each.is_none() {
+            self.problems
+                .retain(|problem| problem.step != Some(index) || problem.field.is_none());
+        }
     }
 
     fn merge(&mut self) {

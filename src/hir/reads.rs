@@ -39,11 +39,9 @@ pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
             Expr::Var(var) => {
                 reads.vars.insert(*var);
             }
-            Expr::Track(track, _) => {
-                if reads.tracks.insert(*track) {
-                    todo.push(spec.track(*track).update);
-                    todo.push(spec.track(*track).init);
-                }
+            Expr::Track(track, _) if reads.tracks.insert(*track) => {
+                todo.push(spec.track(*track).update);
+                todo.push(spec.track(*track).init);
             }
             Expr::Before(_) | Expr::Count { .. } | Expr::Past(..) => reads.history = true,
             _ => {}
