@@ -16,10 +16,13 @@
 //! One mistake gives one message: what is wrong has [`Type::Error`], which fits everywhere.
 
 mod calls;
+mod choice;
 mod expr;
 mod formula;
 mod layout;
 mod literal;
+mod member;
+mod name;
 mod names;
 mod operators;
 mod property;
@@ -29,6 +32,7 @@ mod temporal;
 mod tests;
 mod text;
 mod track;
+mod trigger;
 mod types;
 
 use std::cell::RefCell;

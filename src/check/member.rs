@@ -1,0 +1,198 @@
+//! Members and elements: `e.name`, `meta.name`, `e[i]`.
+
+use smol_str::SmolStr;
+
+use super::name::Qualifier;
+use super::names::Space;
+use super::scope::Scope;
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::Expr;
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind};
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    pub(super) fn member(
+        &mut self,
+        scope: &Scope<'a>,
+        base: &'a ast::Expr,
+        name: &'a ast::Name,
+        span: Span,
+    ) -> Typed {
+        if let ExprKind::Name(meta) = &base.kind
+            && meta.as_str() == "meta"
+            && scope.get("meta").is_none()
+        {
+            return self.meta_field(name);
+        }
+        match self.qualifier(scope, base) {
+            Some(Qualifier::Type(item)) => {
+                let ty = self.declared_type(item);
+                if let Some(typed) = self.enum_value(name, Some(&ty)) {
+                    return typed;
+                }
+                let mut diagnostic = Diagnostic::new(
+                    Code::G0305,
+                    name.span,
+                    format!("`{ty}` has no value `{name}`"),
+                )
+                .label("no such value");
+                if let Type::Enum(of) = &ty
+                    && let Some(near) =
+                        did_you_mean(&name.text, of.values.iter().map(SmolStr::as_str))
+                {
+                    diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+                }
+                self.report(diagnostic);
+                return self.wrong();
+            }
+            Some(Qualifier::Module(module)) => {
+                if let Some(item) = self.names.get(module, Space::Value, &name.text) {
+                    return self.item_value(item, name, None);
+                }
+                self.report(
+                    Diagnostic::new(
+                        Code::G0201,
+                        name.span,
+                        format!("the module has no value `{name}`"),
+                    )
+                    .label("not declared there"),
+                );
+                return self.wrong();
+            }
+            None => {}
+        }
+        let base_typed = self.value(scope, base, None);
+        let nullable = base_typed.ty.may_be_null() && base_typed.ty != Type::Json;
+        let ty = match base_typed.ty.non_null() {
+            Type::Json | Type::Null => Type::Json,
+            Type::Map(item) => item.as_ref().clone().nullable(),
+            Type::Error => Type::Error,
+            Type::Record(record) => match record
+                .members
+                .iter()
+                .find(|(member, _)| *member == name.text)
+            {
+                Some((_, ty)) if nullable => ty.clone().nullable(),
+                Some((_, ty)) => ty.clone(),
+                None => {
+                    let mut diagnostic = Diagnostic::new(
+                        Code::G0305,
+                        name.span,
+                        format!("`{}` has no member `{name}`", record.name),
+                    )
+                    .label("no such member");
+                    if let Some(near) = did_you_mean(
+                        &name.text,
+                        record.members.iter().map(|(name, _)| name.as_str()),
+                    ) {
+                        diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+                    }
+                    self.report(diagnostic);
+                    return self.wrong();
+                }
+            },
+            ty => {
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no members"))
+                        .label(format!("asked of a `{ty}`"));
+                if *ty == Type::String {
+                    diagnostic = diagnostic.note("a JSON text is read with `json(…)`");
+                }
+                self.report(diagnostic);
+                return self.wrong();
+            }
+        };
+        self.add(Expr::Member(base_typed.id, name.text.clone()), ty, span)
+    }
+
+    /// A field of the record.
+    pub(super) fn meta_field(&mut self, name: &ast::Name) -> Typed {
+        if let Some(idx) = self
+            .spec
+            .signature
+            .meta
+            .iter()
+            .position(|field| field.name == name.text)
+        {
+            let ty = self.spec.signature.meta[idx].ty.clone();
+            return self.add(Expr::Meta(idx), ty, *name.span);
+        }
+        let mut diagnostic = Diagnostic::new(
+            Code::G0201,
+            name.span,
+            format!("there is no meta field `{name}`"),
+        )
+        .label("not declared");
+        let all: Vec<SmolStr> = self
+            .spec
+            .signature
+            .meta
+            .iter()
+            .map(|field| field.name.clone())
+            .collect();
+        diagnostic = match did_you_mean(&name.text, all.iter().map(SmolStr::as_str)) {
+            Some(near) => diagnostic.fix(format!("write `{near}`"), name.span, near),
+            None => diagnostic.note(format!(
+                "declare it in the `trace` block: `meta {name}: T from \"/…\"`"
+            )),
+        };
+        self.report(diagnostic);
+        self.wrong()
+    }
+
+    pub(super) fn index(
+        &mut self,
+        scope: &Scope<'a>,
+        base: &'a ast::Expr,
+        index: &'a ast::Expr,
+        span: Span,
+    ) -> Typed {
+        let base_typed = self.value(scope, base, None);
+        let index_typed = self.value(scope, index, None);
+        let (ty, wanted) = match base_typed.ty.non_null() {
+            Type::Json | Type::Null => {
+                let fits = matches!(
+                    index_typed.ty.non_null(),
+                    Type::Int | Type::String | Type::Json | Type::Error | Type::Null
+                );
+                (Type::Json, (!fits).then_some("an int or a string"))
+            }
+            Type::List(item) => {
+                let fits = matches!(index_typed.ty.non_null(), Type::Int | Type::Error);
+                (
+                    item.as_ref().clone().nullable(),
+                    (!fits).then_some("an int"),
+                )
+            }
+            Type::Map(item) => {
+                let fits = matches!(
+                    index_typed.ty.non_null(),
+                    Type::String | Type::Json | Type::Error | Type::Null
+                );
+                (
+                    item.as_ref().clone().nullable(),
+                    (!fits).then_some("a string"),
+                )
+            }
+            Type::Error => (Type::Error, None),
+            ty => {
+                let message = format!("`{ty}` has no elements");
+                self.report(
+                    Diagnostic::new(Code::G0305, span, message).label(format!("asked of a `{ty}`")),
+                );
+                return self.wrong();
+            }
+        };
+        if let Some(wanted) = wanted {
+            let message = format!(
+                "{wanted} is asked for between the brackets, and this is `{}`",
+                index_typed.ty
+            );
+            self.error(Code::G0301, *index.span, message);
+            return self.wrong();
+        }
+        self.add(Expr::Index(base_typed.id, index_typed.id), ty, span)
+    }
+}

@@ -1,0 +1,354 @@
+//! Names: what they stand for, and definitions inlined in their place.
+
+use smol_str::SmolStr;
+
+use super::names::{ItemRef, Space};
+use super::scope::{Binding, Scope};
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::Expr;
+use crate::ids::ExprId;
+use crate::project::ModuleIdx;
+use crate::source::Span;
+use crate::syntax::ast::{self, ExprKind};
+use crate::types::Type;
+use crate::value::{EnumValue, Value};
+
+/// What a dotted path of names means before its last part.
+pub(super) enum Qualifier {
+    Module(ModuleIdx),
+    Type(ItemRef),
+}
+
+impl<'a> Checker<'a> {
+    /// The enum value that a name means where this type is expected.
+    pub(super) fn enum_value(
+        &mut self,
+        name: &ast::Name,
+        expected: Option<&Type>,
+    ) -> Option<Typed> {
+        let Some(Type::Enum(of)) = expected.map(Type::non_null) else {
+            return None;
+        };
+        let of = of.clone();
+        let index = of.values.iter().position(|value| *value == name.text)?;
+        let value = EnumValue {
+            of: of.number,
+            index: u16::try_from(index).ok()?,
+        };
+        Some(self.add(Expr::Const(Value::Enum(value)), Type::Enum(of), *name.span))
+    }
+
+    pub(super) fn name(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &'a ast::Name,
+        expected: Option<&Type>,
+    ) -> Typed {
+        match scope.get(&name.text) {
+            Some(Binding::Value(typed)) => return typed.clone(),
+            Some(Binding::Condition(expr, inner)) => {
+                let (expr, inner) = (*expr, inner.clone());
+                return self.value(&inner, expr, Some(&Type::Bool));
+            }
+            Some(Binding::Predicate(expr, inner, 0)) => {
+                let (expr, inner) = (*expr, inner.clone());
+                return self.value(&inner, expr, Some(&Type::Bool));
+            }
+            Some(Binding::Predicate(..) | Binding::AnyPredicate(_)) => {
+                self.report(
+                    Diagnostic::new(Code::G0304, name.span, format!("`{name}` takes arguments"))
+                        .label("none are given"),
+                );
+                return self.wrong();
+            }
+            None => {}
+        }
+        if let Some(item) = self.names.get(scope.module, Space::Value, &name.text) {
+            return self.item_value(item, name, expected);
+        }
+        if let Some(typed) = self.field(&name.text, *name.span) {
+            return typed;
+        }
+        if let Some(typed) = self.enum_value(name, expected) {
+            return typed;
+        }
+        if name.as_str() == "last" {
+            self.report(
+                Diagnostic::new(
+                    Code::G0310,
+                    name.span,
+                    "`last` is a formula, and a value is asked for here",
+                )
+                .label("true at the last step of a trace"),
+            );
+            return self.wrong();
+        }
+        self.unknown_name(scope, name, expected);
+        self.wrong()
+    }
+
+    /// A field of the event.
+    pub(super) fn field(&mut self, name: &str, span: Span) -> Option<Typed> {
+        let idx = self
+            .spec
+            .signature
+            .fields
+            .iter()
+            .position(|field| field.name == name)?;
+        let ty = self.spec.signature.fields[idx].ty.clone();
+        Some(self.add(Expr::Field(idx), ty, span))
+    }
+
+    pub(super) fn unknown_name(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &ast::Name,
+        expected: Option<&Type>,
+    ) {
+        let mut diagnostic = Diagnostic::new(
+            Code::G0201,
+            name.span,
+            format!("there is nothing called `{name}`"),
+        )
+        .label("not declared");
+        let fields: Vec<SmolStr> = self
+            .spec
+            .signature
+            .fields
+            .iter()
+            .map(|field| field.name.clone())
+            .collect();
+        let values: Vec<SmolStr> = match expected.map(Type::non_null) {
+            Some(Type::Enum(of)) => of.values.clone(),
+            _ => Vec::new(),
+        };
+        let mut candidates: Vec<&str> = scope.names();
+        candidates.extend(self.names.all(scope.module, Space::Value));
+        candidates.extend(fields.iter().map(SmolStr::as_str));
+        candidates.extend(values.iter().map(SmolStr::as_str));
+        if let Some(near) = did_you_mean(&name.text, candidates) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        } else if self
+            .names
+            .get(scope.module, Space::Property, &name.text)
+            .is_some()
+        {
+            diagnostic =
+                diagnostic.note("there is a property of this name, but a property is no value");
+        } else if let Some(of) = self
+            .spec
+            .enums
+            .iter()
+            .find(|of| of.values.contains(&name.text))
+            .map(|of| of.name.clone())
+        {
+            diagnostic = diagnostic
+                .note(format!("the enum `{of}` has such a value: write `{of}.{name}` where the type does not say it"));
+        } else if self.spec.signature.fields.is_empty() {
+            diagnostic = diagnostic.note("there is no `event` block that declares fields");
+        }
+        self.report(diagnostic);
+    }
+
+    /// The value of an item that is used by its name alone.
+    pub(super) fn item_value(
+        &mut self,
+        item_ref: ItemRef,
+        name: &'a ast::Name,
+        expected: Option<&Type>,
+    ) -> Typed {
+        self.used.insert(item_ref);
+        let span = *name.span;
+        let scope = Scope::module(item_ref.module);
+        match &self.names.item(item_ref).kind {
+            ast::ItemKind::Const(def) => {
+                if matches!(def.value.kind, ExprKind::Regex { .. }) {
+                    self.report(
+                        Diagnostic::new(
+                            Code::G0303,
+                            span,
+                            format!("`{name}` is a regular expression, not a value"),
+                        )
+                        .label("stands where a value is asked for")
+                        .note("it stands after `matches` and in `capture(…)`"),
+                    );
+                    return self.wrong();
+                }
+                let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
+                // Without a declared type, what a constant means may depend on the type expected.
+                let args = (declared.is_some() || expected.is_none()).then(Vec::new);
+                self.inlined(item_ref, args, span, |checker| match &declared {
+                    Some(ty) => checker.typed_as(&scope, &def.value, ty),
+                    None => checker.value(&scope, &def.value, expected),
+                })
+            }
+            ast::ItemKind::Let(def) if def.params.is_empty() => {
+                let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
+                self.inlined(
+                    item_ref,
+                    Some(Vec::new()),
+                    span,
+                    |checker| match &declared {
+                        Some(ty) => checker.typed_as(&scope, &def.value, ty),
+                        None => checker.value(&scope, &def.value, None),
+                    },
+                )
+            }
+            ast::ItemKind::Predicate(def) if def.params.is_empty() => {
+                self.inlined(item_ref, Some(Vec::new()), span, |checker| {
+                    let id = checker.boolean(&scope, &def.value);
+                    Typed { id, ty: Type::Bool }
+                })
+            }
+            ast::ItemKind::Unsafe(def) => {
+                self.inlined(item_ref, Some(Vec::new()), span, |checker| {
+                    let id = checker.boolean(&scope, &def.value);
+                    Typed { id, ty: Type::Bool }
+                })
+            }
+            ast::ItemKind::Track(def) if def.params.is_empty() => {
+                self.track_read(item_ref, Vec::new(), span)
+            }
+            ast::ItemKind::Let(_) | ast::ItemKind::Predicate(_) | ast::ItemKind::Track(_) => {
+                self.report(
+                    Diagnostic::new(Code::G0304, span, format!("`{name}` takes arguments"))
+                        .label("none are given")
+                        .also(*self.names.item(item_ref).span, "declared with parameters"),
+                );
+                self.wrong()
+            }
+            ast::ItemKind::Template(_) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::G0209,
+                        span,
+                        format!("`{name}` is a template, not a value"),
+                    )
+                    .label("used as a value")
+                    .note("a template makes a property: `property x = T(a, b)`"),
+                );
+                self.wrong()
+            }
+            _ => self.wrong(),
+        }
+    }
+
+    /// A value of a declared type: the node keeps the declared one, so that an int declared as float is one.
+    pub(super) fn typed_as(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Typed {
+        let typed = self.value_as(scope, expr, ty);
+        Typed {
+            id: typed.id,
+            ty: if typed.ty == Type::Error {
+                Type::Error
+            } else {
+                ty.clone()
+            },
+        }
+    }
+
+    /// Elaborates the body of a definition in place of its use; refuses definitions that use themselves. `args` are the
+    /// values its parameters are bound to, where all of them are values.
+    pub(super) fn inlined(
+        &mut self,
+        item_ref: ItemRef,
+        args: Option<Vec<ExprId>>,
+        span: Span,
+        body: impl FnOnce(&mut Self) -> Typed,
+    ) -> Typed {
+        let key = args.map(|args| (item_ref, args));
+        if let Some(made) = key.as_ref().and_then(|key| self.made.get(key)) {
+            return made.clone();
+        }
+        if !self.enter(item_ref, span) {
+            return self.wrong();
+        }
+        let typed = body(self);
+        self.leave();
+        if let Some(key) = key {
+            self.made.insert(key, typed.clone());
+        }
+        typed
+    }
+
+    /// Begins to inline a definition; false, with a report, where that would not end.
+    pub(super) fn enter(&mut self, item_ref: ItemRef, span: Span) -> bool {
+        if self.open.contains(&item_ref) {
+            let name = self.snippet(span);
+            self.report(
+                Diagnostic::new(Code::G0208, span, format!("`{name}` is defined by itself"))
+                    .label("used within its own definition")
+                    .also(*self.names.item(item_ref).span, "the definition")
+                    .note("definitions are inlined; to carry something from step to step, declare a `track`"),
+            );
+            return false;
+        }
+        if self.open.len() >= self.limits.definitions {
+            self.report(
+                Diagnostic::new(Code::G0402, span, "definitions use one another too deeply")
+                    .label(format!("more than {} deep", self.limits.definitions))
+                    .note("the limit is `check.definitions`"),
+            );
+            return false;
+        }
+        self.open.push(item_ref);
+        true
+    }
+
+    /// Ends what [`enter`](Self::enter) began.
+    pub(super) fn leave(&mut self) {
+        self.open.pop();
+    }
+
+    pub(super) fn qualifier(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<Qualifier> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                if scope.get(&name.text).is_some()
+                    || self
+                        .names
+                        .get(scope.module, Space::Value, &name.text)
+                        .is_some()
+                    || self
+                        .spec
+                        .signature
+                        .fields
+                        .iter()
+                        .any(|field| field.name == name.text)
+                {
+                    return None;
+                }
+                if let Some(item) = self.names.get(scope.module, Space::Type, &name.text) {
+                    return Some(Qualifier::Type(item));
+                }
+                self.names
+                    .module(scope.module, &name.text)
+                    .map(Qualifier::Module)
+            }
+            ExprKind::Member { base, name } => match self.qualifier(scope, base)? {
+                Qualifier::Module(module) => self
+                    .names
+                    .get(module, Space::Type, &name.text)
+                    .map(Qualifier::Type),
+                Qualifier::Type(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The item that `name`, or `module.name`, means as something callable or as a value.
+    pub(super) fn item_of(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<ItemRef> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                if scope.get(&name.text).is_some() {
+                    return None;
+                }
+                self.names.get(scope.module, Space::Value, &name.text)
+            }
+            ExprKind::Member { base, name } => match self.qualifier(scope, base)? {
+                Qualifier::Module(module) => self.names.get(module, Space::Value, &name.text),
+                Qualifier::Type(_) => None,
+            },
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Triggers: what must happen for a property to be more than vacuously true.
+
+use super::Checker;
+use crate::hir::{Binary, Expr, Formula, PastOp, Unary};
+use crate::ids::{ExprId, FormulaId};
+use crate::source::Span;
+use crate::types::Type;
+use crate::value::Value;
+
+impl Checker<'_> {
+    /// What must happen for a property to be more than vacuously true: the condition of `G (a -> …)` and its like.
+    pub(super) fn trigger(&mut self, formula: FormulaId) -> Option<ExprId> {
+        match self.spec.formulas.get(formula).clone() {
+            Formula::Unary(Unary::Always, _, body) => match self.spec.formulas.get(body).clone() {
+                Formula::Implies(condition, rest) => {
+                    let condition = self.state_part(condition);
+                    // `G (a -> (b -> φ))` asks for both.
+                    let inner = match self.spec.formulas.get(rest).clone() {
+                        Formula::Implies(condition, _) => self.state_part(condition),
+                        _ => None,
+                    };
+                    self.both(condition, inner)
+                }
+                Formula::Not(operand) => match self.spec.formulas.get(operand).clone() {
+                    Formula::And(..) if !self.is_timeless(operand) => self.timeless_part(operand),
+                    _ => None,
+                },
+                Formula::Unary(Unary::Always, ..) => self.trigger(body),
+                _ => None,
+            },
+            Formula::Binary(Binary::Unless, _, left, _) => {
+                match self.spec.formulas.get(left).clone() {
+                    Formula::Not(operand) => self.state_part(operand),
+                    _ => None,
+                }
+            }
+            Formula::Implies(condition, rest) => {
+                let condition = self.state_part(condition);
+                let inner = self.trigger(rest);
+                self.both(condition, inner)
+            }
+            _ => None,
+        }
+    }
+
+    fn both(&mut self, lhs: Option<ExprId>, rhs: Option<ExprId>) -> Option<ExprId> {
+        match (lhs, rhs) {
+            (Some(lhs), Some(rhs)) => Some(
+                self.add(Expr::And(lhs, rhs), Type::Bool, Span::default())
+                    .id,
+            ),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Whether a formula has no temporal operator at all.
+    fn is_timeless(&self, formula: FormulaId) -> bool {
+        let temporal = matches!(
+            self.spec.formulas.get(formula),
+            Formula::Last | Formula::Unary(..) | Formula::Binary(..)
+        );
+        !temporal
+            && self
+                .spec
+                .formulas
+                .operands(formula)
+                .into_iter()
+                .all(|operand| self.is_timeless(operand))
+    }
+
+    /// The conjuncts without temporal operators, as one condition.
+    fn timeless_part(&mut self, formula: FormulaId) -> Option<ExprId> {
+        if self.is_timeless(formula) {
+            return Some(self.state_expr(formula));
+        }
+        match self.spec.formulas.get(formula).clone() {
+            Formula::And(lhs, rhs) => {
+                let lhs = self.timeless_part(lhs);
+                let rhs = self.timeless_part(rhs);
+                self.both(lhs, rhs)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a formula speaks of the step and what came before it only.
+    fn is_state(&self, formula: FormulaId) -> bool {
+        let past = match self.spec.formulas.get(formula) {
+            Formula::Last => false,
+            Formula::Unary(op, ..) => past_of_unary(*op).is_some(),
+            Formula::Binary(op, ..) => past_of_binary(*op).is_some(),
+            _ => true,
+        };
+        past && self
+            .spec
+            .formulas
+            .operands(formula)
+            .into_iter()
+            .all(|operand| self.is_state(operand))
+    }
+
+    /// The conjuncts of a formula that speak of the step and its past only, as one condition.
+    fn state_part(&mut self, formula: FormulaId) -> Option<ExprId> {
+        if self.is_state(formula) {
+            return Some(self.state_expr(formula));
+        }
+        match self.spec.formulas.get(formula).clone() {
+            Formula::And(lhs, rhs) => {
+                let lhs = self.state_part(lhs);
+                let rhs = self.state_part(rhs);
+                self.both(lhs, rhs)
+            }
+            _ => None,
+        }
+    }
+
+    fn state_expr(&mut self, formula: FormulaId) -> ExprId {
+        let expr = match self.spec.formulas.get(formula).clone() {
+            Formula::Letter(letter) => return self.spec.formulas.letter(letter).expr,
+            Formula::False => Expr::Const(Value::Bool(false)),
+            Formula::Not(a) => Expr::Not(self.state_expr(a)),
+            Formula::And(a, b) => Expr::And(self.state_expr(a), self.state_expr(b)),
+            Formula::Or(a, b) => Expr::Or(self.state_expr(a), self.state_expr(b)),
+            Formula::Implies(a, b) => Expr::Implies(self.state_expr(a), self.state_expr(b)),
+            Formula::Iff(a, b) => Expr::Iff(self.state_expr(a), self.state_expr(b)),
+            Formula::Unary(op, bound, a) => match past_of_unary(op) {
+                Some(op) => Expr::Past(op, bound, self.state_expr(a), None),
+                None => Expr::Const(Value::Bool(true)),
+            },
+            Formula::Binary(op, bound, a, b) => match past_of_binary(op) {
+                Some(op) => Expr::Past(op, bound, self.state_expr(a), Some(self.state_expr(b))),
+                None => Expr::Const(Value::Bool(true)),
+            },
+            Formula::True | Formula::Last => Expr::Const(Value::Bool(true)),
+        };
+        self.add(expr, Type::Bool, Span::default()).id
+    }
+}
+
+fn past_of_unary(op: Unary) -> Option<PastOp> {
+    match op {
+        Unary::Previously => Some(PastOp::Previously),
+        Unary::WeakPreviously => Some(PastOp::WeakPreviously),
+        Unary::Once => Some(PastOp::Once),
+        Unary::Historically => Some(PastOp::Historically),
+        Unary::Next | Unary::WeakNext | Unary::Eventually | Unary::Always => None,
+    }
+}
+
+fn past_of_binary(op: Binary) -> Option<PastOp> {
+    match op {
+        Binary::Since => Some(PastOp::Since),
+        Binary::BackTo => Some(PastOp::BackTo),
+        Binary::Until | Binary::Unless | Binary::Release | Binary::StrongRelease => None,
+    }
+}
