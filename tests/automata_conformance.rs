@@ -1,8 +1,10 @@
 //! The automata against the conformance suite: values, verdicts, relations and sizes, all of them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod support;
+
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use guard_lang::automata::{
     Atom, CompileError, Dfa, Finality, FormulaId, Formulas, Interval, Limits, Machine, Traces,
@@ -217,30 +219,6 @@ impl Parser<'_> {
     }
 }
 
-/// The lines of one file of the suite; none, with a notice, where it is absent.
-fn suite(file: &str) -> Vec<Value> {
-    let shared = std::env::var_os("GUARD_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")),
-        PathBuf::from,
-    );
-    let path = shared.join("conformance/ltl").join(file);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect(),
-        Err(error) => {
-            assert!(
-                std::env::var("CI").as_deref() != Ok("true"),
-                "the suite is required here: {}: {error}",
-                path.display()
-            );
-            eprintln!("skipped: {} is absent", path.display());
-            Vec::new()
-        }
-    }
-}
-
 fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().unwrap()
 }
@@ -257,7 +235,7 @@ fn verdict(name: &str) -> Verdict {
 
 #[test]
 fn finite_traces() {
-    let cases = suite("finite.jsonl");
+    let cases = support::suite("finite.jsonl");
     let mut known: BTreeMap<String, (Parsed, Dfa, Machine)> = BTreeMap::new();
     let mut failures = Vec::new();
     let mut late = 0;
@@ -348,7 +326,7 @@ fn relations_over_finite_traces() {
     let limits = Limits::default();
     let mut failures = Vec::new();
     let mut n_cases = 0;
-    for case in suite("relations.jsonl")
+    for case in support::suite("relations.jsonl")
         .iter()
         .filter(|case| text(case, "semantics") == "finite")
     {
@@ -397,7 +375,7 @@ fn relations_over_finite_traces() {
 fn sizes_of_automata() {
     let mut failures = Vec::new();
     let mut slowest = (std::time::Duration::ZERO, String::new());
-    let cases = suite("automata.jsonl");
+    let cases = support::suite("automata.jsonl");
     let start = std::time::Instant::now();
     for case in &cases {
         let source = text(case, "formula");

@@ -20,14 +20,6 @@ use guard_lang::verdict::Verdict;
 use guard_lang::{audit, front, hir, reference};
 use serde_json::Value as Json;
 
-fn cases(file: &str) -> Vec<Json> {
-    let text =
-        std::fs::read_to_string(support::root().join("tests/suites/ltl").join(file)).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 /// The atoms of a formula of the suite: small letters first; capitals are operators.
 fn atoms(formula: &str) -> BTreeSet<String> {
     formula
@@ -122,7 +114,7 @@ impl Case {
 #[test]
 fn finite_traces_through_the_audit() {
     let mut differ = Vec::new();
-    let cases = cases("finite.jsonl");
+    let cases = support::suite("finite.jsonl");
     for json in &cases {
         let case = Case::new(json);
         let text = spec_of(json["formula"].as_str().unwrap(), &case.atoms);
@@ -195,7 +187,7 @@ fn record(spec: &hir::Spec, case: &Case) -> Record {
 #[test]
 fn finite_traces_by_the_reference_through_the_checker() {
     // The reference is slow: every seventh case here, all of them (without the checker) in `reference_conformance.rs`.
-    let cases = cases("finite.jsonl");
+    let cases = support::suite("finite.jsonl");
     let mut n = 0;
     for json in cases.iter().step_by(7) {
         let case = Case::new(json);
@@ -218,7 +210,7 @@ fn finite_traces_by_the_reference_through_the_checker() {
 
 #[test]
 fn wrong_texts_are_refused() {
-    for json in cases("errors.jsonl") {
+    for json in support::suite("errors.jsonl") {
         let formula = json["formula"].as_str().unwrap();
         let mut declared = atoms(formula);
         declared.extend(["a", "b", "c"].map(str::to_owned));

@@ -6,6 +6,8 @@
     reason = "a test that cannot read its input fails"
 )]
 
+mod support;
+
 use guard_lang::diagnostic::Diagnostic;
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
@@ -50,30 +52,11 @@ fn samples_parse() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// The lines of a conformance file, or none, visibly, when the suite is not beside the package.
-fn conformance(name: &str) -> Vec<serde_json::Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/conformance/ltl")
-        .join(name);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        assert!(
-            std::env::var("CI").as_deref() != Ok("true"),
-            "{} is missing",
-            path.display()
-        );
-        println!("skipped: {} is not there", path.display());
-        return Vec::new();
-    };
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
 #[test]
 fn conformance_formulas_parse() {
     let mut formulas = std::collections::BTreeSet::new();
     for name in ["finite", "lasso", "relations", "automata", "kripke"] {
-        for line in conformance(&format!("{name}.jsonl")) {
+        for line in support::suite(&format!("{name}.jsonl")) {
             for key in ["formula", "f", "g"] {
                 if let Some(text) = line.get(key).and_then(|value| value.as_str()) {
                     formulas.insert(text.to_owned());
@@ -111,7 +94,7 @@ const LEFT_TO_THE_CHECKER: &[&str] = &[
 #[test]
 fn conformance_errors_are_refused() {
     let mut wrong = Vec::new();
-    for line in conformance("errors.jsonl") {
+    for line in support::suite("errors.jsonl") {
         let text = line["formula"].as_str().unwrap();
         let result = syntax::parse_formula(text);
         if result.is_ok() != LEFT_TO_THE_CHECKER.contains(&text) {

@@ -8,36 +8,12 @@
     reason = "a test that cannot read its input fails"
 )]
 
+mod support;
+
 use guard_lang::diagnostic::{Diagnostic, RenderOptions, json_lines, render};
 use guard_lang::source::{SourceFile, SourceMap};
 use guard_lang::syntax;
-
-/// Lines and codes that the markers name, sorted.
-fn markers(text: &str) -> Vec<(u32, String)> {
-    let mut out = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let Some((_, marker)) = line.split_once("//~") else {
-            continue;
-        };
-        let (back, codes) = match marker.strip_prefix('^') {
-            Some(codes) => (1, codes),
-            None => (0, marker),
-        };
-        let line = u32::try_from(index + 1 - back).unwrap();
-        out.extend(codes.split_whitespace().map(|code| (line, code.to_owned())));
-    }
-    out.sort();
-    out
-}
-
-fn found(file: &SourceFile, diagnostics: &[Diagnostic]) -> Vec<(u32, String)> {
-    let mut out: Vec<_> = diagnostics
-        .iter()
-        .map(|d| (file.location(d.span().start).line, d.code.to_string()))
-        .collect();
-    out.sort();
-    out
-}
+use support::ui;
 
 #[test]
 fn diagnostics() {
@@ -50,8 +26,8 @@ fn diagnostics() {
         let (_, diagnostics) = syntax::parse(file);
         let rendered = render(&diagnostics, &sources, RenderOptions::default());
         assert_eq!(
-            found(file, &diagnostics),
-            markers(&text),
+            ui::found(file, &diagnostics),
+            ui::markers(&text),
             "{name}\n{rendered}"
         );
         for line in json_lines(&diagnostics, &sources).lines() {
@@ -59,13 +35,7 @@ fn diagnostics() {
             assert_eq!(value["v"], 1);
             assert_eq!(value["labels"][0]["primary"], true);
         }
-        let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path(path.parent().unwrap());
-        settings.set_prepend_module_to_snapshot(false);
-        settings.set_snapshot_suffix("");
-        settings.set_omit_expression(true);
-        settings.remove_input_file();
-        settings.bind(|| {
+        ui::settings(path).bind(|| {
             insta::assert_snapshot!(
                 path.file_stem().unwrap().to_string_lossy().as_ref(),
                 rendered

@@ -2,6 +2,7 @@
 #![allow(
     dead_code,
     unreachable_pub,
+    clippy::unwrap_used,
     reason = "every test binary uses a part of it"
 )]
 
@@ -27,4 +28,13 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     );
     println!("skipped: ../shared/{path} is not there");
     None
+}
+
+/// The cases of a suite of temporal logic, one JSON object a line.
+pub fn suite(file: &str) -> Vec<serde_json::Value> {
+    let path = root().join("tests/suites/ltl").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
