@@ -61,6 +61,11 @@ pub struct MachineState {
 }
 
 impl MachineState {
+    /// Time of the last step, while something depends on it.
+    pub fn time(&self) -> Option<i128> {
+        self.time
+    }
+
     /// The state from which every trace has this value.
     fn settled(value: bool) -> MachineState {
         let empty: Clause = Arc::from([]);
@@ -374,17 +379,25 @@ fn freeze(engine: &Engine, configuration: u32, time: Option<i128>) -> MachineSta
         }
         _ => Finality::Open,
     };
-    let time = if finality == Finality::Open {
-        time
-    } else {
-        None
-    };
+    let time = time.filter(|_| finality == Finality::Open && depends_on_time(engine, &parts));
     MachineState {
         parts: parts.into(),
         accepting: engine.accepts(configuration),
         finality,
         time,
     }
+}
+
+/// Whether something that is owed has a deadline, or something that is remembered a time.
+fn depends_on_time(engine: &Engine, parts: &[Part]) -> bool {
+    let has_deadline = |owed: &Obligation| match engine.program.nodes[owed.node as usize] {
+        Core::Until { window, .. } | Core::Release { window, .. } => window.timed && owed.started,
+        _ => false,
+    };
+    let is_time = |value: &Value| matches!(value, Value::Times(times) if !times.is_empty());
+    parts.iter().any(|(registers, clauses)| {
+        registers.iter().any(is_time) || clauses.iter().any(|clause| clause.iter().any(has_deadline))
+    })
 }
 
 fn thaw(engine: &mut Engine, state: &MachineState) -> Result<u32, LimitError> {

@@ -240,7 +240,22 @@ impl Configs {
         };
         let mut after: Vec<MachineState> = Vec::new();
         for state in before {
-            match machine.step_unknown(state, time, |atom| letter(atom.0).known()) {
+            let mut step = |machine: &mut Machine, time: Option<i128>| {
+                machine.step_unknown(state, time, |atom| letter(atom.0).known())
+            };
+            let next = match (step(machine, time), time) {
+                // A step without a time is as good as any where it makes no difference when it was: nothing that is
+                // owed or remembered has a deadline.
+                (Err(StepError::TimeMissing), None) => {
+                    let early = state.time().unwrap_or(0);
+                    match (step(machine, Some(early)), step(machine, Some(i128::MAX / 2))) {
+                        (Ok(early), Ok(late)) if early == late => Ok(early),
+                        _ => Err(StepError::TimeMissing),
+                    }
+                }
+                (next, _) => next,
+            };
+            match next {
                 Ok(states) => {
                     for state in states {
                         if !after.contains(&state) {
