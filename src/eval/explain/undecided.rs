@@ -8,7 +8,7 @@ use crate::eval::monitor::Configs;
 use crate::eval::trace::TraceState;
 use crate::hir::reads::reads;
 use crate::ids::ExprId;
-use crate::value::{Cell, Truth};
+use crate::value::{Cell, Truth, Value};
 use crate::verdict::Undecided;
 
 /// Steps that are told of one verdict.
@@ -39,8 +39,15 @@ pub(super) fn undecided(
                 found.entry(step.index).or_default().extend(unknown);
             }
         };
-    let timed = spec.formulas.is_timed(property.formula);
-    let clock: BTreeSet<usize> = program.clock.filter(|_| timed).into_iter().collect();
+    // A time that is null leaves a bound undecided as one that is unknown does.
+    let clock = program.clock.filter(|_| spec.formulas.is_timed(property.formula));
+    let blame_clock = |found: &mut BTreeMap<u32, BTreeSet<usize>>, step: &Read| {
+        if let Some(field) = clock
+            && !matches!(cells(step).get(field), Some(Cell::Known(Value::Time(_))))
+        {
+            found.entry(step.index).or_default().insert(field);
+        }
+    };
     let filter = fields(spec, program.spec().filter.step);
     if let Some(quantified) = &property.quantified {
         // Which value it would be is not known either: all that instances read.
@@ -57,7 +64,7 @@ pub(super) fn undecided(
         let among = reads(spec, roots).fields;
         for step in steps {
             blame(&mut found, step, &among);
-            blame(&mut found, step, &clock);
+            blame_clock(&mut found, step);
             blame(&mut found, step, &filter);
         }
         return told(state, found);
@@ -74,7 +81,7 @@ pub(super) fn undecided(
             }
             truth
         });
-        blame(&mut found, step, &clock);
+        blame_clock(&mut found, step);
         blame(&mut found, step, &filter);
         for letter in asked {
             let expr = spec.letter(code.letters[letter as usize].id).expr;
