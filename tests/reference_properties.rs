@@ -284,6 +284,46 @@ fn a_range_restricts() {
         audit(&builder, &[&[("ack", null()), ("names", U)]]).verdict,
         Unknown
     );
+    // It may also be a value that something else takes, before or after: `forall x in names: G not (ack == x)` holds
+    // for every other.
+    let mut builder = SpecBuilder::new();
+    let (acked, ack) = equals_var(&mut builder, "ack", 0);
+    let not = builder.spec.formulas.add(Formula::Not(acked));
+    let formula = unary(&mut builder, Unary::Always, None, not);
+    let property = builder.property("p", formula);
+    builder.quantify(property, true, &[&[ack]]);
+    let names = builder.field("names", Type::Json);
+    builder.spec.properties[0]
+        .quantified
+        .as_mut()
+        .expect("quantified")
+        .vars[0]
+        .range = Some(names);
+    let acked: Step<'_> = &[("ack", s("a")), ("names", list(&[]))];
+    let unknown: Step<'_> = &[("ack", null()), ("names", U)];
+    assert_eq!(audit(&builder, &[acked, acked]).verdict, Satisfied);
+    assert_eq!(audit(&builder, &[unknown, unknown]).verdict, Satisfied);
+    assert_eq!(audit(&builder, &[acked, unknown]).verdict, Unknown);
+    assert_eq!(audit(&builder, &[unknown, acked]).verdict, Unknown);
+    // Not where every value would be fine: `exists` has a witness, whatever else is in the range.
+    let mut builder = acked_soon(false);
+    let names = builder.field("names", Type::Json);
+    builder.spec.properties[0]
+        .quantified
+        .as_mut()
+        .expect("quantified")
+        .vars[0]
+        .range = Some(names);
+    let may_be = audit(&builder, &[&[("ack", s("a")), ("names", U)]]);
+    assert_eq!(may_be.verdict, Unknown);
+    let witness = audit(
+        &builder,
+        &[
+            &[("ack", s("a")), ("names", U)],
+            &[("ack", null()), ("names", list(&["a"]))],
+        ],
+    );
+    assert_eq!(witness.verdict, Satisfied);
 }
 
 #[test]
@@ -334,6 +374,29 @@ fn finality_is_that_of_the_instances() {
         online(&builder, steps),
         [PresumablySatisfied, PresumablySatisfied, PresumablyViolated]
     );
+}
+
+#[test]
+fn completions_that_leave_the_same_may_have_different_values() {
+    // With the future inside the past: `G last` holds at the last step only, so if the trace goes on it is violated
+    // whatever `z` was, and if it ends here that depends on `z`.
+    let builder = plain("X X ((G last) S z)");
+    let known = |z: bool| [("z", b(z))];
+    let steps: Steps<'_> = &[&known(false), &[("z", U)], &known(false)];
+    assert_eq!(
+        online(&builder, steps),
+        [
+            PresumablyViolated,
+            PresumablyViolated,
+            PresumablyViolated,
+            Unknown
+        ]
+    );
+    assert_eq!(audit(&builder, steps).verdict, Unknown);
+    for (z, verdict) in [(true, PresumablySatisfied), (false, Violated)] {
+        let steps: Steps<'_> = &[&known(false), &known(z), &known(false)];
+        assert_eq!(online(&builder, steps)[3], verdict);
+    }
 }
 
 #[test]

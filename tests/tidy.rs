@@ -72,7 +72,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "report",
         &[
             "hir",
-            "eval",
+            "automata",
             "diagnostic",
             "source",
             "ids",
@@ -81,7 +81,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "types",
             "value",
             "verdict",
-            "automata",
+        ],
+    ),
+    (
+        "audit",
+        &[
+            "eval",
+            "input",
+            "report",
+            "hir",
+            "problem",
+            "signature",
+            "source",
+            "value",
+            "verdict",
         ],
     ),
 ];

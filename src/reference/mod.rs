@@ -19,8 +19,10 @@
 //! * Within the update of a track of finite type every unknown operand of finite type ranges over its type, also below
 //!   comparisons; elsewhere only tracks have sets of values, and the readings of one track at one step agree.
 //! * A bound in time is unknown for each pair of steps one of which has no time, also for a step and itself.
-//! * An unknown term makes one instance of a value that nothing else takes: its comparisons are unknown where the term is,
-//!   and false elsewhere. It exists from the first step with an unknown term on; with `forall x in e`, where `e` is unknown.
+//! * An unknown term may have any value. Where it is a value that something else takes, that instance has its comparisons
+//!   unknown at that step. For all others there is one instance of a value that nothing else takes: its comparisons are
+//!   unknown where the term is, and false elsewhere. It may exist from the first step with an unknown term on; with
+//!   `forall x in e`, where `e` is unknown, and from then on every value may be in the range.
 //! * An instance is finally violated no sooner than it exists, even where all unseen values were violated before.
 //! * The end of a complete trace makes an unknown verdict final as well.
 //!

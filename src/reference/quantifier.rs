@@ -2,8 +2,9 @@
 //!
 //! "`forall x: φ` …: for every value (tuple of values) φ over the whole trace." The instances of a prefix are the tuples
 //! of values that the compared terms took in it. Values not seen yet behave alike; one value that equals nothing stands
-//! for them. A compared term that is unknown is one instance of an unseen value, which
-//! that term may have taken.
+//! for them. A compared term that is unknown may have any value, seen or unseen: an instance of a seen value has its
+//! comparisons with it unknown at that step, and one more instance stands for an unseen value that the term may have
+//! taken. Likewise where a range is unknown, each value may be in it. None of this makes a verdict satisfied or violated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use super::expr::{Ctx, Env, known};
 use super::verdict::{Letters, verdicts};
 use crate::hir::{Property, Quantified, QuantifiedVar};
 use crate::ids::ExprId;
-use crate::value::{Cell, EnumValue, Value};
+use crate::value::{Cell, EnumValue, Truth, Value};
 use crate::verdict::Verdict;
 
 /// Instances of one property.
@@ -22,10 +23,10 @@ const INSTANCES: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     /// A value; whether it is in the range of the variable, or only known to the formula otherwise.
-    Value(Value, bool),
+    Value(Value, Truth),
     /// A value that nothing has taken yet.
     Unseen,
-    /// The value of a term that is unknown: it may be any value.
+    /// An unseen value that a term which is unknown may have taken.
     Any,
 }
 
@@ -149,10 +150,14 @@ fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Ver
 /// satisfied*; for `exists`, the greatest.
 fn add(after: &mut After, quantified: &Quantified, tuple: &[Binding], verdict: Verdict) {
     let universal = quantified.universal;
-    let exists = tuple
-        .iter()
-        .all(|binding| matches!(binding, Binding::Value(_, true) | Binding::Any));
-    let certain = exists && !tuple.contains(&Binding::Any);
+    let exists = tuple.iter().fold(Truth::True, |exists, binding| {
+        exists.and(match binding {
+            Binding::Value(_, in_range) => *in_range,
+            Binding::Unseen => Truth::False,
+            Binding::Any => Truth::Unknown,
+        })
+    });
+    let certain = exists == Truth::True;
     let (neutral, presumably) = if universal {
         (Verdict::Satisfied, Verdict::PresumablySatisfied)
     } else {
@@ -160,7 +165,7 @@ fn add(after: &mut After, quantified: &Quantified, tuple: &[Binding], verdict: V
     };
     let says = if certain || verdict == neutral {
         verdict
-    } else if !exists || verdict == presumably {
+    } else if exists == Truth::False || verdict == presumably {
         // It is no instance (yet), so it decides nothing now; but it may become one, so nothing is final.
         presumably
     } else {
@@ -221,29 +226,41 @@ fn value(binding: &Binding, var: usize) -> Value {
 /// constants it is compared with; `forall x in e` restricts it to those that `e` takes."
 fn bindings(ctx: &Ctx<'_>, var: &QuantifiedVar, prefix: usize) -> Vec<Binding> {
     let mut compared: BTreeSet<Value> = var.constants.iter().cloned().collect();
-    let mut any = false;
-    let mut taken = BTreeSet::new();
+    let mut unknown_term = false;
     for i in 0..prefix {
         for term in &var.terms {
-            any |= !take(ctx, *term, i, false, &mut compared);
+            unknown_term |= !take(ctx, *term, i, false, &mut compared);
         }
         for term in &var.element_terms {
-            any |= !take(ctx, *term, i, true, &mut compared);
+            unknown_term |= !take(ctx, *term, i, true, &mut compared);
         }
     }
+    let mut ranged = BTreeSet::new();
+    let mut unknown_range = false;
     if let Some(range) = var.range {
-        // Then only what the range does not tell is any value.
-        any = false;
         for i in 0..prefix {
-            any |= !take(ctx, range, i, true, &mut taken);
+            unknown_range |= !take(ctx, range, i, true, &mut ranged);
         }
-        compared.extend(taken.iter().cloned());
-    } else {
-        taken.clone_from(&compared);
+        compared.extend(ranged.iter().cloned());
     }
     compared.remove(&Value::Null);
+    let in_range = |value: &Value| {
+        if var.range.is_none() || ranged.contains(value) {
+            Truth::True
+        } else if unknown_range {
+            Truth::Unknown
+        } else {
+            Truth::False
+        }
+    };
+    // An unseen value is taken by an unknown term; with a range, only by the range.
+    let any = if var.range.is_some() {
+        unknown_range
+    } else {
+        unknown_term
+    };
     let values = compared.into_iter().map(|value| {
-        let in_range = taken.contains(&value);
+        let in_range = in_range(&value);
         Binding::Value(value, in_range)
     });
     values

@@ -35,35 +35,37 @@ pub(super) fn verdicts(
         return timed(formulas, formula, clock, letters, len);
     }
     let mut tableau = Tableau::new(formulas, formula);
-    // Words that leave the same to be shown, for the formula and for its negation, are as good as one; one of them
-    // stands for all.
-    let mut words: BTreeMap<[States; 2], Known> =
-        [([tableau.start(true), tableau.start(false)], Known::new())].into();
+    let value = |word: &Known| value(formulas, formula, clock, word, false) == Truth::True;
+    // Words that leave the same to be shown, for the formula and for its negation, have the same continuations; where
+    // they have the same value as well, they are as good as one, and one of them stands for all. (What is left to be
+    // shown does not tell the value: with a future operator inside a past one, what held of the steps read depends on
+    // whether more follow.)
+    let mut words: BTreeMap<(bool, [States; 2]), Known> = BTreeMap::new();
+    let start = [tableau.start(true), tableau.start(false)];
+    words.insert((value(&Known::new()), start), Known::new());
     let mut verdicts = Vec::new();
     for position in 0..=len {
         let mut outcomes = BTreeSet::new();
-        for (states, word) in &words {
-            let value = value(formulas, formula, clock, word, false).known();
-            let [can_hold, can_fail] = states;
-            let can_hold = value == Some(true) || tableau.can_go_on(can_hold)?;
-            let can_fail = value == Some(false) || tableau.can_go_on(can_fail)?;
-            outcomes.insert(outcome(Truth::from(value), Some((can_hold, can_fail))));
+        for (now, [can_hold, can_fail]) in words.keys() {
+            let can_hold = *now || tableau.can_go_on(can_hold)?;
+            let can_fail = !*now || tableau.can_go_on(can_fail)?;
+            outcomes.insert(outcome(Truth::from(*now), Some((can_hold, can_fail))));
         }
         verdicts.push(combine(&outcomes));
         if position == len {
             break;
         }
+        let completions = completions(letters, position)?;
         let mut longer = BTreeMap::new();
-        for ([can_hold, can_fail], word) in &words {
-            for completion in completions(letters, position)? {
+        for ((_, [can_hold, can_fail]), word) in &words {
+            for completion in &completions {
                 let letter = |letter: LetterId| completion.contains(&letter);
                 let states = [
                     tableau.step(can_hold, &letter)?,
                     tableau.step(can_fail, &letter)?,
                 ];
-                longer
-                    .entry(states)
-                    .or_insert_with(|| [word.as_slice(), &[completion]].concat());
+                let word = [word.as_slice(), std::slice::from_ref(completion)].concat();
+                longer.entry((value(&word), states)).or_insert(word);
             }
             within(
                 longer.len(),
