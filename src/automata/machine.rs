@@ -396,7 +396,8 @@ fn depends_on_time(engine: &Engine, parts: &[Part]) -> bool {
     };
     let is_time = |value: &Value| matches!(value, Value::Times(times) if !times.is_empty());
     parts.iter().any(|(registers, clauses)| {
-        registers.iter().any(is_time) || clauses.iter().any(|clause| clause.iter().any(has_deadline))
+        registers.iter().any(is_time)
+            || clauses.iter().any(|clause| clause.iter().any(has_deadline))
     })
 }
 

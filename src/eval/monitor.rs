@@ -248,7 +248,10 @@ impl Configs {
                 // owed or remembered has a deadline.
                 (Err(StepError::TimeMissing), None) => {
                     let early = state.time().unwrap_or(0);
-                    match (step(machine, Some(early)), step(machine, Some(i128::MAX / 2))) {
+                    match (
+                        step(machine, Some(early)),
+                        step(machine, Some(i128::MAX / 2)),
+                    ) {
                         (Ok(early), Ok(late)) if early == late => Ok(early),
                         _ => Err(StepError::TimeMissing),
                     }

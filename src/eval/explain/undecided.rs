@@ -40,7 +40,9 @@ pub(super) fn undecided(
             }
         };
     // A time that is null leaves a bound undecided as one that is unknown does.
-    let clock = program.clock.filter(|_| spec.formulas.is_timed(property.formula));
+    let clock = program
+        .clock
+        .filter(|_| spec.formulas.is_timed(property.formula));
     let blame_clock = |found: &mut BTreeMap<u32, BTreeSet<usize>>, step: &Read| {
         if let Some(field) = clock
             && !matches!(cells(step).get(field), Some(Cell::Known(Value::Time(_))))
