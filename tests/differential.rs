@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use guard_lang::eval::{self, Program};
+use guard_lang::eval::{self, Program, TraceSource};
 use guard_lang::hir;
+use guard_lang::ids::PropertyId;
 use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::project::NoFiles;
 use guard_lang::reference;
@@ -144,8 +145,8 @@ fn cell(ty: &Type, choice: u8) -> Cell {
 
 fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
     let fields = &spec.signature.fields;
-    // Half seconds, that stand still at times.
-    let time = |step: usize| choices[..=step].iter().map(|row| i128::from(row[7] % 4)).sum::<i128>();
+    // Half seconds, that stand still at times, and run back.
+    let time = |step: usize| choices[..=step].iter().map(|row| i128::from(row[7] % 5) - 1).sum::<i128>();
     let steps = choices
         .iter()
         .enumerate()
@@ -173,7 +174,7 @@ fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
 
 fn steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
     // Mostly known: with everything unknown, everything is unknown.
-    let choice = prop_oneof![1 => Just(0u8), 9 => 1u8..12];
+    let choice = prop_oneof![1 => Just(0u8), 6 => 1u8..12];
     prop::collection::vec(prop::collection::vec(choice, 8), 0..6)
 }
 
@@ -189,6 +190,34 @@ fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec
     (text, checked.spec)
 }
 
+/// The verdicts after each step, while it is not known whether more follow.
+fn online(
+    program: &Program,
+    spec: &hir::Spec,
+    record: &Record,
+    properties: &[Declared],
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let source = TraceSource { origin: record.origin.clone(), id: record.id.clone(), meta: record.meta.clone() };
+    let mut state = program.open(source);
+    let mut seen: Vec<Vec<(u32, Verdict)>> = vec![Vec::new(); properties.len()];
+    for step in &record.steps {
+        state.push(step);
+        // Not an event that is no step.
+        if state.last() == Some(step.index) {
+            let current = state.verdicts();
+            current.iter().for_each(|current| seen[current.property.index()].push((step.index, current.verdict)));
+        }
+    }
+    for (index, (property, seen)) in properties.iter().zip(seen).enumerate() {
+        let meant = reference::prefix_verdicts(spec, record, PropertyId::new(index));
+        if let (Ok(meant), false) = (meant, property.timed) {
+            prop_assert_eq!(seen, meant.steps, "online: {}\n{:?}\n{}", property.text, record.steps, text);
+        }
+    }
+    Ok(())
+}
+
 fn agree(
     properties: &[Declared],
     choices: &[Vec<u8>],
@@ -200,6 +229,7 @@ fn agree(
     let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else { return Ok(()) };
     let record = record(&spec, choices, complete);
     let meant = reference::judge(&spec, &record);
+    online(&program, &spec, &record, properties, &text)?;
     let report = program.judge(record).unwrap();
     for (property, judgement) in meant {
         let Ok(judgement) = judgement else { continue };
@@ -211,9 +241,12 @@ fn agree(
         }
         // Where it may be late, it is not asked since when a verdict is final.
         let at = |at: Option<u32>| at.filter(|_| !timed);
+        // A line on an instance says since when that is violated: below.
+        let of_instance = !judgement.violated.is_empty();
+        let property_at = |line: Option<u32>| at(line).filter(|_| !of_instance);
         prop_assert_eq!(
-            (first.verdict, first.is_final, at(first.at)),
-            (judgement.verdict, judgement.is_final, at(judgement.at)),
+            (first.verdict, first.is_final, property_at(first.at)),
+            (judgement.verdict, judgement.is_final, property_at(judgement.at)),
             "{}\ncomplete: {}\n{:?}\n{}",
             name,
             complete,
@@ -247,4 +280,11 @@ proptest! {
     ) {
         agree(&properties, &choices, complete, filtered)?;
     }
+}
+
+/// The first event may be no step: what no trace fulfils is violated from there on all the same.
+#[test]
+fn violated_before_the_first_step() {
+    let property = Declared { text: "property NAME = forall x: F (k == x or true) and Y (x in [\"x\"])".into(), timed: false };
+    agree(&[property], &[vec![0; 8], vec![0; 8]], false, true).unwrap();
 }
