@@ -226,7 +226,9 @@ fn agree(
 ) -> Result<(), TestCaseError> {
     let (text, spec) = compile(properties, filtered);
     let Some(spec) = spec else { return Err(TestCaseError::fail("no spec")) };
-    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else { return Ok(()) };
+    // As many ways to read the trace as there are.
+    let limits = eval::Limits { worlds: 1 << choices.len(), ..eval::Limits::default() };
+    let Ok(program) = Program::compile(&spec, &limits) else { return Ok(()) };
     let record = record(&spec, choices, complete);
     let meant = reference::judge(&spec, &record);
     online(&program, &spec, &record, properties, &text)?;
