@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::monitor::Configs;
 use super::ops::Fault;
 use super::program::Program;
 use super::scratch::RawFault;
@@ -13,7 +14,7 @@ use crate::hir;
 use crate::hir::reads::reads;
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
-use crate::value::Value;
+use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
 pub(super) fn report(mut state: TraceState<'_>, complete: bool) -> TraceReport {
@@ -139,6 +140,22 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
         });
     }
     let mut common = common.unwrap_or_default();
+    // What is violated before anything is read is so at the first event, even if that is no step. Constants are there.
+    if let (true, 0, Some((_, first))) =
+        (state.worlds.len() > 1, quantified.ranged, state.decided[id])
+    {
+        let before = Configs::new(&property.automaton);
+        let before = before.standing(&property.automaton, Configs::INITIAL);
+        let is_constant = |instance: &&mut Instance| {
+            let mut places = instance.key.iter().zip(&quantified.vars);
+            places.all(|(value, var)| value.as_ref().is_some_and(|v| var.constants.contains(v)))
+        };
+        if before.fixed && before.now == Truth::False {
+            for instance in common.iter_mut().filter(is_constant) {
+                instance.at = Some(first);
+            }
+        }
+    }
     common.sort_by(|lhs, rhs| lhs.at.cmp(&rhs.at).then_with(|| lhs.key.cmp(&rhs.key)));
     common
 }
