@@ -11,11 +11,13 @@
 
 mod cli_common;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use cli_common::Folder;
 use guard_lang::diagnostic::Code;
 use guard_lang::project::NoFiles;
+use guard_lang::syntax::token::{ITEM_WORDS, RESERVED_WORDS, TEMPORAL_WORDS};
 use guard_lang::{check, front};
 
 const PRELUDE: &[(&str, &str)] = &[
@@ -285,6 +287,25 @@ fn every_diagnostic_code_has_a_page_that_is_reached() {
             assert_eq!(run.code, 0, "{subject}: {}", run.err);
             assert!(run.out.contains(code.page().trim_end()), "{subject}");
         }
+    }
+}
+
+#[test]
+fn every_word_is_described() {
+    let guide = std::fs::read_to_string(root().join("docs/language.md")).unwrap();
+    let described: BTreeSet<&str> = guide
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .collect();
+    let temporal = TEMPORAL_WORDS
+        .iter()
+        .flat_map(|(word, letter)| [*word, *letter]);
+    for word in RESERVED_WORDS
+        .iter()
+        .chain(ITEM_WORDS)
+        .copied()
+        .chain(temporal)
+    {
+        assert!(described.contains(word), "{word}");
     }
 }
 
