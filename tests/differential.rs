@@ -42,17 +42,56 @@ track holder(x: json): string? = null then if a and k == x then j else if b and 
 
 /// Conditions on a step.
 const LETTERS: &[&str] = &[
-    "a", "b", "p", "not a", "k == \"x\"", "k == j", "k in [\"x\", \"y\"]", "m > 1", "m == null", "(m ?? 0) + 1 == 2",
-    "n > 1", "level >= mid", "level == v", "flag", "count(a) > 1", "count[0,1](b) == 1", "count(a, since: b) > 0",
-    "before(m) == m", "before(n) == 0", "previously b", "(once a) == b", "xs contains \"x\"", "k in xs",
-    "(any y in xs: y == k)", "(count y in xs: y == \"x\") == 1", "holder(\"x\") == \"y\"", "holder(k) == j", "wide == \"x\"",
-    "recent", "(if b then a else not a)", "k starts_with \"x\"", "k matches /^[xy]$/", "len(k ?? \"\") == 1",
-    "before(k) == \"x\"", "(historically (m > 0)) or a",
+    "a",
+    "b",
+    "p",
+    "not a",
+    "k == \"x\"",
+    "k == j",
+    "k in [\"x\", \"y\"]",
+    "m > 1",
+    "m == null",
+    "(m ?? 0) + 1 == 2",
+    "n > 1",
+    "level >= mid",
+    "level == v",
+    "flag",
+    "count(a) > 1",
+    "count[0,1](b) == 1",
+    "count(a, since: b) > 0",
+    "before(m) == m",
+    "before(n) == 0",
+    "previously b",
+    "(once a) == b",
+    "xs contains \"x\"",
+    "k in xs",
+    "(any y in xs: y == k)",
+    "(count y in xs: y == \"x\") == 1",
+    "holder(\"x\") == \"y\"",
+    "holder(k) == j",
+    "wide == \"x\"",
+    "recent",
+    "(if b then a else not a)",
+    "k starts_with \"x\"",
+    "k matches /^[xy]$/",
+    "len(k ?? \"\") == 1",
+    "before(k) == \"x\"",
+    "(historically (m > 0)) or a",
 ];
 
 /// Conditions on a step that a quantified name `x` takes part in.
-const QUANTIFIED: &[&str] =
-    &["k == x", "j == x", "a and k == x", "q(x)", "x in xs", "k != x and a", "x in [\"x\", \"z\"]", "holder(x) == \"y\"", "a", "b"];
+const QUANTIFIED: &[&str] = &[
+    "k == x",
+    "j == x",
+    "a and k == x",
+    "q(x)",
+    "x in xs",
+    "k != x and a",
+    "x in [\"x\", \"z\"]",
+    "holder(x) == \"y\"",
+    "a",
+    "b",
+];
 
 /// The same for the second name.
 const SECOND: &[&str] = &["j == y", "b and j == y", "k == y and a"];
@@ -110,7 +149,10 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
         1 => formula(with_both, timed)
             .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
     ]
-    .prop_map(move |f| Declared { text: format!("property NAME = {f}"), timed })
+    .prop_map(move |f| Declared {
+        text: format!("property NAME = {f}"),
+        timed,
+    })
     .boxed()
 }
 
@@ -118,17 +160,20 @@ fn rule() -> impl Strategy<Value = Declared> {
     let plain = prop::sample::select(LETTERS.to_vec());
     let with_x = prop::sample::select(QUANTIFIED.to_vec());
     let sides = prop_oneof![
-        (plain.clone(), plain).prop_map(|(when, then)| format!("rule NAME: when {when} then {then}")),
+        (plain.clone(), plain)
+            .prop_map(|(when, then)| format!("rule NAME: when {when} then {then}")),
         with_x.prop_map(|then| format!("rule NAME(x): when k == x then {then}")),
     ];
     let within = prop_oneof![
         2 => (0u32..3, 0u32..3).prop_map(|(lo, width)| (format!("{lo}..{} steps", lo + width), false)),
         1 => (0u32..3).prop_map(|seconds| (format!("{seconds}s"), true)),
     ];
-    (sides, within, prop::sample::select(vec!["", " or end"])).prop_map(|(sides, (within, timed), end)| Declared {
-        text: format!("{sides} within {within}{end}"),
-        timed,
-    })
+    (sides, within, prop::sample::select(vec!["", " or end"])).prop_map(
+        |(sides, (within, timed), end)| Declared {
+            text: format!("{sides} within {within}{end}"),
+            timed,
+        },
+    )
 }
 
 /// Cells by small numbers: 0 is unknown.
@@ -140,10 +185,13 @@ fn cell(ty: &Type, choice: u8) -> Cell {
         (Type::String, 1) | (Type::Int, 1) => Value::Null,
         (Type::String, choice) => word(choice),
         (Type::Int, choice) => Value::int(i128::from(choice % 4)),
-        (Type::Enum(of), choice) => {
-            Value::Enum(EnumValue { of: of.number, index: u16::from(choice) % u16::try_from(of.values.len()).unwrap() })
+        (Type::Enum(of), choice) => Value::Enum(EnumValue {
+            of: of.number,
+            index: u16::from(choice) % u16::try_from(of.values.len()).unwrap(),
+        }),
+        (Type::List(_), choice) => {
+            Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect())
         }
-        (Type::List(_), choice) => Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect()),
         (ty, _) => unreachable!("no cells of {ty}"),
     })
 }
@@ -151,7 +199,12 @@ fn cell(ty: &Type, choice: u8) -> Cell {
 fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
     let fields = &spec.signature.fields;
     // Half seconds, that stand still at times, and run back.
-    let time = |step: usize| choices[..=step].iter().map(|row| i128::from(row[7] % 5) - 1).sum::<i128>();
+    let time = |step: usize| {
+        choices[..=step]
+            .iter()
+            .map(|row| i128::from(row[7] % 5) - 1)
+            .sum::<i128>()
+    };
     let steps = choices
         .iter()
         .enumerate()
@@ -168,7 +221,12 @@ fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
         })
         .collect();
     Record {
-        origin: Origin { file: Arc::from("t.jsonl"), below: Arc::from("t.jsonl"), line: 1, ordinal: 0 },
+        origin: Origin {
+            file: Arc::from("t.jsonl"),
+            below: Arc::from("t.jsonl"),
+            line: 1,
+            ordinal: 0,
+        },
         id: Some("t".into()),
         complete: Some(complete),
         meta: Box::default(),
@@ -184,13 +242,31 @@ fn steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec>) {
-    let mut text = if filtered { format!("{WHERE}{HEAD}") } else { HEAD.to_owned() };
+    let mut text = if filtered {
+        format!("{WHERE}{HEAD}")
+    } else {
+        HEAD.to_owned()
+    };
     for (idx, property) in properties.iter().enumerate() {
-        writeln!(text, "{}", property.text.replace("NAME", &format!("p{idx}"))).unwrap();
+        writeln!(
+            text,
+            "{}",
+            property.text.replace("NAME", &format!("p{idx}"))
+        )
+        .unwrap();
     }
-    let checked = guard_lang::front("t.guard", &text, &NoFiles, guard_lang::check::Limits::default());
-    let errors: Vec<String> =
-        checked.diagnostics.iter().filter(|d| d.is_error()).map(|d| format!("{}: {}", d.code, d.message)).collect();
+    let checked = guard_lang::front(
+        "t.guard",
+        &text,
+        &NoFiles,
+        guard_lang::check::Limits::default(),
+    );
+    let errors: Vec<String> = checked
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| format!("{}: {}", d.code, d.message))
+        .collect();
     assert!(errors.is_empty(), "{errors:?}\n{text}");
     (text, checked.spec)
 }
@@ -203,7 +279,11 @@ fn online(
     properties: &[Declared],
     text: &str,
 ) -> Result<(), TestCaseError> {
-    let source = TraceSource { origin: record.origin.clone(), id: record.id.clone(), meta: record.meta.clone() };
+    let source = TraceSource {
+        origin: record.origin.clone(),
+        id: record.id.clone(),
+        meta: record.meta.clone(),
+    };
     let mut state = program.open(source);
     let mut seen: Vec<Vec<(u32, Verdict)>> = vec![Vec::new(); properties.len()];
     for step in &record.steps {
@@ -211,13 +291,22 @@ fn online(
         // Not an event that is no step.
         if state.last() == Some(step.index) {
             let current = state.verdicts();
-            current.iter().for_each(|current| seen[current.property.index()].push((step.index, current.verdict)));
+            current.iter().for_each(|current| {
+                seen[current.property.index()].push((step.index, current.verdict))
+            });
         }
     }
     for (index, (property, seen)) in properties.iter().zip(seen).enumerate() {
         let meant = reference::prefix_verdicts(spec, record, PropertyId::new(index));
         if let (Ok(meant), false) = (meant, property.timed) {
-            prop_assert_eq!(seen, meant.steps, "online: {}\n{:?}\n{}", property.text, record.steps, text);
+            prop_assert_eq!(
+                seen,
+                meant.steps,
+                "online: {}\n{:?}\n{}",
+                property.text,
+                record.steps,
+                text
+            );
         }
     }
     Ok(())
@@ -230,18 +319,31 @@ fn agree(
     filtered: bool,
 ) -> Result<(), TestCaseError> {
     let (text, spec) = compile(properties, filtered);
-    let Some(spec) = spec else { return Err(TestCaseError::fail("no spec")) };
+    let Some(spec) = spec else {
+        return Err(TestCaseError::fail("no spec"));
+    };
     // As many ways to read the trace as there are.
-    let limits = eval::Limits { worlds: 1 << choices.len(), ..eval::Limits::default() };
-    let Ok(program) = Program::compile(&spec, &limits) else { return Ok(()) };
+    let limits = eval::Limits {
+        worlds: 1 << choices.len(),
+        ..eval::Limits::default()
+    };
+    let Ok(program) = Program::compile(&spec, &limits) else {
+        return Ok(());
+    };
     let record = record(&spec, choices, complete);
     let meant = reference::judge(&spec, &record);
     online(&program, &spec, &record, properties, &text)?;
     let report = program.judge(record).unwrap();
     for (property, judgement) in meant {
         let Ok(judgement) = judgement else { continue };
-        let lines: Vec<_> = report.verdicts.iter().filter(|line| line.property == property).collect();
-        let first = lines.first().ok_or_else(|| TestCaseError::fail("no verdict"))?;
+        let lines: Vec<_> = report
+            .verdicts
+            .iter()
+            .filter(|line| line.property == property)
+            .collect();
+        let first = lines
+            .first()
+            .ok_or_else(|| TestCaseError::fail("no verdict"))?;
         let Declared { text: name, timed } = &properties[property.index()];
         if *timed && !complete {
             continue;
@@ -253,7 +355,11 @@ fn agree(
         let property_at = |line: Option<u32>| at(line).filter(|_| !of_instance);
         prop_assert_eq!(
             (first.verdict, first.is_final, property_at(first.at)),
-            (judgement.verdict, judgement.is_final, property_at(judgement.at)),
+            (
+                judgement.verdict,
+                judgement.is_final,
+                property_at(judgement.at)
+            ),
             "{}\ncomplete: {}\n{:?}\n{}",
             name,
             complete,
@@ -262,11 +368,20 @@ fn agree(
         );
         if judgement.verdict == Verdict::Violated && !judgement.violated.is_empty() {
             let values = |line: &&guard_lang::verdict::PropertyVerdict| {
-                (line.instance.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>(), at(line.at))
+                (
+                    line.instance
+                        .iter()
+                        .map(|(_, value)| value.clone())
+                        .collect::<Vec<_>>(),
+                    at(line.at),
+                )
             };
             let mut seen: Vec<_> = lines.iter().map(values).collect();
-            let mut meant: Vec<_> =
-                judgement.violated.iter().map(|instance| (instance.values.clone(), at(instance.at))).collect();
+            let mut meant: Vec<_> = judgement
+                .violated
+                .iter()
+                .map(|instance| (instance.values.clone(), at(instance.at)))
+                .collect();
             seen.sort();
             meant.sort();
             prop_assert_eq!(seen, meant, "instances of {}\n{:?}", name, choices);
@@ -292,6 +407,9 @@ proptest! {
 /// The first event may be no step: what no trace fulfils is violated from there on all the same.
 #[test]
 fn violated_before_the_first_step() {
-    let property = Declared { text: "property NAME = forall x: F (k == x or true) and Y (x in [\"x\"])".into(), timed: false };
+    let property = Declared {
+        text: "property NAME = forall x: F (k == x or true) and Y (x in [\"x\"])".into(),
+        timed: false,
+    };
     agree(&[property], &[vec![0; 8], vec![0; 8]], false, true).unwrap();
 }
