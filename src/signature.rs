@@ -48,6 +48,24 @@ pub enum Events {
     Lines,
 }
 
+/// The names of the built-in readers, as `format` and `--from` take them.
+pub const FORMATS: &[&str] = &[
+    "native",
+    "openai",
+    "openai_responses",
+    "anthropic",
+    "anthropic_managed",
+    "claude_code",
+    "claude_code_lines",
+    "langchain",
+    "mcp",
+    "otel",
+    "swe",
+    "codex",
+    "gemini",
+    "csv",
+];
+
 /// One field of a step or of a record.
 #[derive(Clone, Debug)]
 pub struct Field {

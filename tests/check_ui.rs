@@ -98,3 +98,10 @@ fn definitions_that_double_cost_no_size() {
     // The tree has 2^89 leaves, the graph 90 nodes; elaboration must not walk the tree either.
     assert_eq!(codes(&text), Vec::<&str>::new());
 }
+
+#[test]
+fn the_checker_knows_every_reader() {
+    use guard_lang::input::formats::Format;
+    let readers: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+    assert_eq!(guard_lang::signature::FORMATS, readers);
+}

@@ -136,8 +136,21 @@ impl<'a> Checker<'a> {
         }
         let local = self.local();
         let variable = self.add(Expr::Local(local), item, *name.span);
+        let variable_id = variable.id;
         let inner = scope.with(&name.text, Binding::Value(variable));
+        let body_span = *body.span;
         let body = self.boolean(&inner, body);
+        if self.looks_back_at(body, variable_id) {
+            self.report(
+                Diagnostic::new(
+                    Code::G0310,
+                    body_span,
+                    format!("the past of `{name}` is not known"),
+                )
+                .label("looks back at an element of this step's list")
+                .note("a past operator, `before` and `count` over steps see fields and tracks; `forall` follows a value"),
+            );
+        }
         let (kind, ty) = match kind {
             ast::QuantifierKind::Any => (hir::Quantifier::Any, Type::Bool),
             ast::QuantifierKind::All => (hir::Quantifier::All, Type::Bool),
@@ -153,5 +166,32 @@ impl<'a> Checker<'a> {
             ty,
             span,
         )
+    }
+
+    /// Whether something with a history reads the variable.
+    fn looks_back_at(&self, root: ExprId, variable: ExprId) -> bool {
+        let exprs = &self.spec.exprs;
+        let mut seen = std::collections::HashSet::new();
+        let mut todo = vec![(root, false)];
+        while let Some((id, back)) = todo.pop() {
+            if !seen.insert((id, back)) {
+                continue;
+            }
+            if id == variable && back {
+                return true;
+            }
+            let back = back
+                || matches!(
+                    exprs.get(id),
+                    Expr::Before(_) | Expr::Count { .. } | Expr::Past(..)
+                );
+            todo.extend(
+                exprs
+                    .operands(id)
+                    .into_iter()
+                    .map(|operand| (operand, back)),
+            );
+        }
+        false
     }
 }

@@ -363,22 +363,23 @@ impl<'a> Checker<'a> {
         let from = operand.ty.non_null().clone();
         let possible = match (&from, target.non_null()) {
             (Type::Json | Type::Null | Type::Error, _) | (_, Type::Json | Type::Error) => true,
-            (Type::String, Type::Int | Type::Float | Type::Bool | Type::Time | Type::Enum(_)) => {
-                true
-            }
-            (Type::Int | Type::Float | Type::Bool | Type::Enum(_), Type::String) => true,
+            (Type::String, Type::Time | Type::Enum(_)) => true,
             (Type::Int, Type::Float) | (Type::Float, Type::Int) => true,
             (from, to) => from == to,
         };
         if !possible {
-            self.report(
-                Diagnostic::new(
-                    Code::G0306,
-                    span,
-                    format!("`{}` cannot become `{target}`", operand.ty),
-                )
-                .label("no such cast"),
-            );
+            let mut diagnostic = Diagnostic::new(
+                Code::G0306,
+                span,
+                format!("`{}` cannot become `{target}`", operand.ty),
+            )
+            .label("no such cast");
+            if from == Type::String {
+                diagnostic = diagnostic.note(format!(
+                    "a number or Boolean in a text is read with `json(…) as {target}`"
+                ));
+            }
+            self.report(diagnostic);
             return self.wrong();
         }
         self.add(Expr::Cast(operand.id), target, span)

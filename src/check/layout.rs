@@ -5,10 +5,12 @@ use smol_str::SmolStr;
 use super::Checker;
 use super::names::Space;
 use super::scope::{Binding, Scope};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
 use crate::project::ModuleIdx;
-use crate::signature::{Absent, Events, Field, FieldSource, Layout, OriginField, Path, TimeUnit};
+use crate::signature::{
+    Absent, Events, FORMATS, Field, FieldSource, Layout, OriginField, Path, TimeUnit,
+};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TraceClauseKind};
 use crate::types::Type;
@@ -348,7 +350,22 @@ impl<'a> Checker<'a> {
                     self.record_only(id, *expr.span);
                     self.spec.filter.complete = Some(id);
                 }
-                TraceClauseKind::Format(name) => layout.format = Some(name.text.clone()),
+                TraceClauseKind::Format(name) => {
+                    if !FORMATS.contains(&name.as_str()) {
+                        let mut diagnostic = Diagnostic::new(
+                            Code::G0318,
+                            name.span,
+                            format!("there is no format `{name}`"),
+                        )
+                        .label("no built-in reader")
+                        .note(format!("there is {}", FORMATS.join(", ")));
+                        if let Some(near) = did_you_mean(&name.text, FORMATS.iter().copied()) {
+                            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+                        }
+                        self.report(diagnostic);
+                    }
+                    layout.format = Some(name.text.clone());
+                }
                 TraceClauseKind::Meta(_) => {}
             }
         }

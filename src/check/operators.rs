@@ -259,8 +259,8 @@ impl<'a> Checker<'a> {
             && !right_identity
             && left.ty != Type::Error
             && right.ty != Type::Error
-            && !is_parameter(&self.spec.exprs, left.id)
-            && !is_parameter(&self.spec.exprs, right.id)
+            && !is_given(&self.spec.exprs, left.id)
+            && !is_given(&self.spec.exprs, right.id)
             && !self.not_null.contains(&left.id)
             && !self.not_null.contains(&right.id)
         {
@@ -290,11 +290,14 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Typed {
         if op == Compare::Lt && self.is_backward_arrow(scope, lhs, rhs) {
-            let arrow = Span::new(span.file, lhs.span.end, rhs.span.start + 1);
+            let between = Span::new(span.file, lhs.span.end, rhs.span.start + 1);
+            let start = self.sources.slice(between).find("<-").unwrap_or(0);
+            let start = between.start + u32::try_from(start).unwrap_or(0);
+            let arrow = Span::new(span.file, start, start + 2);
             self.report(
                 Diagnostic::new(Code::G0303, span, "`<-` is no operator")
                     .label("reads as `<` and a minus sign")
-                    .fix("write the implication the other way round", arrow, " -> "),
+                    .fix("write an implication", arrow, "->"),
             );
             return self.wrong();
         }
@@ -317,15 +320,13 @@ impl<'a> Checker<'a> {
             }
         }
         let (a, b) = (left.ty.non_null(), right.ty.non_null());
+        if matches!(a, Type::Error) || matches!(b, Type::Error) {
+            return self.wrong();
+        }
         let numbers = matches!(a, Type::Int | Type::Float) && matches!(b, Type::Int | Type::Float);
-        let loose = |ty: &Type| matches!(ty, Type::Json | Type::Error);
-        let plain = |ty: &Type| {
-            matches!(
-                ty,
-                Type::Int | Type::Float | Type::String | Type::Json | Type::Error
-            )
-        };
-        if !(numbers || a == b || (loose(a) && plain(b)) || (loose(b) && plain(a))) {
+        let plain = |ty: &Type| matches!(ty, Type::Int | Type::Float | Type::String | Type::Json);
+        let looked_at = (*a == Type::Json && plain(b)) || (*b == Type::Json && plain(a));
+        if !(numbers || a == b || looked_at) {
             self.report(
                 Diagnostic::new(
                     Code::G0303,
@@ -669,9 +670,13 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether an expression is a bound name: an argument or an element, of which the use knows more than the definition.
-fn is_parameter(exprs: &crate::hir::Exprs, id: ExprId) -> bool {
-    matches!(exprs.get(id), Expr::Local(_))
+/// Whether an expression is a bound name (an argument or an element, of which the use knows more than the definition) or
+/// is written out, and so is not null.
+fn is_given(exprs: &crate::hir::Exprs, id: ExprId) -> bool {
+    matches!(
+        exprs.get(id),
+        Expr::Local(_) | Expr::Record(_) | Expr::List(_) | Expr::Set(_)
+    )
 }
 
 /// Bytes that a compiled regular expression may take.

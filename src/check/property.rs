@@ -169,10 +169,7 @@ impl<'a> Checker<'a> {
             );
             return;
         }
-        let message = def
-            .message
-            .as_ref()
-            .map(|message| self.text(scope, message));
+        let message = def.message.as_ref();
         self.judged(
             scope,
             item,
@@ -317,7 +314,7 @@ impl<'a> Checker<'a> {
         attributes: Attributes,
         expr: &'a ast::Expr,
         requirement: Option<SmolStr>,
-        message: Option<crate::hir::Text>,
+        message: Option<&'a ast::Message>,
     ) {
         if !self.is_temporal(scope, expr) {
             let typed = self.value(scope, expr, Some(&Type::Bool));
@@ -346,6 +343,14 @@ impl<'a> Checker<'a> {
         let Some(taken) = self.unquantified(scope, expr, 0) else {
             return;
         };
+        // A message may name what is quantified.
+        let mut inner = scope.clone();
+        for (idx, quantified) in taken.names.iter().enumerate() {
+            let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
+            inner = inner.with(quantified, Binding::Value(variable));
+        }
+        let message = message.map(|message| self.text(&inner, message));
+        self.past_at_the_start(taken.formula, *expr.span);
         let quantified = self.quantified(
             taken.universal,
             taken.names,
@@ -364,6 +369,26 @@ impl<'a> Checker<'a> {
             requirement,
             message,
         );
+    }
+
+    /// Warns of a property about the past alone: it is judged at the first step, where there is none.
+    fn past_at_the_start(&mut self, formula: FormulaId, span: Span) {
+        if self.is_state(formula) && !self.is_timeless(formula) {
+            let text = self.snippet(span);
+            self.report(
+                Diagnostic::new(
+                    Code::G0903,
+                    span,
+                    "this looks back from the first step, where there is no past",
+                )
+                .label("a property is judged at the first step")
+                .fix(
+                    "say that it holds at every step",
+                    span,
+                    format!("always ({text})"),
+                ),
+            );
+        }
     }
 
     /// Takes off the outermost quantifier, also that of a template.

@@ -54,7 +54,7 @@ impl Checker<'_> {
     }
 
     /// Whether a formula has no temporal operator at all.
-    fn is_timeless(&self, formula: FormulaId) -> bool {
+    pub(super) fn is_timeless(&self, formula: FormulaId) -> bool {
         let temporal = matches!(
             self.spec.formulas.get(formula),
             Formula::Last | Formula::Unary(..) | Formula::Binary(..)
@@ -84,7 +84,7 @@ impl Checker<'_> {
     }
 
     /// Whether a formula speaks of the step and what came before it only.
-    fn is_state(&self, formula: FormulaId) -> bool {
+    pub(super) fn is_state(&self, formula: FormulaId) -> bool {
         let past = match self.spec.formulas.get(formula) {
             Formula::Last => false,
             Formula::Unary(op, ..) => past_of_unary(*op).is_some(),

@@ -99,8 +99,9 @@ impl<'a> Checker<'a> {
                 Type::Enum(self.new_enum(&def.name.text, def.ordered, values))
             }
             ast::ItemKind::Record(def) => {
-                // Until it is made, the record is an error inside itself: records are not recursive.
-                self.types.insert(item_ref, Type::Error);
+                if !self.enter(item_ref, *def.name.span) {
+                    return Type::Error;
+                }
                 let scope = Scope::module(item_ref.module);
                 let mut members = Vec::new();
                 for field in &def.fields {
@@ -114,6 +115,7 @@ impl<'a> Checker<'a> {
                     }
                     members.push((field.name.text.clone(), self.ty(&scope, &field.ty)));
                 }
+                self.leave();
                 Type::Record(self.new_record(&def.name.text, members))
             }
             _ => Type::Error,

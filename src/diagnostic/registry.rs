@@ -118,6 +118,7 @@ codes! {
     // 09 style
     G0901 Warning "stray-doc" "a doc comment documents nothing";
     G0902 Warning "unused" "a definition that nothing uses";
+    G0903 Warning "past-at-the-start" "a property that looks back from the first step";
 }
 
 impl Code {
