@@ -8,12 +8,14 @@ use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
 use super::{Judge, Judged};
+use crate::eval::Wanted;
 use crate::input::record::{Event, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
 
-/// Units and steps that are gathered before they are judged: enough for all threads, small enough for memory.
+/// Units and steps that are gathered before they are judged: enough for all threads, few enough that their cells are
+/// still near the processor.
 const UNITS: usize = 1024;
-const STEPS: usize = 32_768;
+const STEPS: usize = 4096;
 
 type Map<V> = IndexMap<Option<SmolStr>, V, BuildHasherDefault<FxHasher>>;
 
@@ -169,13 +171,13 @@ impl<'j, J: Judge> Batch<'j, J> {
     }
 
     /// Judges what was gathered.
-    pub(super) fn run(&mut self) -> Vec<Judged> {
+    pub(super) fn run(&mut self, wanted: &Wanted) -> Vec<Judged> {
         let judge = self.judge;
         self.gathering.clear();
         (self.steps, self.units) = (0, 0);
         let done: Vec<Done<J::Open>> = std::mem::take(&mut self.tasks)
             .into_par_iter()
-            .map(|(at, task)| run(judge, at, task))
+            .map(|(at, task)| run(judge, at, task, wanted))
             .collect();
         let mut judged = Vec::with_capacity(done.len());
         for done in done {
@@ -191,23 +193,23 @@ impl<'j, J: Judge> Batch<'j, J> {
     }
 
     /// The file has ended: judges the traces that are open, in order of their first event.
-    pub(super) fn close(&mut self) -> Vec<Judged> {
+    pub(super) fn close(&mut self, wanted: &Wanted) -> Vec<Judged> {
         let judge = self.judge;
         let complete = self.file_is_trace;
         let mut open: Vec<Running<J::Open>> =
             std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|running| running.order);
         open.into_par_iter()
-            .map(|running| finish(judge, running, complete))
+            .map(|running| finish(judge, running, complete, wanted))
             .collect()
     }
 }
 
-fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>) -> Done<J::Open> {
+fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>, wanted: &Wanted) -> Done<J::Open> {
     match task {
         Task::Record(record) => {
             let origin = record.origin.clone();
-            let judged = match judge.judge(record) {
+            let judged = match judge.judge(record, wanted) {
                 Some(report) => Judged::Report(report),
                 None => Judged::LeftOut(origin),
             };
@@ -223,7 +225,7 @@ fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>) -> Done<J::Open> {
                 judge.push(&mut running.state, event);
             }
             if ends {
-                Done::Judged(at, finish(judge, running, true))
+                Done::Judged(at, finish(judge, running, true, wanted))
             } else {
                 Done::Open(trace, running)
             }
@@ -231,8 +233,13 @@ fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>) -> Done<J::Open> {
     }
 }
 
-fn finish<J: Judge>(judge: &J, running: Running<J::Open>, complete: bool) -> Judged {
-    match judge.finish(running.state, complete) {
+fn finish<J: Judge>(
+    judge: &J,
+    running: Running<J::Open>,
+    complete: bool,
+    wanted: &Wanted,
+) -> Judged {
+    match judge.finish(running.state, complete, wanted) {
         Some(mut report) => {
             report.index = running.order.saturating_sub(1);
             Judged::Report(report)

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smol_str::SmolStr;
 
+use crate::eval::Wanted;
 use crate::input::limits::{Accounting, FileReport};
 use crate::input::open::Source;
 use crate::input::record::{Event, FileName, Origin, Record, Unit};
@@ -47,7 +48,8 @@ pub trait Judge: Sync {
     type Open: Send;
 
     /// Judges a whole trace; none where `records where` says that it is no trace.
-    fn judge(&self, record: Record) -> Option<TraceReport>;
+    /// Only what is wanted need be explained.
+    fn judge(&self, record: Record, wanted: &Wanted) -> Option<TraceReport>;
 
     /// Begins a trace at its first event, which is then pushed like the others.
     fn open(&self, first: &Event) -> Self::Open;
@@ -56,7 +58,7 @@ pub trait Judge: Sync {
     fn push(&self, open: &mut Self::Open, event: Event);
 
     /// Judges what was pushed. `complete` where the end was announced, or the file is the trace.
-    fn finish(&self, open: Self::Open, complete: bool) -> Option<TraceReport>;
+    fn finish(&self, open: Self::Open, complete: bool, wanted: &Wanted) -> Option<TraceReport>;
 }
 
 /// How far an audit is, for those who wait.
@@ -151,11 +153,11 @@ impl<'a, J: Judge> Audit<'a, J> {
             });
             batch.add(unit);
             if batch.is_full() {
-                self.reports(batch.run());
+                self.reports(batch.run(&self.wanted()));
             }
         });
-        self.reports(batch.run());
-        self.reports(batch.close());
+        self.reports(batch.run(&self.wanted()));
+        self.reports(batch.close(&self.wanted()));
         count(&mut self.summary.input, &report.accounting);
         for problem in report.problems.iter().chain(batch.problems()) {
             self.problem(problem);
@@ -183,6 +185,13 @@ impl<'a, J: Judge> Audit<'a, J> {
             let message = "no trace was found in this file".to_owned();
             self.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
         }
+    }
+
+    /// What the reporter will still show.
+    fn wanted(&self) -> Wanted {
+        Wanted::new(self.summary.properties.len(), |property, verdict| {
+            self.reporter.explains(property, verdict)
+        })
     }
 
     fn reports(&mut self, reports: Vec<Judged>) {

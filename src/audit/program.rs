@@ -1,7 +1,7 @@
 //! Compiled specs as judges.
 
 use super::Judge;
-use crate::eval::{Program, TraceSource, TraceState};
+use crate::eval::{Program, TraceSource, TraceState, Wanted};
 use crate::input::record::{Event, Record};
 use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
@@ -19,8 +19,8 @@ pub struct Opened<'p> {
 impl<'p> Judge for &'p Program {
     type Open = Opened<'p>;
 
-    fn judge(&self, record: Record) -> Option<TraceReport> {
-        Program::judge(self, record)
+    fn judge(&self, record: Record, wanted: &Wanted) -> Option<TraceReport> {
+        self.judge_for(record, wanted)
     }
 
     fn open(&self, first: &Event) -> Opened<'p> {
@@ -64,13 +64,13 @@ impl<'p> Judge for &'p Program {
         }
     }
 
-    fn finish(&self, open: Opened<'p>, complete: bool) -> Option<TraceReport> {
+    fn finish(&self, open: Opened<'p>, complete: bool, wanted: &Wanted) -> Option<TraceReport> {
         if self.is_trace(&open.meta) == Truth::False {
             return None;
         }
         let complete = self
             .complete(&open.meta)
             .map_or(complete, |truth| truth == Truth::True);
-        Some(open.state.finish(complete))
+        Some(open.state.finish_for(complete, wanted))
     }
 }

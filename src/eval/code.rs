@@ -9,6 +9,7 @@ use regex::Regex;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::classes::Classes;
 use crate::hir::{Arith, Builtin, Compare, PastOp, Quantifier, Window};
 use crate::ids::ExprId;
 use crate::types::{EnumType, Type};
@@ -180,6 +181,7 @@ pub(super) struct Code {
     pub(super) n_locals: usize,
     pub(super) tracks: Vec<TrackCode>,
     pub(super) enums: Vec<Arc<EnumType>>,
+    pub(super) classes: Classes,
 }
 
 impl Code {

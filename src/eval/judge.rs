@@ -2,8 +2,8 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
+use super::explain::Wanted;
 use super::program::{FilterCode, Message, Program};
-use super::scratch::Scratch;
 use super::text;
 use super::trace::TraceSource;
 use super::world::World;
@@ -14,6 +14,11 @@ use crate::verdict::TraceReport;
 impl Program {
     /// Judges a whole record; none where `records where` says that it is no trace.
     pub fn judge(&self, record: Record) -> Option<TraceReport> {
+        self.judge_for(record, Wanted::ALL)
+    }
+
+    /// The same; only what is wanted is explained.
+    pub fn judge_for(&self, record: Record, wanted: &Wanted) -> Option<TraceReport> {
         let Record {
             origin,
             id,
@@ -35,7 +40,7 @@ impl Program {
             state.advance(step);
         }
         state.history.steps = steps;
-        Some(state.finish(complete))
+        Some(state.finish_for(complete, wanted))
     }
 
     /// What `records where` says of a record; true without it.
@@ -60,11 +65,13 @@ impl Program {
 
     /// Evaluates something over a record alone.
     fn outside<T>(&self, meta: &[Cell], look: impl FnOnce(&mut super::expr::Eval<'_>) -> T) -> T {
-        let mut scratch = Scratch::new(&self.code, &self.limits);
-        scratch.begin_step(None);
-        let world = World::new(self);
+        let mut shop = self.lend_shop();
+        shop.scratch.begin_step(None);
+        let world = World::without_watches(self);
         let nothing = vec![Cell::Unknown; self.spec.signature.fields.len()];
-        look(&mut world.eval(&self.code, &nothing, meta, &mut scratch))
+        let found = look(&mut world.eval(&self.code, &nothing, meta, &mut shop.scratch));
+        self.take_back_shop(shop);
+        found
     }
 
     /// What a trace is called.

@@ -15,6 +15,7 @@
 mod binding;
 mod builtin;
 mod cast;
+mod classes;
 mod clock;
 mod code;
 mod explain;
@@ -37,6 +38,7 @@ mod track;
 mod translate;
 mod world;
 
+pub use explain::Wanted;
 pub use limits::{LimitError, Limits};
 pub use program::Program;
 pub use trace::{Current, TraceSource, TraceState};

@@ -165,6 +165,15 @@ impl Configs {
         configs
     }
 
+    /// Forgets what a trace has met.
+    pub(super) fn reset(&mut self, automaton: &Automaton) {
+        if self.machine.is_some() || self.overflow || self.sets.len() > MOST_KEPT {
+            *self = Configs::new(automaton);
+        } else {
+            self.sets.clear();
+        }
+    }
+
     /// Before anything is read.
     pub(super) const INITIAL: Config = 0;
 

@@ -1,9 +1,10 @@
 //! A spec made ready to judge traces.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smol_str::SmolStr;
 
+use super::classes::{Classes, Tables};
 use super::clock::Clock;
 use super::code::{Code, NodeId, Reads, TrackCode};
 use super::expr::{Eval, Frame};
@@ -15,10 +16,14 @@ use super::release::{Release, release, untimed};
 use super::scratch::Scratch;
 use super::track::Tracks;
 use super::translate::translate;
+use super::world::Workshop;
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::value::{Cell, Value};
+
+/// Workshops that are kept for later; more are open at once only while traces are spread over lines.
+const MOST_SHOPS: usize = 64;
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
 ///
@@ -33,6 +38,10 @@ pub struct Program {
     /// What tracks hold before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
+    /// What was found of classes of events, for who reads next; about one for each thread.
+    tables: Mutex<Vec<Box<Tables>>>,
+    /// Workshops of traces that were judged, for the next ones.
+    shops: Mutex<Vec<Workshop>>,
 }
 
 #[derive(Debug, Default)]
@@ -159,6 +168,7 @@ impl Program {
         for index in 0..code.tracks.len() {
             code.tracks[index].frame = code.frame_of([code.tracks[index].update]);
         }
+        code.classes = Classes::new(&code, &properties);
         let held = |(cell, track): (Cell, &TrackCode)| match cell {
             Cell::Known(value) => Held::One(value),
             Cell::Unknown => Held::anything(track),
@@ -172,7 +182,41 @@ impl Program {
             filter,
             initial,
             clock: spec.signature.clock.filter(|_| reads_clock(spec)),
+            tables: Mutex::default(),
+            shops: Mutex::default(),
         })
+    }
+
+    /// What was found of classes of events so far.
+    pub(super) fn lend(&self) -> Box<Tables> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.pop().unwrap_or_default()
+    }
+
+    /// What stepping needs, as new.
+    pub(super) fn lend_shop(&self) -> Workshop {
+        let shop = self
+            .shops
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        shop.unwrap_or_else(|| Workshop::new(self))
+    }
+
+    pub(super) fn take_back_shop(&self, mut shop: Workshop) {
+        if let Some(tables) = shop.scratch.tables.take() {
+            self.take_back(tables);
+        }
+        shop.reset(self);
+        let mut shops = self.shops.lock().unwrap_or_else(PoisonError::into_inner);
+        if shops.len() < MOST_SHOPS {
+            shops.push(shop);
+        }
+    }
+
+    pub(super) fn take_back(&self, lent: Box<Tables>) {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.push(lent);
     }
 
     /// The spec that it was made from.

@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::explain::Wanted;
 use super::monitor::Configs;
 use super::ops::Fault;
 use super::program::Program;
@@ -17,13 +18,14 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-pub(super) fn report(mut state: TraceState<'_>, complete: bool) -> TraceReport {
+pub(super) fn report(mut state: TraceState<'_>, complete: bool, wanted: &Wanted) -> TraceReport {
     let mut verdicts = Vec::new();
     for property in state.program.property_ids() {
         verdicts.extend(property_verdicts(&mut state, property, complete));
     }
-    super::explain::explain(&mut state, &mut verdicts);
+    super::explain::explain(&mut state, &mut verdicts, wanted);
     let problems = problems(&mut state);
+    state.program.take_back_shop(state.shop);
     TraceReport {
         trace: state.name,
         file: state.source.origin.file,

@@ -1,8 +1,12 @@
 //! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
 
 use super::binding::Key;
+use super::classes::Tables;
 use super::code::{Code, NodeId};
+use super::monitor::Config;
 use super::ops::Fault;
+use super::program::{PropertyCode, QuantifiedCode};
+use super::world::Watch;
 use crate::value::{Cell, Truth, Value};
 
 /// An error in the data, at a step, in an expression.
@@ -32,6 +36,10 @@ pub(super) struct Scratch {
     pub(super) choosing: bool,
     pub(super) choices: Vec<Choice>,
     pub(super) n_choices_most: usize,
+    /// What follows from classes of events, lent by the program; none where nobody asks.
+    pub(super) tables: Option<Box<Tables>>,
+    /// The class of the event.
+    class: Option<u32>,
     // Errors.
     step: Option<u32>,
     step_number: u64,
@@ -54,6 +62,8 @@ impl Scratch {
             choosing: false,
             choices: Vec::new(),
             n_choices_most: limits.combinations,
+            tables: None,
+            class: None,
             step: None,
             step_number: 0,
             reported: vec![0; n],
@@ -64,11 +74,107 @@ impl Scratch {
         }
     }
 
+    /// Forgets a trace.
+    pub(super) fn reset(&mut self) {
+        self.forget();
+        self.locals.fill(Cell::Unknown);
+        self.choices.clear();
+        (self.choosing, self.reporting) = (false, true);
+        (self.step, self.class) = (None, None);
+        self.faults.clear();
+        self.faults_more = 0;
+    }
+
     /// A new step of the trace: what was met before was met elsewhere.
     pub(super) fn begin_step(&mut self, step: Option<u32>) {
         self.step = step;
         self.step_number += 1;
+        self.class = None;
         self.forget();
+    }
+
+    /// Finds the class of the step's event.
+    #[inline]
+    pub(super) fn classify(&mut self, code: &Code, cells: &[Cell]) {
+        self.class = self
+            .tables
+            .as_mut()
+            .and_then(|tables| tables.class(code, cells));
+    }
+
+    #[inline]
+    fn class(&mut self) -> Option<(&mut Tables, u32)> {
+        Some((self.tables.as_deref_mut()?, self.class?))
+    }
+
+    /// The properties on which the event may have an effect.
+    #[inline]
+    pub(super) fn busy(
+        &mut self,
+        code: &Code,
+        live: &[u32],
+        watches: &[Watch],
+        into: &mut Vec<u32>,
+    ) {
+        match self.class() {
+            Some((tables, class)) => tables.busy(code, class, live, watches, into),
+            None => into.extend_from_slice(live),
+        }
+    }
+
+    /// The truth of a condition that follows from the class of the event, whatever variables are.
+    #[inline]
+    pub(super) fn by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
+        let (tables, class) = self.class()?;
+        tables.truth(code, class, node)
+    }
+
+    /// The same where variables have values that nothing has.
+    #[inline]
+    pub(super) fn unseen_by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
+        let (tables, class) = self.class()?;
+        tables.unseen(code, class, node)
+    }
+
+    /// Where a state of a property's automaton leads, as far as that follows from the class of the event; variables
+    /// have values that nothing has.
+    #[inline]
+    pub(super) fn next_by_class(
+        &mut self,
+        code: &Code,
+        id: usize,
+        property: &PropertyCode,
+        config: Config,
+    ) -> Option<Config> {
+        let (tables, class) = self.class()?;
+        tables.next(code, class, id, property, config)
+    }
+
+    /// The same, whatever variables are.
+    #[inline]
+    pub(super) fn next_of_all_by_class(
+        &mut self,
+        code: &Code,
+        id: usize,
+        property: &PropertyCode,
+        config: Config,
+    ) -> Option<Config> {
+        let (tables, class) = self.class()?;
+        tables.next_of_all(code, class, id, property, config)
+    }
+
+    /// Whether it follows from the class of the event that no compared term has a value.
+    #[inline]
+    pub(super) fn is_blank(&mut self, code: &Code, id: usize, quantified: &QuantifiedCode) -> bool {
+        self.class()
+            .is_some_and(|(tables, class)| tables.is_blank(code, class, id, quantified))
+    }
+
+    /// Whether it follows from the class of the event that a track without parameters stays as it is.
+    #[inline]
+    pub(super) fn keeps_track(&mut self, code: &Code, track: u32) -> bool {
+        self.class()
+            .is_some_and(|(tables, class)| tables.keeps(code, class, track))
     }
 
     /// Another way to read the same step.

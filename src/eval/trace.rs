@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::explain::Wanted;
 use super::program::Program;
 use super::world::{Watch, Workshop, World};
 use crate::ids::PropertyId;
@@ -71,7 +72,7 @@ impl Program {
             name,
             source,
             worlds: vec![World::new(self)],
-            shop: Workshop::new(self),
+            shop: self.lend_shop(),
             history: History::default(),
             last: None,
             n_steps: 0,
@@ -86,6 +87,8 @@ impl TraceState<'_> {
     /// Reads one step.
     pub fn push(&mut self, step: &Step) {
         self.advance(step);
+        // Of many open traces only the one that reads needs them.
+        self.give_back();
         self.history.keep(step, self.program.limits.history_bytes);
     }
 
@@ -94,14 +97,30 @@ impl TraceState<'_> {
         self.problems.extend(problems);
     }
 
+    /// Takes the tables of the program, as long as steps are read.
+    pub(super) fn borrow(&mut self) {
+        let tables = &mut self.shop.scratch.tables;
+        if tables.is_none() {
+            *tables = Some(self.program.lend());
+        }
+    }
+
+    pub(super) fn give_back(&mut self) {
+        if let Some(tables) = self.shop.scratch.tables.take() {
+            self.program.take_back(tables);
+        }
+    }
+
     /// Reads one step that is kept elsewhere.
     pub(super) fn advance(&mut self, step: &Step) {
         if self.overflow {
             return;
         }
         let program = self.program;
+        self.borrow();
         let (cells, meta) = (&*step.cells, &*self.source.meta);
         self.shop.scratch.begin_step(Some(step.index));
+        self.shop.scratch.classify(&program.code, cells);
         self.shop.settled.clear();
         let is_step = match (program.filter.step, self.worlds.first()) {
             (Some(filter), Some(world)) => world
@@ -246,7 +265,12 @@ impl TraceState<'_> {
 
     /// Ends the trace: `complete` where nothing is missing, else its verdicts stay open.
     pub fn finish(self, complete: bool) -> TraceReport {
-        super::report::report(self, complete)
+        self.finish_for(complete, Wanted::ALL)
+    }
+
+    /// The same; only what is wanted is explained.
+    pub fn finish_for(self, complete: bool, wanted: &Wanted) -> TraceReport {
+        super::report::report(self, complete, wanted)
     }
 }
 

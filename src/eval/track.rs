@@ -182,6 +182,9 @@ impl Eval<'_> {
                 continue;
             }
             if track.n_params == 0 {
+                if !tracks.multi && self.scratch.keeps_track(code, index) {
+                    continue;
+                }
                 let next = self.updated(track, &[], &of.unseen);
                 if next != of.unseen {
                     changes.changes.push((index, None, next));

@@ -41,6 +41,8 @@ pub(super) struct Workshop {
     pub(super) scratch: Scratch,
     changes: Changes,
     operands: Vec<(u32, Operands)>,
+    /// Properties on which the event may have an effect.
+    busy: Vec<u32>,
     /// Properties whose verdict may have become final at this step.
     pub(super) settled: Vec<u32>,
 }
@@ -56,8 +58,20 @@ impl Workshop {
             scratch: Scratch::new(&program.code, &program.limits),
             changes: Changes::default(),
             operands: Vec::new(),
+            busy: Vec::new(),
             settled: Vec::new(),
         }
+    }
+
+    /// Makes it as new, but for memory.
+    pub(super) fn reset(&mut self, program: &Program) {
+        for (configs, property) in self.configs.iter_mut().zip(&program.properties) {
+            configs.reset(&property.automaton);
+        }
+        self.scratch.reset();
+        self.changes = Changes::default();
+        self.operands.clear();
+        self.settled.clear();
     }
 }
 
@@ -194,9 +208,16 @@ impl World {
         let Workshop {
             configs,
             scratch,
+            busy,
             settled,
             ..
         } = shop;
+        busy.clear();
+        if clock.position > 0 {
+            scratch.busy(&program.code, live, watches, busy);
+        } else {
+            busy.extend_from_slice(live);
+        }
         let mut eval = Eval {
             code: &program.code,
             cells,
@@ -209,7 +230,8 @@ impl World {
             frame: Frame::NONE,
             scratch,
         };
-        live.retain(|&id| {
+        // Those that no event can change any more are taken out.
+        busy.retain(|&id| {
             let property = &program.properties[id as usize];
             let configs = &mut configs[id as usize];
             match &mut watches[id as usize] {
@@ -217,12 +239,17 @@ impl World {
                     if !*triggered && let Some(trigger) = property.trigger {
                         *triggered = eval.letter(trigger) != Truth::False;
                     }
-                    let next = configs.step(&property.automaton, *config, clock.now, |letter| {
-                        eval.letter(property.letters[letter as usize].node)
+                    let known =
+                        eval.scratch
+                            .next_by_class(eval.code, id as usize, property, *config);
+                    let next = known.unwrap_or_else(|| {
+                        configs.step(&property.automaton, *config, clock.now, |letter| {
+                            eval.letter(property.letters[letter as usize].node)
+                        })
                     });
                     // A formula that is decided before anything is read is decided at the first step.
                     if next == *config && clock.position > 0 {
-                        return true;
+                        return false;
                     }
                     *config = next;
                     let standing = configs.standing(&property.automaton, next);
@@ -232,13 +259,14 @@ impl World {
                     // What is satisfied may still be found not to be vacuous.
                     let asked =
                         property.trigger.is_some() && !*triggered && standing.now == Truth::True;
-                    !standing.fixed || asked
+                    standing.fixed && !asked
                 }
                 Watch::Sliced(slices) => {
                     let Some(quantified) = &property.quantified else {
-                        return false;
+                        return true;
                     };
                     let fixed = slices.step(
+                        id as usize,
                         property,
                         quantified,
                         configs,
@@ -249,10 +277,14 @@ impl World {
                     if fixed {
                         settled.push(id);
                     }
-                    !(fixed && slices.is_idle(property, quantified, configs))
+                    fixed && slices.is_idle(property, quantified, configs)
                 }
             }
         });
+        if !busy.is_empty() {
+            let mut gone = busy.iter().peekable();
+            live.retain(|id| gone.next_if_eq(&id).is_none());
+        }
         self.leave(program, cells, meta, shop);
     }
 

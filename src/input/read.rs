@@ -64,6 +64,7 @@ pub fn read_from(
             || project(&current, name, projection),
         );
         merge.batch(&current, outcomes);
+        splitter.recycle(current);
         batch = next;
     }
     for unit in merge

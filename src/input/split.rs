@@ -132,6 +132,8 @@ pub struct Splitter<R> {
     /// Scans that failed may be repeated on the next line; what they cost is bounded.
     wasted: u64,
     batch: Batch,
+    /// Memory of batches that are done with.
+    spare: Vec<Vec<u8>>,
 }
 
 impl<R: Read> Splitter<R> {
@@ -154,6 +156,15 @@ impl<R: Read> Splitter<R> {
             started: false,
             wasted: 0,
             batch: Batch::default(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Takes back a batch that is done with, for its memory.
+    pub fn recycle(&mut self, batch: Batch) {
+        const MOST: usize = 8 << 20;
+        if self.spare.len() < 2 && batch.bytes.capacity() <= MOST {
+            self.spare.push(batch.bytes);
         }
     }
 
@@ -180,7 +191,9 @@ impl<R: Read> Splitter<R> {
         if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
             return None;
         }
-        let rest = self.buffer.get(self.at..).unwrap_or_default().to_vec();
+        let mut rest = self.spare.pop().unwrap_or_default();
+        rest.clear();
+        rest.extend_from_slice(self.buffer.get(self.at..).unwrap_or_default());
         let mut batch = std::mem::take(&mut self.batch);
         batch.bytes = std::mem::replace(&mut self.buffer, rest);
         batch.consumed += self.at as u64;

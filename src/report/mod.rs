@@ -28,10 +28,11 @@ pub use paint::Paint;
 pub use tally::{Counts, Input, Summary};
 
 use crate::hir::{PropertyKind, Severity, Spec};
+use crate::ids::PropertyId;
 use crate::problem::Problem;
 use crate::source::{SourceMap, Span};
 use crate::types::EnumType;
-use crate::verdict::TraceReport;
+use crate::verdict::{TraceReport, Verdict};
 
 /// Writes one report, as judgements come.
 ///
@@ -42,6 +43,11 @@ pub trait Reporter {
     /// # Errors
     /// Where the sink cannot be written.
     fn trace(&mut self, report: &TraceReport) -> io::Result<()>;
+
+    /// Whether the reasons of such a verdict are shown, where it comes next or after others.
+    fn explains(&self, _property: PropertyId, _verdict: Verdict) -> bool {
+        true
+    }
 
     /// Something was wrong with data that belongs to no judged trace.
     ///

@@ -11,6 +11,7 @@ mod undecided;
 
 use super::program::Program;
 use super::trace::TraceState;
+use crate::ids::PropertyId;
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, Verdict};
 
@@ -47,8 +48,50 @@ impl Request {
     }
 }
 
+/// Which verdicts will be explained to someone; others are told without a reason, which is much cheaper.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// By property; those beyond are wanted.
+    violated: Vec<bool>,
+    unknown: Vec<bool>,
+}
+
+impl Wanted {
+    /// Everything.
+    pub const ALL: &'static Wanted = &Wanted {
+        violated: Vec::new(),
+        unknown: Vec::new(),
+    };
+
+    /// What `wants` says of the violations and of the unknown verdicts of each of these properties.
+    pub fn new(n_properties: usize, wants: impl Fn(PropertyId, Verdict) -> bool) -> Wanted {
+        let of = |verdict| {
+            (0..n_properties)
+                .map(|id| wants(PropertyId::new(id), verdict))
+                .collect()
+        };
+        Wanted {
+            violated: of(Verdict::Violated),
+            unknown: of(Verdict::Unknown),
+        }
+    }
+
+    fn has(&self, verdict: &PropertyVerdict) -> bool {
+        let of = match verdict.verdict {
+            Verdict::Violated => &self.violated,
+            Verdict::Unknown => &self.unknown,
+            _ => return false,
+        };
+        of.get(verdict.property.index()).copied().unwrap_or(true)
+    }
+}
+
 /// Explains all verdicts that need it.
-pub(super) fn explain(state: &mut TraceState<'_>, verdicts: &mut [PropertyVerdict]) {
+pub(super) fn explain(
+    state: &mut TraceState<'_>,
+    verdicts: &mut [PropertyVerdict],
+    wanted: &Wanted,
+) {
     let program = state.program;
     let n_steps = usize::try_from(state.n_steps).unwrap_or(usize::MAX);
     let mut budget = MOST_LETTERS;
@@ -59,6 +102,9 @@ pub(super) fn explain(state: &mut TraceState<'_>, verdicts: &mut [PropertyVerdic
         }
         if verdict.verdict == Verdict::Violated {
             verdict.counterexample.extend(verdict.at);
+        }
+        if !wanted.has(verdict) {
+            continue;
         }
         let property = verdict.property.index();
         let cost = (n_steps + 1) * (program.properties[property].letters.len() + 1);

@@ -12,6 +12,7 @@ use crate::verdict::{PropertyVerdict, Verdict};
 
 /// Reads the history from the start and shows each step, its place, and its events already part of the tracks.
 fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
+    state.borrow();
     let TraceState {
         program,
         shop,
@@ -25,6 +26,7 @@ fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
     for (place, step) in history.steps.iter().enumerate() {
         let (cells, meta) = (&*step.cells, &*source.meta);
         shop.scratch.begin_step(Some(step.index));
+        shop.scratch.classify(&program.code, cells);
         if let Some(filter) = program.filter.step
             && world
                 .eval(&program.code, cells, meta, &mut shop.scratch)

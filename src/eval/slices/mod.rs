@@ -22,6 +22,7 @@ use crate::eval::expr::Eval;
 use crate::eval::monitor::{Config, Configs};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::Register;
+use crate::eval::release::Release;
 use crate::value::{Truth, Value};
 
 /// All that an instance's future depends on, and since when its verdict is final.
@@ -222,9 +223,82 @@ impl Slices {
         }
     }
 
+    /// Whether it follows from the class of the event that it moves no instance, whatever the compared terms are.
+    fn is_indifferent(
+        &self,
+        id: usize,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        eval: &mut Eval<'_>,
+    ) -> bool {
+        let [var] = &quantified.vars[..] else {
+            return false;
+        };
+        if eval.clock.position == 0
+            || !property.frame.is_empty()
+            || quantified.release != Release::Neutral
+            || var.range.is_some()
+            || !var.constants.is_empty()
+            || self.class(ROOT).situation.fixed_at.is_some()
+        {
+            return false;
+        }
+        let (code, scratch) = (eval.code, &mut *eval.scratch);
+        let asked = !self.triggered
+            && property
+                .trigger
+                .is_some_and(|trigger| scratch.by_class(code, trigger) != Some(Truth::False));
+        !asked
+            && [ROOT].iter().chain(&self.live).all(|class| {
+                let Situation {
+                    config, fixed_at, ..
+                } = self.class(*class).situation;
+                fixed_at.is_some()
+                    || scratch.next_of_all_by_class(code, id, property, config) == Some(config)
+            })
+    }
+
+    /// Whether it follows from the class of the event that it changes nothing.
+    fn is_still(
+        &self,
+        id: usize,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        eval: &mut Eval<'_>,
+    ) -> bool {
+        // What is decided before anything is read is noted at the first event.
+        if eval.clock.position == 0
+            || !property.frame.is_empty()
+            || quantified.release == Release::ReadsTracks
+        {
+            return false;
+        }
+        let (code, scratch) = (eval.code, &mut *eval.scratch);
+        let still = scratch.is_blank(code, id, quantified)
+            && (self.triggered
+                || self.root_triggered
+                || property.trigger.is_none_or(|trigger| {
+                    scratch.unseen_by_class(code, trigger) == Some(Truth::False)
+                }));
+        still
+            && [ROOT].iter().chain(&self.live).all(|class| {
+                let class = self.class(*class);
+                let Situation {
+                    config, fixed_at, ..
+                } = class.situation;
+                fixed_at.is_some()
+                    || scratch.next_by_class(code, id, property, config) == Some(config)
+            })
+    }
+
     /// One event. Says whether a verdict may have become final.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one event, one property: all of it is needed"
+    )]
     pub(in crate::eval) fn step(
         &mut self,
+        id: usize,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
         configs: &mut Configs,
@@ -232,11 +306,25 @@ impl Slices {
         step: u32,
         limit: usize,
     ) -> bool {
+        if self.is_still(id, property, quantified, eval) {
+            return false;
+        }
         self.read_terms(quantified, eval);
+        if self.is_indifferent(id, property, quantified, eval) {
+            self.any |= !self.values[0].is_empty();
+            return false;
+        }
         let ranges_doubtful = self.read_ranges(quantified, eval);
         self.stage(property, quantified, configs, eval, step, ranges_doubtful);
-        let mut fixed =
-            self.step_classes(property, quantified, configs, eval, step, ranges_doubtful);
+        let mut fixed = self.step_classes(
+            id,
+            property,
+            quantified,
+            configs,
+            eval,
+            step,
+            ranges_doubtful,
+        );
         fixed |= self.place(quantified, limit);
         if fixed && !self.decisive {
             let decisive = Truth::from(!quantified.universal);

@@ -208,8 +208,13 @@ impl Slices {
     }
 
     /// Steps the root and every class by the letters of values that the event does not have.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one event, one property: all of it is needed"
+    )]
     pub(super) fn step_classes(
         &mut self,
+        number: usize,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
         configs: &mut Configs,
@@ -253,12 +258,17 @@ impl Slices {
                 };
                 let mut eval = eval.instance(unseen, frame);
                 let shared = &mut self.shared;
-                let config = configs.step(&property.automaton, situation.config, time, |letter| {
-                    let code = &property.letters[letter as usize];
-                    if code.reads.has(Reads::FRAME) {
-                        return eval.letter(code.node);
-                    }
-                    *shared[letter as usize].get_or_insert_with(|| eval.letter(code.node))
+                let known =
+                    eval.scratch
+                        .next_by_class(eval.code, number, property, situation.config);
+                let config = known.unwrap_or_else(|| {
+                    configs.step(&property.automaton, situation.config, time, |letter| {
+                        let code = &property.letters[letter as usize];
+                        if code.reads.has(Reads::FRAME) {
+                            return eval.letter(code.node);
+                        }
+                        *shared[letter as usize].get_or_insert_with(|| eval.letter(code.node))
+                    })
                 });
                 let registers = advanced(property, &situation.registers, &mut eval);
                 situation.config = config;

@@ -14,6 +14,7 @@ use super::tally::per_property;
 use super::text::{cut, folded, plural, tame, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
+use crate::ids::PropertyId;
 use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
@@ -180,6 +181,15 @@ impl<W: Write> Reporter for Human<'_, W> {
             }
         }
         if named { writeln!(self.out) } else { Ok(()) }
+    }
+
+    fn explains(&self, property: PropertyId, verdict: Verdict) -> bool {
+        let counts = match verdict {
+            Verdict::Violated => &self.shown,
+            _ => &self.open,
+        };
+        let shown = counts.get(property.index());
+        shown.is_none_or(|(shown, _)| *shown < self.limit)
     }
 
     /// Problems are told on the error output, see [`problems`](super::problems).
