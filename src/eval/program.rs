@@ -39,6 +39,10 @@ pub struct Program {
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
     /// What was found of classes of events, for who reads next; about one for each thread.
+    #[expect(
+        clippy::vec_box,
+        reason = "tables are large, and move from trace to trace by their box"
+    )]
     tables: Mutex<Vec<Box<Tables>>>,
     /// Workshops of traces that were judged, for the next ones.
     shops: Mutex<Vec<Workshop>>,
