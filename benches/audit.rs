@@ -66,7 +66,7 @@ fn audit(path: &Path, jobs: u32) -> io::Result<(Duration, u64)> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
         .args(["audit", "benches/airline.guard"])
         .arg(path)
-        .args(["--format", "json", "--jobs", &jobs.to_string()])
+        .args(["--jobs", &jobs.to_string()])
         .current_dir(root())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
