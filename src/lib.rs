@@ -44,6 +44,7 @@ pub mod signature;
 pub mod source;
 pub mod stdlib;
 pub mod syntax;
+pub mod translate;
 pub mod types;
 pub mod value;
 pub mod verdict;

@@ -262,6 +262,24 @@ impl Dfa {
             .map(|(letter, target)| (letter, StateId(target)))
             .collect()
     }
+
+    /// All edges as disjoint cubes, which cover every letter: what the letter must have, and where it leads. There may be
+    /// as many as the diagram of the state has paths.
+    pub fn cubes(&self, state: StateId) -> Vec<(Letter, StateId)> {
+        let mut cubes = Vec::new();
+        let mut stack = vec![(self.rows[state.index()].root, Letter::new())];
+        while let Some((top, path)) = stack.pop() {
+            match top.as_leaf() {
+                Some(leaf) => cubes.push((path, StateId(leaf))),
+                None => {
+                    let Branch { var, lo, hi } = self.branches[top.index()];
+                    let with = |holds| [path.as_slice(), &[(Atom(var), holds)]].concat();
+                    stack.extend([(hi, with(true)), (lo, with(false))]);
+                }
+            }
+        }
+        cubes
+    }
 }
 
 /// The stable text form: one line per state with its verdict, then its edges as disjoint cubes.
@@ -275,18 +293,12 @@ impl fmt::Display for Dfa {
                 Verdict::Violated => "violated",
             };
             writeln!(out, "state {}: {verdict}", state.0)?;
-            let mut stack = vec![(self.rows[state.index()].root, String::new())];
-            while let Some((top, path)) = stack.pop() {
-                match top.as_leaf() {
-                    Some(leaf) => writeln!(out, "  {}-> {leaf}", path)?,
-                    None => {
-                        let Branch { var, lo, hi } = self.branches[top.index()];
-                        stack.extend([
-                            (hi, format!("{path}{var} ")),
-                            (lo, format!("{path}!{var} ")),
-                        ]);
-                    }
+            for (cube, target) in self.cubes(state) {
+                write!(out, "  ")?;
+                for (Atom(atom), holds) in cube {
+                    write!(out, "{}{atom} ", if holds { "" } else { "!" })?;
                 }
+                writeln!(out, "-> {}", target.0)?;
             }
         }
         Ok(())

@@ -217,7 +217,7 @@ impl<'a> Checker<'a> {
                 self.attributes(item, property::ATTRIBUTES);
                 self.template_alone(scope, item_ref, def);
             }
-            ast::ItemKind::Unsafe(def) => self.unsafe_state(scope, item_ref, item, def),
+            ast::ItemKind::Unsafe(def) => self.unsafe_state(scope, item, def),
             ast::ItemKind::Property(def) => self.property(scope, item, def),
             ast::ItemKind::Rule(def) => self.rule(scope, item, def),
             ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),

@@ -212,7 +212,6 @@ impl<'a> Checker<'a> {
     pub(super) fn unsafe_state(
         &mut self,
         scope: &Scope<'a>,
-        _item_ref: ItemRef,
         item: &'a ast::Item,
         def: &'a ast::Unsafe,
     ) {

@@ -302,7 +302,8 @@ impl Tables {
         }
     }
 
-    /// Where a state of a property's automaton leads; variables have values that nothing has.
+    /// Where a state of a property's automaton leads, for variables with values that nothing has (`unseen`), or
+    /// whatever variables are.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -311,6 +312,7 @@ impl Tables {
         id: usize,
         property: &PropertyCode,
         config: Config,
+        unseen: bool,
     ) -> Option<Config> {
         let first = code.classes.states[id]?;
         let Automaton::Dfa { states, .. } = &property.automaton else {
@@ -320,34 +322,11 @@ impl Tables {
             return None;
         }
         let at = first as usize + config as usize;
-        match self.rows[class as usize].next[at] {
+        let row = &self.rows[class as usize];
+        let table = if unseen { &row.next } else { &row.next_of_all };
+        match table[at] {
             OPEN => None,
-            NOT_YET => self.find_next(code, class, at, property, config, true),
-            next => Some(next),
-        }
-    }
-
-    /// The same, whatever variables are.
-    #[inline]
-    pub(super) fn next_of_all(
-        &mut self,
-        code: &Code,
-        class: u32,
-        id: usize,
-        property: &PropertyCode,
-        config: Config,
-    ) -> Option<Config> {
-        let first = code.classes.states[id]?;
-        let Automaton::Dfa { states, .. } = &property.automaton else {
-            return None;
-        };
-        if config as usize >= states.len() {
-            return None;
-        }
-        let at = first as usize + config as usize;
-        match self.rows[class as usize].next_of_all[at] {
-            OPEN => None,
-            NOT_YET => self.find_next(code, class, at, property, config, false),
+            NOT_YET => self.find_next(code, class, at, property, config, unseen),
             next => Some(next),
         }
     }

@@ -35,7 +35,6 @@ mod slices;
 mod text;
 mod trace;
 mod track;
-mod translate;
 mod world;
 
 pub use explain::Wanted;

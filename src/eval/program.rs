@@ -15,11 +15,11 @@ use super::register::Held;
 use super::release::{Release, release, untimed};
 use super::scratch::Scratch;
 use super::track::Tracks;
-use super::translate::translate;
 use super::world::Workshop;
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
+use crate::translate::translate;
 use crate::value::{Cell, Value};
 
 /// Workshops that are kept for later; more are open at once only while traces are spread over lines.
@@ -289,7 +289,12 @@ fn property_code(
         });
     }
     let mut formulas = AFormulas::new();
-    let formula = translate(&spec.formulas, property.formula, &ids, &mut formulas);
+    let formula = translate(
+        &spec.formulas,
+        property.formula,
+        place_in(&ids),
+        &mut formulas,
+    );
     let automaton = Automaton::new(&formulas, formula, &limits.automata).map_err(|error| {
         LimitError::Formula {
             property: property.name.clone(),
@@ -370,7 +375,7 @@ impl PropertyCode {
             };
             let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
             let mut formulas = AFormulas::new();
-            let inner = translate(&spec.formulas, *inner, &ids, &mut formulas);
+            let inner = translate(&spec.formulas, *inner, place_in(&ids), &mut formulas);
             let start = formulas.atom(Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX)));
             let asked = formulas.implies(start, inner);
             let formula = formulas.always(Interval::ALL, asked);
@@ -391,4 +396,16 @@ fn reads_clock(spec: &Spec) -> bool {
         Expr::Count { window, .. } | Expr::Past(_, window, ..) => timed(window),
         _ => false,
     })
+}
+
+/// Letters as atoms, by their place among the letters of a property.
+fn place_in(letters: &[LetterId]) -> impl Fn(LetterId) -> Atom + '_ {
+    |letter| {
+        let place = letters.iter().position(|other| *other == letter);
+        Atom(
+            place
+                .and_then(|place| u32::try_from(place).ok())
+                .unwrap_or(u32::MAX),
+        )
+    }
 }

@@ -147,7 +147,7 @@ impl Scratch {
         config: Config,
     ) -> Option<Config> {
         let (tables, class) = self.class()?;
-        tables.next(code, class, id, property, config)
+        tables.next(code, class, id, property, config, true)
     }
 
     /// The same, whatever variables are.
@@ -160,7 +160,7 @@ impl Scratch {
         config: Config,
     ) -> Option<Config> {
         let (tables, class) = self.class()?;
-        tables.next_of_all(code, class, id, property, config)
+        tables.next(code, class, id, property, config, false)
     }
 
     /// Whether it follows from the class of the event that no compared term has a value.

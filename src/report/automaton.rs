@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 
-use crate::automata::{self, Atom, Dfa, Interval, Limits, Verdict, Word};
-use crate::hir::{Binary, Bound, Formula, Spec, Unary};
-use crate::ids::FormulaId;
+use crate::automata::{self, Atom, Dfa, Limits, Verdict, Word};
+use crate::hir::Spec;
+use crate::ids::{FormulaId, LetterId};
+use crate::translate::translate;
 
 /// The minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///
@@ -14,73 +15,9 @@ use crate::ids::FormulaId;
 /// Bounds in time, or a limit; the text says which.
 pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
     let mut formulas = automata::Formulas::new();
-    let root = convert(spec, formula, &mut formulas);
+    let atom = |letter: LetterId| Atom(u32::try_from(letter.index()).unwrap_or(u32::MAX));
+    let root = translate(&spec.formulas, formula, atom, &mut formulas);
     automata::compile(&formulas, root, &Limits::default()).map_err(|error| error.to_string())
-}
-
-/// Operands come before what uses them, so one pass over the table does; only what the formula needs is made.
-fn convert(spec: &Spec, root: FormulaId, out: &mut automata::Formulas) -> automata::FormulaId {
-    let mut needed = vec![false; spec.formulas.len()];
-    let mut todo = vec![root];
-    while let Some(id) = todo.pop() {
-        if !std::mem::replace(&mut needed[id.index()], true) {
-            todo.extend(spec.formulas.operands(id));
-        }
-    }
-    let verum = out.verum();
-    let mut made = vec![verum; spec.formulas.len()];
-    for id in (0..spec.formulas.len())
-        .map(FormulaId::new)
-        .filter(|id| needed[id.index()])
-    {
-        let of = |id: &FormulaId| made[id.index()];
-        made[id.index()] = match spec.formulas.get(id) {
-            Formula::True => out.verum(),
-            Formula::False => out.falsum(),
-            Formula::Last => out.last(),
-            Formula::Letter(letter) => {
-                out.atom(Atom(u32::try_from(letter.index()).unwrap_or(u32::MAX)))
-            }
-            Formula::Not(a) => out.not(of(a)),
-            Formula::And(a, b) => out.and(of(a), of(b)),
-            Formula::Or(a, b) => out.or(of(a), of(b)),
-            Formula::Implies(a, b) => out.implies(of(a), of(b)),
-            Formula::Iff(a, b) => out.iff(of(a), of(b)),
-            Formula::Unary(op, bound, a) => {
-                let (a, window) = (of(a), interval(*bound));
-                match op {
-                    Unary::Next => out.next(a),
-                    Unary::WeakNext => out.weak_next(a),
-                    Unary::Eventually => out.eventually(window, a),
-                    Unary::Always => out.always(window, a),
-                    Unary::Previously => out.previously(a),
-                    Unary::WeakPreviously => out.weak_previously(a),
-                    Unary::Once => out.once(window, a),
-                    Unary::Historically => out.historically(window, a),
-                }
-            }
-            Formula::Binary(op, bound, a, b) => {
-                let (a, b) = (of(a), of(b));
-                match op {
-                    Binary::Until => out.until(a, interval(*bound), b),
-                    Binary::Unless => out.unless(a, b),
-                    Binary::Release => out.release(a, b),
-                    Binary::StrongRelease => out.strong_release(a, b),
-                    Binary::Since => out.since(a, b),
-                    Binary::BackTo => out.back_to(a, b),
-                }
-            }
-        };
-    }
-    made[root.index()]
-}
-
-fn interval(bound: Option<Bound>) -> Interval {
-    match bound {
-        None => Interval::ALL,
-        Some(Bound::Steps(low, high)) => Interval::steps(low, high),
-        Some(Bound::Time(low, high)) => Interval::time(low, high),
-    }
 }
 
 /// The text of a letter in one line.
@@ -114,34 +51,6 @@ pub fn literal(text: &str, holds: bool) -> String {
     }
 }
 
-/// An edge: what the letter must have, and where it leads.
-type Edge = (Vec<(Atom, bool)>, usize);
-
-/// The edges of every state as disjoint cubes, read from the stable text form of the automaton.
-fn edges(dfa: &Dfa) -> Vec<Vec<Edge>> {
-    let mut states: Vec<Vec<Edge>> = Vec::with_capacity(dfa.len());
-    for line in dfa.to_string().lines() {
-        let Some((literals, target)) = line
-            .strip_prefix("  ")
-            .and_then(|edge| edge.split_once("-> "))
-        else {
-            states.push(Vec::new());
-            continue;
-        };
-        let cube = literals
-            .split_whitespace()
-            .filter_map(|literal| match literal.strip_prefix('!') {
-                Some(atom) => Some((Atom(atom.parse().ok()?), false)),
-                None => Some((Atom(literal.parse().ok()?), true)),
-            })
-            .collect();
-        if let (Some(edges), Ok(target)) = (states.last_mut(), target.trim().parse()) {
-            edges.push((cube, target));
-        }
-    }
-    states
-}
-
 fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Satisfied => "satisfied",
@@ -155,16 +64,16 @@ fn verdict_word(verdict: Verdict) -> &'static str {
 pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
     let states: Vec<Json> = dfa
         .states()
-        .zip(edges(dfa))
-        .map(|(state, edges)| {
-            let edges: Vec<Json> = edges
+        .map(|state| {
+            let edges: Vec<Json> = dfa
+                .cubes(state)
                 .into_iter()
                 .map(|(cube, target)| {
                     let when: Vec<String> = cube
                         .iter()
                         .map(|(atom, holds)| literal(&letter_text(spec, *atom), *holds))
                         .collect();
-                    json!({"when": when, "to": target})
+                    json!({"when": when, "to": target.index()})
                 })
                 .collect();
             json!({"verdict": verdict_word(dfa.verdict(state)), "edges": edges})
@@ -206,7 +115,8 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
         "properties: trans-labels explicit-labels state-acc deterministic complete"
     );
     let _ = writeln!(out, "guard-semantics: \"finite\"\n--BODY--");
-    for (state, edges) in dfa.states().zip(edges(dfa)) {
+    for state in dfa.states() {
+        let edges = dfa.cubes(state);
         let mark = if dfa.accepting(state) { " {0}" } else { "" };
         let verdict = quoted(verdict_word(dfa.verdict(state)));
         let _ = writeln!(out, "State: {} {verdict}{mark}", state.index());
@@ -227,7 +137,7 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
             } else {
                 literals.join("&")
             };
-            let _ = writeln!(out, "[{label}] {target}");
+            let _ = writeln!(out, "[{label}] {}", target.index());
         }
     }
     out.push_str("--END--\n");
@@ -264,7 +174,8 @@ pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
         );
     }
     let _ = writeln!(out, "  start -> s{};", dfa.initial().index());
-    for (state, edges) in dfa.states().zip(edges(dfa)) {
+    for state in dfa.states() {
+        let edges = dfa.cubes(state);
         for (cube, target) in edges {
             let literals: Vec<String> = cube
                 .iter()
@@ -277,8 +188,9 @@ pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
             };
             let _ = writeln!(
                 out,
-                "  s{} -> s{target} [label={}];",
+                "  s{} -> s{} [label={}];",
                 state.index(),
+                target.index(),
                 quoted(&label)
             );
         }

@@ -1,14 +1,17 @@
-//! Formulas of a spec as `automata` reads them.
+//! Formulas of the core language as `automata` reads them: letters become atoms.
 
 use crate::automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval};
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::{FormulaId, LetterId};
 
-/// A formula of the spec among those of `automata`: its letters become atoms in the order of `letters`.
-pub(super) fn translate(
+/// A formula of the spec among those of `automata`. `atom` numbers its letters.
+///
+/// # Limits
+/// Linear in the table of formulas; only what the formula needs is made.
+pub fn translate(
     formulas: &Formulas,
     root: FormulaId,
-    letters: &[LetterId],
+    atom: impl Fn(LetterId) -> Atom,
     into: &mut AFormulas,
 ) -> AFormulaId {
     let mut needed = vec![false; formulas.len()];
@@ -35,13 +38,7 @@ pub(super) fn translate(
         last = match formulas.get(id) {
             Formula::True => into.verum(),
             Formula::False => into.falsum(),
-            Formula::Letter(letter) => {
-                let position = letters
-                    .iter()
-                    .position(|other| other == letter)
-                    .unwrap_or(usize::MAX);
-                into.atom(Atom(u32::try_from(position).unwrap_or(u32::MAX)))
-            }
+            Formula::Letter(letter) => into.atom(atom(*letter)),
             Formula::Last => into.last(),
             Formula::Not(a) => into.not(of(a)),
             Formula::And(a, b) => into.and(of(a), of(b)),
