@@ -106,6 +106,14 @@ const WORDS: &[&str] = &[
     "enforce",
 ];
 
+/// A name that ends a bound does not grow together with the one that follows.
+#[test]
+fn a_bound_named_leads_keeps_its_operand() {
+    let tree = syntax::parse_formula("G<=leads (to)").unwrap();
+    let text = syntax::print_expr(&tree);
+    assert_eq!(syntax::parse_formula(&text).unwrap(), tree, "{text}");
+}
+
 /// Items too: every sample is printed and read again.
 #[test]
 fn samples_round_trip() {

@@ -164,13 +164,11 @@ impl Printer {
     fn operand(&mut self, expr: &Expr, least: u8, open: bool, bounded: bool) {
         let from = self.out.len();
         self.at(expr, least, open);
-        // after an operator `[` would be a bound; after a bound `/` would divide
+        // after an operator `[` would be a bound; after a bound `/` would divide, and `leads` with `to` be one word
         let wrong = if bounded { '/' } else { '[' };
-        if self
-            .out
-            .get(from..)
-            .is_some_and(|text| text.starts_with(wrong))
-        {
+        let (before, after) = self.out.split_at(from);
+        let one_word = before.ends_with("leads") && after.starts_with("to");
+        if one_word || after.starts_with(wrong) {
             self.out.insert(from, '(');
             self.put(")");
         }
