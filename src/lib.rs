@@ -33,6 +33,7 @@ pub mod check;
 pub mod cli;
 pub mod diagnostic;
 pub mod eval;
+pub mod graph;
 pub mod hir;
 pub mod ids;
 pub mod input;

@@ -18,6 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("value", &[]),
     ("types", &[]),
     ("automata", &[]),
+    ("graph", &[]),
     ("stdlib", &[]),
     ("problem", &[]),
     ("signature", &["types", "value"]),
