@@ -9,7 +9,7 @@ use super::diagram::{Cache, Ref};
 use super::eval::eval_empty;
 use super::formula::{FormulaId, Formulas, Node};
 use super::limits::{CompileError, LimitError, Limits, Resource, check};
-use super::program::Program;
+use super::program::{Program, Words};
 use super::progress::{Engine, Reading};
 
 /// The automaton of a formula, complete and minimal, the empty trace distinguished.
@@ -58,7 +58,7 @@ pub fn compile_raw(
     if formulas.is_timed(formula) {
         return Err(CompileError::Timed);
     }
-    let program = Arc::new(Program::new(formulas, formula, limits)?);
+    let program = Arc::new(Program::new(formulas, formula, Words::Finite, limits)?);
     let empty = eval_empty(formulas, formula);
     Ok(explore(&mut Engine::new(program, limits), empty)?)
 }
@@ -143,7 +143,7 @@ impl Budget<'_> {
         formula: FormulaId,
         work: u64,
     ) -> Result<Dfa, LimitError> {
-        let program = Arc::new(Program::new(formulas, formula, self.limits)?);
+        let program = Arc::new(Program::new(formulas, formula, Words::Finite, self.limits)?);
         let limits = Limits {
             work: work.min(self.left),
             ..self.limits.clone()

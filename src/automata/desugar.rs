@@ -16,12 +16,13 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 use super::limits::{LimitError, Limits, Resource, check};
-use super::program::{Core, NEVER, NodeId, Program, Register, Window};
+use super::program::{Core, NEVER, NodeId, Program, Register, Window, Words};
 
-/// The program of a formula, for all non-empty traces.
+/// The program of a formula.
 pub(super) fn desugar(
     formulas: &Formulas,
     formula: FormulaId,
+    words: Words,
     limits: &Limits,
 ) -> Result<Program, LimitError> {
     let atoms = formulas.atoms(formula);
@@ -38,6 +39,7 @@ pub(super) fn desugar(
         vars,
         guesses: Vec::new(),
         limit: limits.states,
+        words,
     };
     let mut pairs = vec![(0, 0); formula.index() + 1];
     for part in formulas.parts(formula) {
@@ -65,6 +67,7 @@ pub(super) fn desugar(
         root,
         atoms,
         lower.guesses.len(),
+        words,
     ))
 }
 
@@ -81,6 +84,7 @@ struct Lower {
     guesses: Vec<Pair>,
     /// Greatest number of registers.
     limit: usize,
+    words: Words,
 }
 
 impl Lower {
@@ -100,13 +104,13 @@ impl Lower {
             Node::WeakNext(f) => swap(self.next(swap(of(f)))),
             Node::Eventually(interval, f) => {
                 let unit = self.constant(true);
-                self.until_pair(unit, interval, of(f))
+                self.until_pair(unit, interval, of(f))?
             }
             Node::Always(interval, f) => {
                 let unit = self.constant(true);
-                swap(self.until_pair(unit, interval, swap(of(f))))
+                swap(self.until_pair(unit, interval, swap(of(f)))?)
             }
-            Node::Until(f, interval, g) => self.until_pair(of(f), interval, of(g)),
+            Node::Until(f, interval, g) => self.until_pair(of(f), interval, of(g))?,
             Node::Previously(f) => self.previously(of(f)),
             Node::WeakPreviously(f) => swap(self.previously(swap(of(f)))),
             Node::Once(interval, f) => self.once(interval, of(f))?,
@@ -165,6 +169,9 @@ impl Lower {
     }
 
     fn next(&mut self, f: Pair) -> Pair {
+        if self.words == Words::Infinite {
+            return (self.next_position(f.0), self.next_position(f.1));
+        }
         let strong = match self.nodes[f.0 as usize] {
             Core::False => f.0,
             _ => self.add(Core::Next {
@@ -182,12 +189,37 @@ impl Lower {
         (strong, weak)
     }
 
-    fn until_pair(&mut self, f: Pair, interval: Interval, g: Pair) -> Pair {
-        if interval.is_empty() {
-            return self.constant(false);
+    /// The next of infinite words, which is its own dual.
+    fn next_position(&mut self, f: NodeId) -> NodeId {
+        match self.nodes[f as usize] {
+            Core::True | Core::False => f,
+            _ => self.add(Core::Next {
+                strong: false,
+                operand: f,
+            }),
         }
-        let window = Window::new(interval);
-        (self.until(f.0, g.0, window), self.release(f.1, g.1, window))
+    }
+
+    fn until_pair(&mut self, f: Pair, interval: Interval, g: Pair) -> Result<Pair, LimitError> {
+        if interval.is_empty() {
+            return Ok(self.constant(false));
+        }
+        let mut window = Window::new(interval);
+        let endless = self.words == Words::Infinite && window.hi == NEVER && !window.timed;
+        let delay = if endless {
+            std::mem::take(&mut window.lo)
+        } else {
+            0
+        };
+        check(Resource::States, self.limit as u64, delay as u64)?;
+        let mut pair = (self.until(f.0, g.0, window), self.release(f.1, g.1, window));
+        // An obligation without an end must not wait for its window to open, or a later one that implies it could take its
+        // place at every step and none would ever be met: so `f U[1,∞) g` is `f & X (f U g)`.
+        for _ in 0..delay {
+            let later = self.next(pair);
+            pair = self.conjunction(f, later);
+        }
+        Ok(pair)
     }
 
     fn previously(&mut self, f: Pair) -> Pair {
@@ -314,7 +346,7 @@ impl Lower {
                     rhs: operand,
                     window: w,
                 },
-            ) if self.nodes[inner as usize] == Core::True => match joined(window, w) {
+            ) if self.nodes[inner as usize] == Core::True => match joined(self.words, window, w) {
                 Some(window) => self.until(lhs, operand, window),
                 None => self.add(Core::Until { lhs, rhs, window }),
             },
@@ -344,7 +376,7 @@ impl Lower {
                     rhs: operand,
                     window: w,
                 },
-            ) if self.nodes[inner as usize] == Core::False => match joined(window, w) {
+            ) if self.nodes[inner as usize] == Core::False => match joined(self.words, window, w) {
                 Some(window) => self.release(lhs, operand, window),
                 None => self.add(Core::Release { lhs, rhs, window }),
             },
@@ -367,8 +399,13 @@ fn swap((f, g): Pair) -> Pair {
 
 /// The window of `F[a,b] F[c,d]`, and of `G[a,b] G[c,d]`: `[a+c, b+d]`. In time the positions in between may be missing,
 /// so there is no such rule.
-fn joined(outer: Window, inner: Window) -> Option<Window> {
+fn joined(words: Words, outer: Window, inner: Window) -> Option<Window> {
     if outer.timed || inner.timed {
+        return None;
+    }
+    // A window without an end begins at once on infinite words, and stays so.
+    let endless = outer.hi == NEVER || inner.hi == NEVER;
+    if endless && words == Words::Infinite && outer.lo + inner.lo > 0 {
         return None;
     }
     Some(Window {

@@ -21,7 +21,7 @@ pub(super) struct Ref(u32);
 const LEAF: u32 = 1 << 31;
 
 impl Ref {
-    pub(super) fn leaf(value: u32) -> Ref {
+    pub(super) const fn leaf(value: u32) -> Ref {
         Ref(value | LEAF)
     }
 

@@ -41,6 +41,8 @@ pub enum Resource {
     Work,
     /// [`Limits::atoms`].
     Atoms,
+    /// Acceptance marks of an automaton over infinite words, of which a set holds 64.
+    Marks,
 }
 
 impl std::fmt::Display for Resource {
@@ -50,6 +52,7 @@ impl std::fmt::Display for Resource {
             Resource::Nodes => "nodes",
             Resource::Work => "steps of work",
             Resource::Atoms => "atoms",
+            Resource::Marks => "acceptance marks",
         })
     }
 }

@@ -19,7 +19,7 @@ use super::formula::{Atom, FormulaId, Formulas};
 use super::limits::{LimitError, Limits, Resource, check};
 use super::obligation::Obligation;
 use super::outlook::Outlook;
-use super::program::{Core, Program};
+use super::program::{Core, Program, Words};
 use super::progress::{Engine, Reading};
 use super::registers::Value;
 use super::verdict::{Finality, Verdict};
@@ -143,7 +143,7 @@ impl Machine {
         formula: FormulaId,
         limits: &Limits,
     ) -> Result<Machine, LimitError> {
-        let program = Arc::new(Program::new(formulas, formula, limits)?);
+        let program = Arc::new(Program::new(formulas, formula, Words::Finite, limits)?);
         let outlooks = [true, false].map(|wanted| Outlook::new(&program, wanted, limits));
         let mut engine = Engine::new(program, limits);
         let start = engine.initial()?;

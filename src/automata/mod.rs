@@ -1,4 +1,5 @@
-//! Temporal logic over finite traces: formulas, their automata, and verdicts on prefixes.
+//! Temporal logic: formulas, their automata, and verdicts on prefixes; over finite traces here, over infinite words in
+//! [`omega`].
 //!
 //! A formula of linear temporal logic, with past and with bounds, becomes a minimal deterministic automaton whose
 //! transitions are shared decision diagrams over the atoms. Reading a trace then costs one walk down one diagram per
@@ -29,7 +30,7 @@
 //! takes all guesses at once.
 //!
 //! # What it does not do
-//! No infinite words. No data: atoms are numbers, and who computes them is not known here.
+//! No data: atoms are numbers, and who computes them is not known here.
 //!
 //! # Limits
 //! Every construction counts what it does and fails with a [`LimitError`] instead of running away.
@@ -65,6 +66,9 @@ mod minimize;
 mod product;
 mod states;
 mod verdict;
+
+// Infinite words.
+pub mod omega;
 
 // Formulas without automata.
 mod machine;

@@ -3,9 +3,9 @@
 //! Windows in steps shrink as they move on; windows in time are absolute from the moment their operator starts, so that
 //! such an obligation stays the same until its deadline has passed.
 
-use super::program::{Core, NodeId, Program};
+use super::program::{Core, NodeId, Program, Words};
 
-/// `node` holds at the next position; `strong` says that there must be one.
+/// `node` holds at the next position; `strong` says that there must be one, which is said on finite words only.
 ///
 /// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`. A window in time is absolute
 /// once the node has `started`, and until then that of the node; windows in steps are always as if started.
@@ -28,7 +28,7 @@ pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation
     };
     Obligation {
         node,
-        strong,
+        strong: strong && program.words == Words::Finite,
         started,
         lo,
         hi,

@@ -209,6 +209,7 @@ fn untimed(program: &Program, weaker: bool) -> (Program, Vec<Option<NodeId>>) {
     untimed.nodes.push(unit);
     untimed.past.push(false);
     untimed.looks_back.push(false);
+    untimed.promise.push(None);
     untimed.timed = false;
     let mut begun = vec![None; untimed.nodes.len()];
     let mut blurred = vec![false; untimed.nodes.len()];

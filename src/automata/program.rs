@@ -45,6 +45,15 @@ impl Window {
     }
 }
 
+/// Which words a program speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Words {
+    /// Non-empty finite ones.
+    Finite,
+    /// Infinite ones: there always is a next position, so nothing that is owed is strong or weak.
+    Infinite,
+}
+
 /// A node in negation normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Core {
@@ -77,6 +86,8 @@ pub(super) enum Core {
         rhs: NodeId,
         window: Window,
     },
+    /// A step puts off the witness of an `Until`; on infinite words only. Those that wait for the same witness share it.
+    Promise(u32),
 }
 
 /// What a register remembers of its operands, which contain no future.
@@ -107,6 +118,11 @@ pub(super) struct Program {
     /// Whether a node has a register anywhere below it.
     pub(super) looks_back: Vec<bool>,
     pub(super) timed: bool,
+    pub(super) words: Words,
+    /// Per node, the `Promise` of an `Until` without an end; none on finite words.
+    pub(super) promise: Vec<Option<NodeId>>,
+    /// Number of different promises.
+    pub(super) n_promises: u32,
 }
 
 impl Program {
@@ -114,9 +130,10 @@ impl Program {
     pub(super) fn new(
         formulas: &Formulas,
         formula: FormulaId,
+        words: Words,
         limits: &Limits,
     ) -> Result<Program, LimitError> {
-        super::desugar::desugar(formulas, formula, limits)
+        super::desugar::desugar(formulas, formula, words, limits)
     }
 
     /// The nodes that `root` needs, in their order, with what is known about each.
@@ -126,6 +143,7 @@ impl Program {
         root: NodeId,
         atoms: Vec<Atom>,
         n_guesses: usize,
+        words: Words,
     ) -> Program {
         let operands = |node: Core| match node {
             Core::Past { register, .. } => registers[register as usize].operands(),
@@ -147,6 +165,9 @@ impl Program {
             past: Vec::new(),
             looks_back: Vec::new(),
             timed: false,
+            words,
+            promise: Vec::new(),
+            n_promises: 0,
         };
         let mut place = vec![0; nodes.len()];
         let mut register_place: Vec<Option<u32>> = vec![None; registers.len()];
@@ -169,7 +190,34 @@ impl Program {
             program.push(moved);
         }
         program.root = place[root as usize];
+        program.promise = vec![None; program.nodes.len()];
+        if words == Words::Infinite {
+            program.add_promises();
+        }
         program
+    }
+
+    /// Gives every `Until` without an end its promise.
+    fn add_promises(&mut self) {
+        let mut waiting: Vec<NodeId> = Vec::new();
+        for index in 0..self.nodes.len() {
+            let Core::Until { rhs, window, .. } = self.nodes[index] else {
+                continue;
+            };
+            if window.hi != NEVER {
+                continue;
+            }
+            let known = waiting.iter().position(|&witness| witness == rhs);
+            let number = known.unwrap_or_else(|| {
+                waiting.push(rhs);
+                self.push(Core::Promise(waiting.len() as u32 - 1));
+                self.promise.push(None);
+                waiting.len() - 1
+            });
+            let first = self.nodes.len() - waiting.len();
+            self.promise[index] = Some((first + number) as NodeId);
+        }
+        self.n_promises = waiting.len() as u32;
     }
 
     fn push(&mut self, node: Core) {
@@ -206,7 +254,11 @@ impl Core {
     /// The operands that are nodes; those of a register are the register's.
     pub(super) fn operands(self) -> [Option<NodeId>; 2] {
         match self {
-            Core::True | Core::False | Core::Literal { .. } | Core::Past { .. } => [None, None],
+            Core::True
+            | Core::False
+            | Core::Literal { .. }
+            | Core::Past { .. }
+            | Core::Promise(_) => [None, None],
             Core::Next { operand, .. } => [Some(operand), None],
             Core::And(f, g) | Core::Or(f, g) => [Some(f), Some(g)],
             Core::Until { lhs, rhs, .. } | Core::Release { lhs, rhs, .. } => [Some(lhs), Some(rhs)],
@@ -215,7 +267,11 @@ impl Core {
 
     fn map(self, at: impl Fn(NodeId) -> NodeId) -> Core {
         match self {
-            Core::True | Core::False | Core::Literal { .. } | Core::Past { .. } => self,
+            Core::True
+            | Core::False
+            | Core::Literal { .. }
+            | Core::Past { .. }
+            | Core::Promise(_) => self,
             Core::And(f, g) => Core::And(at(f), at(g)),
             Core::Or(f, g) => Core::Or(at(f), at(g)),
             Core::Next { strong, operand } => Core::Next {

@@ -20,7 +20,7 @@ use super::configuration::{Configurations, Join, Pair, Union, collect};
 use super::diagram::{Cache, Combine, Diagrams, PairCache, Ref};
 use super::limits::{LimitError, Limits, Meter};
 use super::obligation::{Obligation, start};
-use super::program::{Core, NEVER, Program};
+use super::program::{Core, NEVER, Program, Words};
 use super::registers::{Lists, NO_REGISTERS, Now, Update, Value};
 use super::residual::{FALSE, Residuals, TRUE};
 
@@ -146,7 +146,18 @@ impl Engine {
         }
     }
 
-    fn step_pair(
+    fn step_pair(&mut self, pair: Pair, reading: Reading<'_>) -> Result<Ref, LimitError> {
+        let joined = self.successors(pair, reading)?;
+        self.project(joined)
+    }
+
+    /// A pair of registers and residual, by the number that [`Self::successors`] has at its leaves.
+    pub(super) fn pair(&self, number: u32) -> Pair {
+        self.pairs[number as usize]
+    }
+
+    /// The pairs after one more position, as a diagram over the letters that are not known and over the guesses.
+    pub(super) fn successors(
         &mut self,
         (registers, residual): Pair,
         reading: Reading<'_>,
@@ -168,14 +179,13 @@ impl Engine {
             }
             next = self.or(next, all)?;
         }
-        let joined = self.diagrams.apply(
+        self.diagrams.apply(
             &mut PairCache::default(),
             updated,
             next,
             &mut Join(&program, &self.residuals, &mut self.pairs),
             &mut self.meter,
-        )?;
-        self.project(joined)
+        )
     }
 
     /// Values of all nodes at the position that is read, and the registers after it.
@@ -254,6 +264,8 @@ impl Engine {
                         .branch(var, constant(!positive), constant(positive)),
                 }
             }
+            // Owed, never met: a step takes it off.
+            Core::Promise(_) => constant(true),
             Core::Past { register, positive } => {
                 let kind = program.registers[register as usize];
                 let register = register as usize;
@@ -331,12 +343,17 @@ impl Engine {
         }
         let later = Obligation {
             node,
-            strong: until,
+            strong: until && program.words == Words::Finite,
             started: true,
             lo,
             hi,
         };
-        let later = Ref::leaf(self.residuals.single(&program, later, &mut self.meter)?);
+        let mut later = Ref::leaf(self.residuals.single(&program, later, &mut self.meter)?);
+        if let Some(promise) = program.promise[node as usize] {
+            let owed = start(&program, promise, false);
+            let owed = Ref::leaf(self.residuals.single(&program, owed, &mut self.meter)?);
+            later = self.and(later, owed)?;
+        }
         if until {
             let go_on = self.and(lhs, later)?;
             self.or(here, go_on)

@@ -13,7 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::limits::{LimitError, Meter};
 use super::obligation::{Obligation, implies, start};
-use super::program::{Core, Program};
+use super::program::{Core, Program, Words};
 
 /// The residual without clauses: no continuation will do.
 pub(super) const FALSE: u32 = 0;
@@ -65,10 +65,38 @@ impl Residuals {
 
     /// Whether some obligation looks back past the position it is for.
     pub(super) fn needs_registers(&self, program: &Program, residual: u32) -> bool {
-        let looks_back = |&o: &u32| program.looks_back[self.obligation(o).node as usize];
         self.residuals[residual as usize]
             .iter()
-            .any(|&clause| self.clauses[clause as usize].iter().any(looks_back))
+            .any(|&clause| self.clause_needs_registers(program, clause))
+    }
+
+    /// As [`Self::needs_registers`], for one clause.
+    pub(super) fn clause_needs_registers(&self, program: &Program, clause: u32) -> bool {
+        let looks_back = |&o: &u32| program.looks_back[self.obligation(o).node as usize];
+        self.clauses[clause as usize].iter().any(looks_back)
+    }
+
+    /// A clause without its promises, and these.
+    pub(super) fn take_promises(
+        &mut self,
+        program: &Program,
+        clause: u32,
+        meter: &mut Meter,
+    ) -> Result<(u32, Vec<u32>), LimitError> {
+        let mut promises = Vec::new();
+        let mut rest = Vec::new();
+        for &owed in self.clause(clause).iter() {
+            match program.nodes[self.obligation(owed).node as usize] {
+                Core::Promise(number) => promises.push(number),
+                _ => rest.push(owed),
+            }
+        }
+        Ok((self.intern_clause(rest, meter)?, promises))
+    }
+
+    /// The residual of one clause.
+    pub(super) fn of_clause(&mut self, clause: u32, meter: &mut Meter) -> Result<u32, LimitError> {
+        self.intern(vec![clause], meter)
     }
 
     /// The residual of one obligation; conjunctions are taken apart.
@@ -88,7 +116,7 @@ impl Residuals {
                     continue;
                 }
                 Core::True if !o.strong => continue,
-                Core::False if o.strong => return Ok(FALSE),
+                Core::False if o.strong || program.words == Words::Infinite => return Ok(FALSE),
                 _ => {
                     let (id, new) = self.obligations.insert_full(o);
                     meter.grow(usize::from(new))?;

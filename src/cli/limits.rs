@@ -73,6 +73,8 @@ pub(super) fn explain(error: &LimitError) -> String {
             Resource::Nodes => "; `--max-nodes` raises it",
             Resource::Work => "; `--max-work` raises it",
             Resource::Atoms => "; `--max-letters` raises it",
+            // A set of marks is one machine word.
+            Resource::Marks => "",
         },
         LimitError::HistoryOfLocal => "",
     };
