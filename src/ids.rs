@@ -37,4 +37,14 @@ ids! {
     LocalId;
     /// A regular expression of the spec.
     RegexId;
+    /// An operator of branching time or of probability.
+    BranchingId;
+    /// Something said of a model or system.
+    ClaimId;
+    /// An abstraction of the spec.
+    AbstractionId;
+    /// A model of the spec.
+    ModelId;
+    /// A system, component or composition of the spec.
+    SystemId;
 }

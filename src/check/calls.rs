@@ -77,6 +77,7 @@ impl<'a> Checker<'a> {
                 "count" => self.count(scope, None, args, span),
                 "before" => self.before(scope, args, span),
                 "capture" => self.capture(scope, args, span),
+                "violated" => self.violated(scope, args, span),
                 _ => {
                     let args: Vec<&'a ast::Expr> = args.iter().map(|arg| &arg.value).collect();
                     self.function(scope, name, &args, expected, span)

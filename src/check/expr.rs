@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::branching::Place;
 use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
@@ -103,6 +104,16 @@ impl<'a> Checker<'a> {
             ExprKind::Index { base, index } => self.index(scope, base, index, span),
             ExprKind::Call { callee, args } => self.call(scope, callee, args, expected, span),
             ExprKind::CountWindow { bound, args } => self.count(scope, Some(bound), args, span),
+            ExprKind::Prime(operand) if self.place == Place::Clause(true) => {
+                let typed = self.at(Place::Clause(false), |checker| {
+                    checker.value(scope, operand, expected)
+                });
+                if typed.ty == Type::Error {
+                    return typed;
+                }
+                let ty = typed.ty.clone();
+                self.add(Expr::Next(typed.id), ty, span)
+            }
             ExprKind::Prime(_) => {
                 self.report(
                     Diagnostic::new(Code::G0325, span, "there is no next state here")
@@ -180,16 +191,16 @@ impl<'a> Checker<'a> {
             | ExprKind::Path { .. }
             | ExprKind::Probability { .. }
             | ExprKind::SteadyState { .. }
-            | ExprKind::Reward { .. } => {
-                self.not_built_formula(span);
-                self.wrong()
-            }
+            | ExprKind::Reward { .. } => self.branching(scope, expr),
             ExprKind::Error => self.wrong(),
         }
     }
 
     /// A condition as a value: a Boolean, never null.
     pub(super) fn boolean(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
+        if let Some(id) = self.state_condition(scope, expr) {
+            return id;
+        }
         let typed = self.value(scope, expr, Some(&Type::Bool));
         self.require_boolean(&typed, *expr.span);
         typed.id

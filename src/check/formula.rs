@@ -1,5 +1,6 @@
 //! Expressions as formulas.
 
+use super::branching::Place;
 use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
@@ -300,6 +301,7 @@ impl<'a> Checker<'a> {
         self.used.insert(item_ref);
         if args.is_empty()
             && let Some(made) = self.made_formulas.get(&item_ref)
+            && self.place == Place::Events
         {
             return *made;
         }
@@ -321,7 +323,7 @@ impl<'a> Checker<'a> {
         }
         let formula = self.formula(&inner, body);
         self.leave();
-        if params.is_empty() {
+        if params.is_empty() && self.place == Place::Events {
             self.made_formulas.insert(item_ref, formula);
         }
         formula
@@ -415,6 +417,20 @@ impl<'a> Checker<'a> {
             return None;
         }
         Some(bound)
+    }
+
+    /// A number of steps, as in `C<=k`.
+    pub(super) fn steps(&mut self, scope: &Scope<'a>, end: &'a BoundValue) -> Option<u32> {
+        match self.end(scope, end)? {
+            End::Steps(steps) => Some(steps),
+            End::Time(_) => {
+                self.report(
+                    Diagnostic::new(Code::G0314, end.span(), "a number of steps is asked for")
+                        .label("a length of time"),
+                );
+                None
+            }
+        }
     }
 
     fn end(&mut self, scope: &Scope<'a>, end: &'a BoundValue) -> Option<End> {
@@ -561,17 +577,6 @@ impl<'a> Checker<'a> {
             Diagnostic::new(Code::G0310, span, "a formula about the future has no value at this step")
                 .label("a value is asked for here")
                 .note("tracks, predicates of steps, `count` and comparisons see the past and this step only"),
-        );
-    }
-
-    pub(super) fn not_built_formula(&mut self, span: Span) {
-        self.report(
-            Diagnostic::new(
-                Code::G0410,
-                span,
-                "formulas of probability and of branching time are not built yet",
-            )
-            .label("this version cannot check it"),
         );
     }
 }

@@ -15,6 +15,8 @@
 //!
 //! One mistake gives one message: what is wrong has [`Type::Error`], which fits everywhere.
 
+mod abstraction;
+mod branching;
 mod calls;
 mod choice;
 mod expr;
@@ -22,6 +24,7 @@ mod formula;
 mod layout;
 mod literal;
 mod member;
+mod model;
 mod name;
 mod names;
 mod operators;
@@ -43,12 +46,13 @@ use smol_str::SmolStr;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir;
-use crate::ids::{ExprId, LocalId, TrackId};
+use crate::ids::{AbstractionId, ExprId, LocalId, ModelId, TrackId};
 use crate::project::Project;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 use crate::types::{EnumType, RecordType, Type};
 
+use branching::Place;
 use names::Names;
 use scope::Scope;
 
@@ -114,8 +118,16 @@ struct Checker<'a> {
     made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
     /// The same for definitions that are formulas.
     made_formulas: HashMap<names::ItemRef, crate::ids::FormulaId>,
-    /// Which definitions are formulas.
-    temporal: RefCell<HashMap<names::ItemRef, bool>>,
+    /// Which definitions are formulas, of events and of states.
+    temporal: RefCell<HashMap<(names::ItemRef, bool), bool>>,
+    /// What expressions speak of at the place that is being elaborated.
+    place: Place,
+    /// Abstractions that were made.
+    abstractions: HashMap<names::ItemRef, AbstractionId>,
+    /// The names that an abstraction declares in `over`.
+    abstraction_names: HashMap<AbstractionId, Scope<'a>>,
+    /// Models that were made; none where something is wrong with one.
+    models: HashMap<names::ItemRef, Option<ModelId>>,
     /// Definitions being inlined, innermost last.
     open: Vec<names::ItemRef>,
     /// Depth of every expression, by id.
@@ -148,6 +160,10 @@ impl<'a> Checker<'a> {
                 tracks: Vec::new(),
                 properties: Vec::new(),
                 tests: Vec::new(),
+                branchings: hir::Branchings::default(),
+                claims: Vec::new(),
+                abstractions: Vec::new(),
+                models: Vec::new(),
             },
             diagnostics,
             reported: HashSet::new(),
@@ -157,6 +173,10 @@ impl<'a> Checker<'a> {
             made: HashMap::new(),
             made_formulas: HashMap::new(),
             temporal: RefCell::new(HashMap::new()),
+            place: Place::Events,
+            abstractions: HashMap::new(),
+            abstraction_names: HashMap::new(),
+            models: HashMap::new(),
             open: Vec::new(),
             depths: Vec::new(),
             not_null: Vec::new(),
@@ -175,6 +195,7 @@ impl<'a> Checker<'a> {
         for (idx, item) in tree.items.iter().enumerate() {
             self.item(&scope, idx, item);
         }
+        self.about_states(&scope);
         for item in &tree.items {
             if let ast::ItemKind::Test(test) = &item.kind {
                 self.test(&scope, test, *item.span);
@@ -221,14 +242,44 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Property(def) => self.property(scope, item, def),
             ast::ItemKind::Rule(def) => self.rule(scope, item, def),
             ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),
-            ast::ItemKind::Abstraction(_) => self.not_built(item, "abstraction"),
-            ast::ItemKind::Model(_) => self.not_built(item, "model"),
-            ast::ItemKind::Query(_) => self.not_built(item, "query"),
+            ast::ItemKind::Abstraction(_) | ast::ItemKind::Model(_) | ast::ItemKind::Query(_) => {}
             ast::ItemKind::Enforce(_) => self.not_built(item, "enforce"),
             ast::ItemKind::System(_) => self.not_built(item, "system"),
             ast::ItemKind::Component(_) => self.not_built(item, "component"),
             ast::ItemKind::Compose(_) => self.not_built(item, "compose"),
         }
+    }
+
+    /// Abstractions, models and what is said of them, once all that they may speak of is known.
+    fn about_states(&mut self, scope: &Scope<'a>) {
+        let tree = &self.project.modules[0].tree;
+        for (idx, item) in tree.items.iter().enumerate() {
+            let item_ref = names::ItemRef {
+                module: 0,
+                item: idx,
+            };
+            match &item.kind {
+                ast::ItemKind::Abstraction(_) => {
+                    self.abstraction(item_ref);
+                }
+                ast::ItemKind::Model(_) => {
+                    self.model(item_ref);
+                }
+                _ => {}
+            }
+        }
+        for item in &tree.items {
+            self.claim_item(scope, item);
+        }
+        self.derive();
+    }
+
+    /// How many errors were found so far.
+    fn errors(&self) -> usize {
+        self.diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.is_error())
+            .count()
     }
 
     fn not_built(&mut self, item: &ast::Item, word: &str) {

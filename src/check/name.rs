@@ -64,6 +64,9 @@ impl<'a> Checker<'a> {
             }
             None => {}
         }
+        if self.is_of_chain(scope, name) {
+            return self.add(Expr::Label(name.text.clone()), Type::Json, *name.span);
+        }
         if let Some(item) = self.names.get(scope.module, Space::Value, &name.text) {
             return self.item_value(item, name, expected);
         }

@@ -18,7 +18,7 @@ pub(super) struct ItemRef {
     pub(super) item: usize,
 }
 
-/// The three namespaces.
+/// The namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Space {
     /// Lets, consts, predicates, tracks, templates, unsafe states; and the fields of the event.
@@ -27,6 +27,8 @@ pub(super) enum Space {
     Property,
     /// Enums and records.
     Type,
+    /// Abstractions, models and systems.
+    Model,
 }
 
 /// The names of all modules.
@@ -57,12 +59,21 @@ fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
         ast::ItemKind::Query(item) => (&item.name, &[Space::Property]),
         ast::ItemKind::Enum(item) => (&item.name, &[Space::Type]),
         ast::ItemKind::Record(item) => (&item.name, &[Space::Type]),
+        ast::ItemKind::Abstraction(item) => (&item.name, &[Space::Model]),
+        ast::ItemKind::Model(item) => (&item.name, &[Space::Model]),
+        ast::ItemKind::System(item) | ast::ItemKind::Component(item) => {
+            (&item.name, &[Space::Model])
+        }
+        ast::ItemKind::Compose(item) => (&item.name, &[Space::Model]),
         ast::ItemKind::Broken(item) => match item.word.as_str() {
             "enum" | "record" => (item.name.as_ref()?, &[Space::Type]),
             "property" | "rule" | "requirement" | "query" => {
                 (item.name.as_ref()?, &[Space::Property])
             }
             "unsafe" => (item.name.as_ref()?, &[Space::Value, Space::Property]),
+            "abstraction" | "model" | "system" | "component" | "compose" => {
+                (item.name.as_ref()?, &[Space::Model])
+            }
             _ => (item.name.as_ref()?, &[Space::Value]),
         },
         _ => return None,
@@ -135,7 +146,7 @@ impl<'a> Names<'a> {
         };
         for member in members {
             let mut found = false;
-            for space in [Space::Value, Space::Property, Space::Type] {
+            for space in [Space::Value, Space::Property, Space::Type, Space::Model] {
                 let Some(item) = self.items[target]
                     .get(&(space, member.name.text.clone()))
                     .copied()
@@ -230,6 +241,8 @@ impl Checker<'_> {
                     | ast::ItemKind::Rule(_)
                     | ast::ItemKind::Requirement(_)
                     | ast::ItemKind::Unsafe(_)
+                    | ast::ItemKind::Query(_)
+                    | ast::ItemKind::Model(_)
             )
         });
         if !judges {

@@ -2,16 +2,19 @@
 
 use smol_str::SmolStr;
 
+use super::branching::Place;
 use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
-    Expr, Formula, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Trigger, Unary,
+    Expr, Formula, Logic, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Trigger,
+    Unary,
 };
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TypeKind};
+use crate::syntax::visit::walk;
 use crate::types::Type;
 
 /// Attributes that properties of all kinds take.
@@ -21,11 +24,11 @@ pub(super) const ATTRIBUTES: &[&str] =
 /// What the attributes of an item say.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
-    id: Option<SmolStr>,
-    severity: Severity,
-    catastrophic: bool,
-    cites: Vec<SmolStr>,
-    owner: Option<SmolStr>,
+    pub(super) id: Option<SmolStr>,
+    pub(super) severity: Severity,
+    pub(super) catastrophic: bool,
+    pub(super) cites: Vec<SmolStr>,
+    pub(super) owner: Option<SmolStr>,
 }
 
 /// A formula with its outermost quantifier taken off.
@@ -154,20 +157,15 @@ impl<'a> Checker<'a> {
         item: &'a ast::Item,
         def: &'a ast::Property,
     ) {
-        let attributes = self.attributes(item, ATTRIBUTES);
-        match def.logic {
-            Some((ast::Logic::Ltl, _)) | None => {}
-            Some((_, span)) => {
-                self.not_built_formula(*span);
-                return;
-            }
-        }
-        if let Some(on) = &def.on {
-            self.report(
-                Diagnostic::new(Code::G0410, on.span, "models and systems are not built yet")
-                    .label("this version cannot check a property on one"),
-            );
+        if def.on.is_some() {
+            // Made once all that it may be about is known.
             return;
+        }
+        let attributes = self.attributes(item, ATTRIBUTES);
+        if let Some((ast::Logic::Ctl | ast::Logic::Pctl, span)) = def.logic
+            && !speaks_of_paths(&def.formula)
+        {
+            self.wrong_logic(*span, Logic::Ltl);
         }
         let message = def.message.as_ref();
         self.judged(
@@ -188,14 +186,10 @@ impl<'a> Checker<'a> {
         item: &'a ast::Item,
         def: &'a ast::Requirement,
     ) {
-        let attributes = self.attributes(item, ATTRIBUTES);
-        if let Some(on) = &def.on {
-            self.report(
-                Diagnostic::new(Code::G0410, on.span, "models and systems are not built yet")
-                    .label("this version cannot check a requirement on one"),
-            );
+        if def.on.is_some() {
             return;
         }
+        let attributes = self.attributes(item, ATTRIBUTES);
         let text = Some(def.text.value.clone());
         self.judged(
             scope,
@@ -458,15 +452,8 @@ impl<'a> Checker<'a> {
     }
 
     fn plain(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<Unquantified> {
-        if matches!(
-            expr.kind,
-            ExprKind::Ctl { .. }
-                | ExprKind::Path { .. }
-                | ExprKind::Probability { .. }
-                | ExprKind::SteadyState { .. }
-                | ExprKind::Reward { .. }
-        ) {
-            self.not_built_formula(*expr.span);
+        if is_branching(expr) {
+            self.about_what(*expr.span);
             return None;
         }
         let formula = self.formula(scope, expr);
@@ -567,7 +554,9 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, *def.name.span) {
             return;
         }
-        if self.is_temporal(&inner, &def.formula) {
+        if speaks_of_paths(&def.formula) {
+            self.at(Place::Any, |checker| checker.formula(&inner, &def.formula));
+        } else if self.is_temporal(&inner, &def.formula) {
             self.unquantified(&inner, &def.formula, 0);
         } else {
             let typed = self.value(&inner, &def.formula, Some(&Type::Bool));
@@ -592,6 +581,25 @@ impl<'a> Checker<'a> {
         let typed: Typed = self.add(Expr::Local(local), ty, Span::default());
         Binding::Value(typed)
     }
+}
+
+/// Whether an expression is an operator of branching time or of probability.
+pub(super) fn is_branching(expr: &ast::Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Ctl { .. }
+            | ExprKind::Path { .. }
+            | ExprKind::Probability { .. }
+            | ExprKind::SteadyState { .. }
+            | ExprKind::Reward { .. }
+    )
+}
+
+/// Whether there is such an operator anywhere in an expression.
+fn speaks_of_paths(expr: &ast::Expr) -> bool {
+    let mut found = false;
+    walk(expr, &mut |expr| found |= is_branching(expr));
+    found
 }
 
 fn scope_free(scope: &Scope<'_>, callee: &ast::Expr) -> bool {

@@ -102,7 +102,7 @@ impl Checker<'_> {
     }
 
     /// Whether something within the span was reported as wrong: what depends on it is not reported again.
-    fn has_error_within(&self, span: Span) -> bool {
+    pub(super) fn has_error_within(&self, span: Span) -> bool {
         self.diagnostics.iter().any(|diagnostic| {
             let at = diagnostic.span();
             diagnostic.is_error()

@@ -58,6 +58,22 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// This scope with what another one binds; values, since those mean the same everywhere.
+    pub(super) fn with_all(&self, other: &Scope<'a>) -> Scope<'a> {
+        let mut bound = Vec::new();
+        let mut frame = other.innermost.as_deref();
+        while let Some(here) = frame {
+            bound.push((here.name.clone(), here.binding.clone()));
+            frame = here.outer.as_deref();
+        }
+        bound
+            .into_iter()
+            .rev()
+            .fold(self.clone(), |scope, (name, binding)| {
+                scope.with(&name, binding)
+            })
+    }
+
     /// What a name is bound to, innermost first; none for names of the module.
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
         let mut frame = self.innermost.as_deref();

@@ -29,12 +29,13 @@ impl<'a> Checker<'a> {
             | ExprKind::TemporalInfix { .. }
             | ExprKind::LeadsTo { .. }
             | ExprKind::Precedes { .. }
-            | ExprKind::Instances { .. }
-            | ExprKind::Ctl { .. }
+            | ExprKind::Instances { .. } => true,
+            // Of states it is a condition, whatever it says of their paths.
+            ExprKind::Ctl { .. }
             | ExprKind::Path { .. }
             | ExprKind::Probability { .. }
             | ExprKind::SteadyState { .. }
-            | ExprKind::Reward { .. } => true,
+            | ExprKind::Reward { .. } => !self.place.is_states(),
             ExprKind::Unary {
                 op: ast::UnaryOp::Not,
                 operand,
@@ -93,7 +94,8 @@ impl<'a> Checker<'a> {
     }
 
     fn item_is_temporal(&self, item: super::names::ItemRef, depth: usize) -> bool {
-        if let Some(known) = self.temporal.borrow().get(&item) {
+        let key = (item, self.place.is_states());
+        if let Some(known) = self.temporal.borrow().get(&key) {
             return *known;
         }
         let scope = Scope::module(item.module);
@@ -104,7 +106,7 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Template(_) => true,
             _ => false,
         };
-        self.temporal.borrow_mut().insert(item, temporal);
+        self.temporal.borrow_mut().insert(key, temporal);
         temporal
     }
 }

@@ -114,7 +114,8 @@ impl Checker<'_> {
         }
     }
 
-    fn state_expr(&mut self, formula: FormulaId) -> ExprId {
+    /// A formula without future operators as an expression.
+    pub(super) fn state_expr(&mut self, formula: FormulaId) -> ExprId {
         let expr = match self.spec.formulas.get(formula).clone() {
             Formula::Letter(letter) => return self.spec.formulas.letter(letter).expr,
             Formula::False => Expr::Const(Value::Bool(false)),

@@ -110,6 +110,17 @@ codes! {
     G0325 Error "misplaced-prime" "a prime where there is no next state";
     G0326 Error "incomplete-cases" "`cases` without `else`, or arms after it";
 
+    G0330 Error "no-subject" "a formula about models or systems that names none";
+    G0331 Error "wrong-logic" "a formula in another logic than is asserted";
+    G0332 Error "path-or-state" "a formula of a path where one of a state is asked for, or a number where a condition is";
+    G0333 Error "wrong-threshold" "a threshold or setting that is no constant number, or is out of range";
+    G0334 Error "undecided" "a condition that the states of an abstraction do not decide";
+    G0335 Error "not-finite" "a component with infinitely many values";
+    G0336 Error "duplicate-component" "a component that tells no more states apart";
+    G0337 Error "one-state" "an abstraction that tells no states apart";
+    G0338 Error "wrong-setting" "a setting of `learn` that does not fit";
+    G0339 Error "no-event" "a value of an event where no event is at hand";
+
     // 04 lowering and limits
     G0401 Error "nesting-limit" "brackets and operators nest too deep";
     G0402 Error "too-deep" "definitions or expressions nest beyond a limit";

@@ -192,6 +192,12 @@ impl<'a> Lower<'a> {
         Ok(match spec.exprs.get(expr) {
             Expr::Const(value) => Node::Const(value.clone()),
             Expr::Unknown => Node::Unknown,
+            // Only said of states of models and systems; the checker lets none of them into what events are asked.
+            Expr::State(_)
+            | Expr::Next(_)
+            | Expr::Label(_)
+            | Expr::Violated(_)
+            | Expr::Branching(_) => Node::Unknown,
             Expr::Field(field) => Node::Field(position(*field)),
             Expr::Meta(field) => Node::Meta(position(*field)),
             Expr::Track(track, args) => {

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
-use crate::ids::{ExprId, LocalId, RegexId, TrackId};
+use crate::ids::{BranchingId, ExprId, LocalId, PropertyId, RegexId, TrackId};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -116,6 +116,17 @@ pub enum Expr {
     /// A past operator where a value is asked for (within tracks, predicates of tracks, `count`, comparisons); past
     /// operators of formulas are [`Formula`](super::Formula)s. The second operand is that of `Since` and `BackTo`.
     Past(PastOp, Option<Window>, ExprId, Option<ExprId>),
+    /// A variable of the system that is spoken of, by position. This and the variants after it stand only in what is
+    /// said of states of models and systems, never in what is evaluated on events.
+    State(usize),
+    /// `e'`: the value of the operand in the next state; in `step` of abstractions and systems.
+    Next(ExprId),
+    /// A label, or a variable of an imported chain: found by its name when the chain is at hand.
+    Label(SmolStr),
+    /// `violated(r)`: whether the rule or property has been violated so far.
+    Violated(PropertyId),
+    /// `A`, `E`, `P`, `S`, `R`: what is true of the paths from a state.
+    Branching(BranchingId),
 }
 
 /// Comparisons. On null, order is false; between other different types it is unknown and a data error.
@@ -292,7 +303,11 @@ impl Exprs {
             | Expr::Meta(_)
             | Expr::Param(_)
             | Expr::Var(_)
-            | Expr::Local(_) => Vec::new(),
+            | Expr::Local(_)
+            | Expr::State(_)
+            | Expr::Label(_)
+            | Expr::Violated(_)
+            | Expr::Branching(_) => Vec::new(),
             Expr::Track(_, args) | Expr::Call(_, args) | Expr::List(args) | Expr::Set(args) => {
                 args.to_vec()
             }
@@ -303,7 +318,8 @@ impl Exprs {
             | Expr::Neg(e)
             | Expr::Cast(e)
             | Expr::Capture(e, _, _)
-            | Expr::Before(e) => vec![*e],
+            | Expr::Before(e)
+            | Expr::Next(e) => vec![*e],
             Expr::Index(a, b)
             | Expr::And(a, b)
             | Expr::Or(a, b)

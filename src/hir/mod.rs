@@ -7,8 +7,10 @@
 //!
 //! `hir` knows nothing of the text but spans. The meaning of every node is defined, as code, in `reference`.
 
+pub mod branching;
 pub mod expr;
 pub mod formula;
+pub mod model;
 pub mod property;
 pub mod reads;
 
@@ -16,13 +18,19 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::ids::{ExprId, LetterId, PropertyId, TrackId};
+use crate::ids::{AbstractionId, ClaimId, ExprId, LetterId, ModelId, PropertyId, TrackId};
 use crate::signature::Signature;
 use crate::source::Span;
 use crate::types::{EnumType, Type};
 
+pub use branching::{
+    Ask, Branching, Branchings, Claim, ClaimFormula, ClaimKind, Logic, RewardKind, Subject,
+};
 pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
 pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
+pub use model::{
+    Abstraction, Component, Domain, Learn, Model, ModelSource, Pac, Source, StateReward,
+};
 pub use property::{
     Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
 };
@@ -49,6 +57,14 @@ pub struct Spec {
     pub properties: Vec<Property>,
     /// The tests, in order of declaration.
     pub tests: Vec<Test>,
+    /// The operators of branching time and of probability.
+    pub branchings: Branchings,
+    /// What is said of models and systems, in order of declaration.
+    pub claims: Vec<Claim>,
+    /// The abstractions, in order of declaration, then those that models derive.
+    pub abstractions: Vec<Abstraction>,
+    /// The models, in order of declaration.
+    pub models: Vec<Model>,
 }
 
 /// The expressions of the `trace` block.
@@ -103,6 +119,37 @@ impl Spec {
     /// The letter of this id.
     pub fn letter(&self, id: LetterId) -> &Letter {
         self.formulas.letter(id)
+    }
+
+    /// The claim of this id.
+    pub fn claim(&self, id: ClaimId) -> &Claim {
+        &self.claims[id.index()]
+    }
+
+    /// The abstraction of this id.
+    pub fn abstraction(&self, id: AbstractionId) -> &Abstraction {
+        &self.abstractions[id.index()]
+    }
+
+    /// The model of this id.
+    pub fn model(&self, id: ModelId) -> &Model {
+        &self.models[id.index()]
+    }
+
+    /// The claim of this name.
+    pub fn find_claim(&self, name: &str) -> Option<ClaimId> {
+        self.claims
+            .iter()
+            .position(|claim| claim.name == name)
+            .map(ClaimId::new)
+    }
+
+    /// The model of this name.
+    pub fn find_model(&self, name: &str) -> Option<ModelId> {
+        self.models
+            .iter()
+            .position(|model| model.name == name)
+            .map(ModelId::new)
     }
 
     /// The property of this name.

@@ -33,6 +33,10 @@ impl Build {
                 tracks: Vec::new(),
                 properties: Vec::new(),
                 tests: Vec::new(),
+                branchings: guard_lang::hir::Branchings::default(),
+                claims: Vec::new(),
+                abstractions: Vec::new(),
+                models: Vec::new(),
             },
         }
     }

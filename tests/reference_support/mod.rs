@@ -38,6 +38,10 @@ impl SpecBuilder {
                 tracks: Vec::new(),
                 properties: Vec::new(),
                 tests: Vec::new(),
+                branchings: guard_lang::hir::Branchings::default(),
+                claims: Vec::new(),
+                abstractions: Vec::new(),
+                models: Vec::new(),
             },
         }
     }

@@ -1,0 +1,276 @@
+//! What is said of models and systems: operators of branching time and of probability, and the items that use them.
+//!
+//! A *state formula* is a Boolean expression whose leaves may also be [`Branching`] operators, labels
+//! ([`Expr::Label`](super::Expr::Label)) and [`Expr::Violated`](super::Expr::Violated). A *path formula* is a
+//! [`Formula`](super::Formula) whose letters are state formulas. So everything that is true of expressions and formulas
+//! (one node for equal ones, operands first) is true of these, and nesting needs no second way.
+
+use smol_str::SmolStr;
+
+use super::{Compare, Exprs, Formulas, Severity};
+use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, SystemId};
+use crate::source::Span;
+use crate::value::Number;
+
+/// An operator that looks at the paths from a state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Branching {
+    /// `A[φ]`, `E[φ]`; `AG a` is `A[G a]`.
+    Path {
+        /// On all paths, rather than on some path.
+        all: bool,
+        /// The path formula.
+        path: FormulaId,
+    },
+    /// `P~p[φ]`, `P=?[φ]`, `P=?[φ given ψ]`.
+    Probability {
+        /// What is asked of it.
+        ask: Ask,
+        /// The path formula.
+        path: FormulaId,
+        /// The path formula that is taken to hold.
+        given: Option<FormulaId>,
+    },
+    /// `S~p[a]`: the share of time, in the long run.
+    Steady {
+        /// What is asked of it.
+        ask: Ask,
+        /// The state formula.
+        state: ExprId,
+    },
+    /// `R{"name"}~r[…]`
+    Reward {
+        /// The reward structure; none means the one without a name, or 1 per step.
+        name: Option<SmolStr>,
+        /// What is asked of it.
+        ask: Ask,
+        /// What is accumulated.
+        kind: RewardKind,
+    },
+}
+
+/// `=?`, or a comparison with a threshold.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ask {
+    /// The number itself.
+    Value,
+    /// Whether it compares so; never [`Compare::Eq`].
+    Compare(Compare, Number),
+}
+
+/// What a reward operator accumulates.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RewardKind {
+    /// `F a`: until the state formula holds.
+    Reach(ExprId),
+    /// `C`, `C<=k`
+    Cumulative(Option<u32>),
+    /// `I=k`
+    Instant(u32),
+    /// `S`
+    Steady,
+}
+
+/// A model or system that something is said of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// `on m`, of a `model`.
+    Model(ModelId),
+    /// `on s`, of a `system`, `component` or `compose`.
+    System(SystemId),
+}
+
+/// The logics that formulas are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Logic {
+    /// A path formula: it holds on all paths.
+    Ltl,
+    /// `A` and `E`, each with one temporal operator over state formulas.
+    Ctl,
+    /// `A` and `E` over any path formula.
+    CtlStar,
+    /// With `P`, `R` or `S`.
+    Pctl,
+}
+
+impl Logic {
+    /// Its name, lower case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Logic::Ltl => "ltl",
+            Logic::Ctl => "ctl",
+            Logic::CtlStar => "ctl*",
+            Logic::Pctl => "pctl",
+        }
+    }
+}
+
+/// What a claim says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimFormula {
+    /// A state formula: Boolean, or a float where the root is `=?`.
+    State(ExprId),
+    /// A path formula, on all paths from the initial states.
+    Path(FormulaId),
+}
+
+/// How a claim was declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimKind {
+    /// `property … on m`
+    Property,
+    /// `query … on m`
+    Query,
+    /// `requirement … { formal … on m }`
+    Requirement,
+}
+
+/// Something said of a model or system.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its name.
+    pub name: SmolStr,
+    /// `@id`
+    pub id: Option<SmolStr>,
+    /// How it was declared.
+    pub kind: ClaimKind,
+    /// Of what.
+    pub on: Subject,
+    /// In which logic.
+    pub logic: Logic,
+    /// What it says.
+    pub formula: ClaimFormula,
+    /// `@severity`
+    pub severity: Severity,
+    /// `@catastrophic`
+    pub catastrophic: bool,
+    /// `message "…"`: text only, since no event is at hand.
+    pub message: Option<SmolStr>,
+    /// Documentation, without markers.
+    pub doc: SmolStr,
+    /// The English sentence of a requirement.
+    pub requirement: Option<SmolStr>,
+    /// `@cites`
+    pub cites: Vec<SmolStr>,
+    /// `@owner`
+    pub owner: Option<SmolStr>,
+    /// The formula as it stands in the text, on one line.
+    pub text: SmolStr,
+    /// The whole declaration.
+    pub span: Span,
+    /// Where the formula stands.
+    pub formula_span: Span,
+}
+
+/// The operators of a spec, by [`BranchingId`].
+#[derive(Clone, Debug, Default)]
+pub struct Branchings {
+    nodes: indexmap::IndexSet<Branching>,
+}
+
+impl Branchings {
+    /// The id of this operator, made where it is new.
+    pub fn add(&mut self, branching: Branching) -> BranchingId {
+        BranchingId::new(self.nodes.insert_full(branching).0)
+    }
+
+    /// The operator.
+    pub fn get(&self, id: BranchingId) -> &Branching {
+        &self.nodes[id.index()]
+    }
+
+    /// How many there are; what an operator contains was added before it.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+impl Branching {
+    /// The path formulas and state formulas directly in it.
+    pub fn parts(&self) -> (Vec<FormulaId>, Vec<ExprId>) {
+        match self {
+            Branching::Path { path, .. } => (vec![*path], Vec::new()),
+            Branching::Probability { path, given, .. } => (
+                [Some(*path), *given].into_iter().flatten().collect(),
+                Vec::new(),
+            ),
+            Branching::Steady { state, .. } => (Vec::new(), vec![*state]),
+            Branching::Reward { kind, .. } => match kind {
+                RewardKind::Reach(state) => (Vec::new(), vec![*state]),
+                RewardKind::Cumulative(_) | RewardKind::Instant(_) | RewardKind::Steady => {
+                    (Vec::new(), Vec::new())
+                }
+            },
+        }
+    }
+
+    /// The state formulas in it: its own, and the letters of its path formulas.
+    pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
+        let (paths, mut states) = self.parts();
+        for path in paths {
+            let letters = formulas.letters_of(path);
+            states.extend(
+                letters
+                    .into_iter()
+                    .map(|letter| formulas.letter(letter).expr),
+            );
+        }
+        states
+    }
+}
+
+impl ClaimFormula {
+    /// The state formulas in it: itself, or the letters of the path formula.
+    pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
+        match self {
+            ClaimFormula::State(state) => vec![*state],
+            ClaimFormula::Path(path) => {
+                let letters = formulas.letters_of(*path);
+                letters
+                    .into_iter()
+                    .map(|letter| formulas.letter(letter).expr)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// All expressions below these state formulas, also within operators, each once and what is nested first.
+pub fn below(
+    exprs: &Exprs,
+    formulas: &Formulas,
+    branchings: &Branchings,
+    roots: impl IntoIterator<Item = ExprId>,
+) -> Vec<ExprId> {
+    fn visit(
+        id: ExprId,
+        tables: (&Exprs, &Formulas, &Branchings),
+        seen: &mut rustc_hash::FxHashSet<ExprId>,
+        order: &mut Vec<ExprId>,
+    ) {
+        if !seen.insert(id) {
+            return;
+        }
+        let (exprs, formulas, branchings) = tables;
+        for operand in exprs.operands(id) {
+            visit(operand, tables, seen, order);
+        }
+        if let super::Expr::Branching(branching) = exprs.get(id) {
+            for state in branchings.get(*branching).states(formulas) {
+                visit(state, tables, seen, order);
+            }
+        }
+        order.push(id);
+    }
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut order = Vec::new();
+    for root in roots {
+        visit(root, (exprs, formulas, branchings), &mut seen, &mut order);
+    }
+    order
+}
