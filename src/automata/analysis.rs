@@ -48,6 +48,16 @@ impl Dfa {
         self.accepting_where(|verdict| verdict != Verdict::Violated)
     }
 
+    /// The prefixes that can be gone on with: some longer trace satisfies the formula. Unlike
+    /// [`enforceable_part`](Self::enforceable_part) it leaves out those that can only end.
+    #[must_use]
+    pub fn extendable_part(&self) -> Dfa {
+        self.accepting_at(|state| {
+            let mut next = self.successors(state).into_iter();
+            next.any(|next| self.finality(next) != Finality::FinalFalse)
+        })
+    }
+
     /// No non-empty trace is presumably violated.
     pub fn is_safety(&self) -> bool {
         self.class().safety

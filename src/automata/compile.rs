@@ -36,14 +36,25 @@ pub fn compile(
     formula: FormulaId,
     limits: &Limits,
 ) -> Result<Dfa, CompileError> {
+    compile_counted(formulas, formula, limits).0
+}
+
+/// As [`compile`], with the work that was done, for callers that share a budget between many formulas.
+pub fn compile_counted(
+    formulas: &Formulas,
+    formula: FormulaId,
+    limits: &Limits,
+) -> (Result<Dfa, CompileError>, u64) {
     if formulas.is_timed(formula) {
-        return Err(CompileError::Timed);
+        return (Err(CompileError::Timed), 0);
     }
     let mut budget = Budget {
         limits,
         left: limits.work,
     };
-    Ok(budget.compile(formulas, formula, DEPTH)?)
+    let made = budget.compile(formulas, formula, DEPTH);
+    let work = limits.work.saturating_sub(budget.left);
+    (made.map_err(CompileError::from), work)
 }
 
 /// As [`compile`], but as constructed: states may be equivalent, and the initial state is never entered again.

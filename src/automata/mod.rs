@@ -75,7 +75,7 @@ mod machine;
 mod outlook;
 
 pub use analysis::{Class, Letter, Word};
-pub use compile::{compile, compile_raw};
+pub use compile::{compile, compile_counted, compile_raw};
 pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};

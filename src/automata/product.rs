@@ -126,9 +126,15 @@ impl Dfa {
     /// The automaton of the prefixes whose verdict is `wanted`, minimal.
     #[must_use]
     pub fn accepting_where(&self, wanted: impl Fn(Verdict) -> bool) -> Dfa {
+        self.accepting_at(|state| wanted(self.verdict(state)))
+    }
+
+    /// The automaton of the prefixes that lead to a state that is `wanted`, minimal.
+    #[must_use]
+    pub fn accepting_at(&self, wanted: impl Fn(StateId) -> bool) -> Dfa {
         let mut dfa = self.clone();
         for (row, state) in dfa.rows.iter_mut().zip(self.states()) {
-            row.accepting = wanted(self.verdict(state));
+            row.accepting = wanted(state);
         }
         // Minimising decides the finality of every state anew.
         dfa.minimized()
@@ -164,7 +170,7 @@ impl Dfa {
     }
 
     /// As [`Dfa::product`], with the work that was done.
-    pub(super) fn product_counted(
+    pub fn product_counted(
         &self,
         other: &Dfa,
         accepts: impl Fn(bool, bool) -> bool,
@@ -228,12 +234,36 @@ impl Dfa {
         wanted: impl Fn(bool, bool) -> bool,
         limits: &Limits,
     ) -> Result<Option<Word>, LimitError> {
+        self.search_counted(other, traces, wanted, limits).0
+    }
+
+    /// As [`Dfa::search`], with the work that was done.
+    pub fn search_counted(
+        &self,
+        other: &Dfa,
+        traces: Traces,
+        wanted: impl Fn(bool, bool) -> bool,
+        limits: &Limits,
+    ) -> (Result<Option<Word>, LimitError>, u64) {
         let mut pairs = Pairs::new(self, other);
+        let found = pairs.search(traces, wanted, limits);
+        (found, pairs.work())
+    }
+}
+
+impl Pairs<'_> {
+    fn search(
+        &mut self,
+        traces: Traces,
+        wanted: impl Fn(bool, bool) -> bool,
+        limits: &Limits,
+    ) -> Result<Option<Word>, LimitError> {
+        let pairs = self;
         let hit = |pairs: &Pairs<'_>, index: usize| {
             let (a, b) = pairs.accepting(index);
             wanted(a, b)
         };
-        if traces == Traces::All && hit(&pairs, 0) {
+        if traces == Traces::All && hit(pairs, 0) {
             return Ok(Some(Word::new()));
         }
         // How each pair was first reached; the initial one has no entry unless it is entered again.
@@ -245,7 +275,7 @@ impl Dfa {
             let root = pairs.step(index as usize, limits)?;
             for (letter, target) in paths(&pairs.diagrams, root) {
                 let first = !from.contains_key(&target);
-                let found = hit(&pairs, target as usize);
+                let found = hit(pairs, target as usize);
                 if found {
                     let mut word = vec![letter];
                     let mut at = index;

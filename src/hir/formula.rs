@@ -149,6 +149,38 @@ impl Formulas {
         }
     }
 
+    /// `true` or `false`.
+    pub fn constant(&mut self, value: bool) -> FormulaId {
+        self.add(if value { Formula::True } else { Formula::False })
+    }
+
+    /// The same operator on other operands; as many as [`operands`](Self::operands) gives.
+    pub fn with_operands(&mut self, id: FormulaId, operands: &[FormulaId]) -> FormulaId {
+        let node = match (self.get(id).clone(), operands) {
+            (Formula::Not(_), [a]) => Formula::Not(*a),
+            (Formula::And(..), [a, b]) => Formula::And(*a, *b),
+            (Formula::Or(..), [a, b]) => Formula::Or(*a, *b),
+            (Formula::Implies(..), [a, b]) => Formula::Implies(*a, *b),
+            (Formula::Iff(..), [a, b]) => Formula::Iff(*a, *b),
+            (Formula::Unary(op, bound, _), [a]) => Formula::Unary(op, bound, *a),
+            (Formula::Binary(op, bound, ..), [a, b]) => Formula::Binary(op, bound, *a, *b),
+            (node, _) => node,
+        };
+        self.add(node)
+    }
+
+    /// The formula with another part at a place, which is the path to it: the position of an operand in each node.
+    pub fn with_part(&mut self, id: FormulaId, path: &[usize], part: FormulaId) -> FormulaId {
+        let Some((first, rest)) = path.split_first() else {
+            return part;
+        };
+        let mut operands = self.operands(id);
+        if let Some(operand) = operands.get_mut(*first) {
+            *operand = self.with_part(*operand, rest, part);
+        }
+        self.with_operands(id, &operands)
+    }
+
     /// The letters of a formula, each once, in order of first appearance.
     pub fn letters_of(&self, id: FormulaId) -> Vec<LetterId> {
         let mut seen = vec![false; self.len()];

@@ -4,30 +4,17 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 
-use crate::automata::{self, Atom, Dfa, Limits, Verdict, Word};
+use crate::automata::{Atom, Dfa, Limits, Verdict, Word};
 use crate::hir::Spec;
-use crate::ids::{FormulaId, LetterId};
-use crate::translate::translate;
+use crate::ids::FormulaId;
+use crate::translate::{automaton, letter_text, literal};
 
 /// The minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///
 /// # Errors
 /// Bounds in time, or a limit; the text says which.
 pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
-    let mut formulas = automata::Formulas::new();
-    let atom = |letter: LetterId| Atom(u32::try_from(letter.index()).unwrap_or(u32::MAX));
-    let root = translate(&spec.formulas, formula, atom, &mut formulas);
-    automata::compile(&formulas, root, &Limits::default()).map_err(|error| error.to_string())
-}
-
-/// The text of a letter in one line.
-pub fn letter_text(spec: &Spec, atom: Atom) -> String {
-    let text = spec
-        .formulas
-        .letters()
-        .get(atom.0 as usize)
-        .map_or("?", |letter| letter.text.as_str());
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    automaton(&spec.formulas, formula, &Limits::default()).map_err(|error| error.to_string())
 }
 
 /// A word as lists of literals: `["high_risk", "!approval"]`. What is not listed may be either.
@@ -35,20 +22,10 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
     let step = |letter: &Vec<(Atom, bool)>| {
         letter
             .iter()
-            .map(|(atom, holds)| literal(&letter_text(spec, *atom), *holds))
+            .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
             .collect::<Vec<_>>()
     };
     json!(word.iter().map(step).collect::<Vec<_>>())
-}
-
-/// A letter, or its negation.
-pub fn literal(text: &str, holds: bool) -> String {
-    let name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    match (holds, name) {
-        (true, _) => text.to_owned(),
-        (false, true) => format!("!{text}"),
-        (false, false) => format!("!({text})"),
-    }
 }
 
 fn verdict_word(verdict: Verdict) -> &'static str {
@@ -71,7 +48,7 @@ pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
                 .map(|(cube, target)| {
                     let when: Vec<String> = cube
                         .iter()
-                        .map(|(atom, holds)| literal(&letter_text(spec, *atom), *holds))
+                        .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
                         .collect();
                     json!({"when": when, "to": target.index()})
                 })
@@ -82,7 +59,7 @@ pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
     let atoms: Vec<String> = dfa
         .atoms()
         .iter()
-        .map(|atom| letter_text(spec, *atom))
+        .map(|atom| letter_text(&spec.formulas, *atom))
         .collect();
     json!({"initial": dfa.initial().index(), "atoms": atoms, "states": states})
 }
@@ -94,7 +71,7 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let names: Vec<String> = atoms
         .iter()
-        .map(|atom| quoted(&letter_text(spec, *atom)))
+        .map(|atom| quoted(&letter_text(&spec.formulas, *atom)))
         .collect();
     let _ = writeln!(
         out,
@@ -179,7 +156,7 @@ pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
         for (cube, target) in edges {
             let literals: Vec<String> = cube
                 .iter()
-                .map(|(atom, holds)| literal(&letter_text(spec, *atom), *holds))
+                .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
                 .collect();
             let label = if literals.is_empty() {
                 "any".to_owned()

@@ -4,7 +4,7 @@ mod object;
 
 use std::io::{self, Write};
 
-use super::automaton::{build, letter_text, literal};
+use super::automaton::build;
 use super::text::wrap;
 use super::{Finality, Paint, words};
 use crate::automata::{Class, Dfa, Traces, Verdict, Word};
@@ -13,6 +13,7 @@ use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
 use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
+use crate::translate::Steps;
 
 /// An explanation of one property.
 #[derive(Debug)]
@@ -212,30 +213,8 @@ impl<'s> Explanation<'s> {
         )
     }
 
-    /// A line per step; equal steps in a row are one.
     fn example(&self, word: Option<Word>) -> Vec<String> {
-        let mut runs: Vec<(usize, usize, String)> = Vec::new();
-        for (step, letter) in word.into_iter().flatten().enumerate() {
-            let literals: Vec<String> = letter
-                .iter()
-                .map(|(atom, holds)| literal(&letter_text(self.spec, *atom), *holds))
-                .collect();
-            let text = if literals.is_empty() {
-                "anything".to_owned()
-            } else {
-                literals.join(", ")
-            };
-            match runs.last_mut() {
-                Some((_, last, same)) if *same == text => *last = step,
-                _ => runs.push((step, step, text)),
-            }
-        }
-        runs.into_iter()
-            .map(|(first, last, text)| match first == last {
-                true => format!("step {first}: {text}"),
-                false => format!("steps {first} to {last}: {text}"),
-            })
-            .collect()
+        Steps::new(&self.spec.formulas, &word.unwrap_or_default()).lines()
     }
 }
 

@@ -1,8 +1,35 @@
-//! Formulas of the core language as `automata` reads them: letters become atoms.
+//! Between the core language and `automata`: formulas become automata, letters atoms, and words are told in the names of
+//! letters again.
 
-use crate::automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval};
+mod word;
+
+use crate::automata::{
+    Atom, CompileError, Dfa, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Limits,
+    compile,
+};
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::{FormulaId, LetterId};
+
+pub use word::{Steps, letter_text, literal};
+
+/// The atom that stands for a letter.
+pub fn atom(letter: LetterId) -> Atom {
+    Atom(u32::try_from(letter.index()).unwrap_or(u32::MAX))
+}
+
+/// The minimal automaton of a formula. Atoms have the numbers of letters.
+///
+/// # Errors
+/// Bounds in time, or a limit.
+pub fn automaton(
+    formulas: &Formulas,
+    formula: FormulaId,
+    limits: &Limits,
+) -> Result<Dfa, CompileError> {
+    let mut translated = AFormulas::new();
+    let root = translate(formulas, formula, atom, &mut translated);
+    compile(&translated, root, limits)
+}
 
 /// A formula of the spec among those of `automata`. `atom` numbers its letters.
 ///

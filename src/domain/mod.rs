@@ -1,0 +1,67 @@
+//! What conditions can be: a sound decision over the types of what they read.
+//!
+//! Input: expressions of a spec; answer: whether some step makes each of them what is asked. The values of every term (a
+//! field, a member, a track, what a function gives) fall into finitely many classes that all questions asked of it treat
+//! alike: each constant it is compared with, the gaps between them, null, and the rest. A search over these classes
+//! evaluates the conditions as the language does and splits a term only when it decides.
+//!
+//! # Soundness
+//! The classes of two terms are taken to be independent, and what is not understood (a regular expression on a text that
+//! is no constant, an element of a list, a past operator) may be either way. So more steps are thought possible than are:
+//! *impossible* is certain, and *possible* means that nothing was found against it. Values that are not recorded are left
+//! out of account: a condition that is said to be always true may still be unknown.
+//!
+//! # Limits
+//! A search is exponential in the number of terms at worst; [`Work`] ends it, and then there is no answer.
+
+mod class;
+mod eval;
+mod question;
+mod reach;
+mod search;
+
+use crate::hir::Spec;
+use crate::ids::ExprId;
+
+pub use reach::Reachable;
+
+/// What searches may still cost, in visits of expressions. Shared by all searches that are given it.
+#[derive(Clone, Debug)]
+pub struct Work {
+    left: u64,
+    each: u64,
+}
+
+impl Work {
+    /// So many visits in all, and so many for one search.
+    pub fn new(total: u64, each: u64) -> Work {
+        Work { left: total, each }
+    }
+}
+
+/// A condition with the truth that is asked of it.
+pub type Goal = (ExprId, bool);
+
+/// Whether a step can give all of these conditions the truth that is asked of each; none where the work does not suffice.
+///
+/// With `tracks`, tracks have together only values that some run leads to.
+///
+/// ```
+/// use guard_lang::{check, domain, front, project::NoFiles};
+///
+/// let text = "event { n: int }\npredicate p = n > 3 and n < 4\nproperty q = never p\n";
+/// let spec = front("n.guard", text, &NoFiles, check::Limits::default()).spec.ok_or("wrong")?;
+/// let letter = spec.formulas.letters()[0].expr;
+/// let mut work = domain::Work::new(10_000, 10_000);
+/// assert_eq!(domain::possible(&spec, &[(letter, true)], None, &mut work), Some(false));
+/// assert_eq!(domain::possible(&spec, &[(letter, false)], None, &mut work), Some(true));
+/// # Ok::<(), &str>(())
+/// ```
+pub fn possible(
+    spec: &Spec,
+    goals: &[Goal],
+    tracks: Option<&Reachable>,
+    work: &mut Work,
+) -> Option<bool> {
+    search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).possible(goals)
+}

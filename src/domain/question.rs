@@ -1,0 +1,187 @@
+//! Which questions are asked of each term.
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
+
+use crate::hir::{Builtin, Compare, Expr, Spec};
+use crate::ids::ExprId;
+use crate::value::Value;
+
+/// A question that the value of a term answers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Question {
+    /// `t == v`
+    Equals(Value),
+    /// `t in [v, w]`
+    Among(Vec<Value>),
+    /// `t < v` and its like.
+    Order(Compare, Value),
+    /// A question about a text, by the expression that asks it.
+    Text(ExprId),
+}
+
+/// What is asked of one term.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// The questions, each once.
+    pub(super) questions: Vec<Question>,
+    /// Whether the value itself matters, because it is compared with one that is no constant.
+    pub(super) exact: bool,
+}
+
+impl Asked {
+    /// Every constant that is mentioned, in order, each once.
+    pub(super) fn constants(&self) -> Vec<Value> {
+        let mut values: Vec<Value> = Vec::new();
+        for question in &self.questions {
+            match question {
+                Question::Equals(value) | Question::Order(_, value) => values.push(value.clone()),
+                Question::Among(list) => values.extend(list.iter().cloned()),
+                Question::Text(_) => {}
+            }
+        }
+        values.sort();
+        values.dedup();
+        values
+    }
+
+    /// Whether the order of values is asked about.
+    pub(super) fn ordered(&self) -> bool {
+        let order = |question: &Question| matches!(question, Question::Order(..));
+        self.questions.iter().any(order)
+    }
+
+    fn push(&mut self, question: &Question) {
+        if !self.questions.contains(question) {
+            self.questions.push(question.clone());
+        }
+    }
+}
+
+/// The terms of some conditions, each with what is asked of it.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
+}
+
+/// Whether an expression has a value of its own that nothing here takes apart.
+pub(super) fn is_term(expr: &Expr) -> bool {
+    !matches!(
+        expr,
+        Expr::Const(_)
+            | Expr::Not(_)
+            | Expr::And(..)
+            | Expr::Or(..)
+            | Expr::Implies(..)
+            | Expr::Iff(..)
+            | Expr::Compare(..)
+            | Expr::In(..)
+            | Expr::Contains(..)
+            | Expr::StartsWith(..)
+            | Expr::EndsWith(..)
+            | Expr::Matches(..)
+            | Expr::Coalesce(..)
+            | Expr::If(..)
+            | Expr::Call(Builtin::Min | Builtin::Max, _)
+    )
+}
+
+impl Questions {
+    /// Everything that is asked within these expressions.
+    pub(super) fn of(spec: &Spec, roots: impl Iterator<Item = ExprId>) -> Questions {
+        let mut questions = Questions::default();
+        let mut seen = FxHashSet::default();
+        let mut todo: Vec<ExprId> = roots.collect();
+        while let Some(id) = todo.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let expr = spec.exprs.get(id);
+            if is_term(expr) {
+                questions.terms.entry(id).or_default();
+                // What a term is made of is no concern of the conditions.
+                continue;
+            }
+            questions.asked_by(spec, id, expr);
+            todo.extend(spec.exprs.operands(id));
+        }
+        questions
+    }
+
+    fn asked_by(&mut self, spec: &Spec, id: ExprId, expr: &Expr) {
+        match expr {
+            Expr::Compare(op, a, b) => {
+                let flipped = match op {
+                    Compare::Eq => Compare::Eq,
+                    Compare::Lt => Compare::Gt,
+                    Compare::Le => Compare::Ge,
+                    Compare::Gt => Compare::Lt,
+                    Compare::Ge => Compare::Le,
+                };
+                for (side, other, op) in [(*a, *b, *op), (*b, *a, flipped)] {
+                    match (spec.exprs.get(other), op) {
+                        (Expr::Const(value), Compare::Eq) => {
+                            self.ask(spec, side, Some(&Question::Equals(value.clone())));
+                        }
+                        (Expr::Const(value), op) => {
+                            self.ask(spec, side, Some(&Question::Order(op, value.clone())));
+                        }
+                        _ => self.ask(spec, side, None),
+                    }
+                }
+            }
+            Expr::In(x, list) => match items(spec.exprs.get(*list)) {
+                Some(values) => self.ask(spec, *x, Some(&Question::Among(values))),
+                None => self.ask(spec, *x, None),
+            },
+            Expr::Contains(text, part)
+            | Expr::StartsWith(text, part)
+            | Expr::EndsWith(text, part) => match spec.exprs.get(*part) {
+                Expr::Const(_) => self.ask(spec, *text, Some(&Question::Text(id))),
+                _ => {
+                    self.ask(spec, *text, None);
+                    self.ask(spec, *part, None);
+                }
+            },
+            Expr::Matches(text, _) => self.ask(spec, *text, Some(&Question::Text(id))),
+            Expr::Call(Builtin::Min | Builtin::Max, args) => {
+                for arg in args {
+                    self.ask(spec, *arg, None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks a question of every term whose value an expression may have; without one, their values matter exactly.
+    fn ask(&mut self, spec: &Spec, id: ExprId, question: Option<&Question>) {
+        match spec.exprs.get(id) {
+            Expr::If(_, a, b) | Expr::Coalesce(a, b) => {
+                self.ask(spec, *a, question);
+                self.ask(spec, *b, question);
+            }
+            Expr::Call(Builtin::Min | Builtin::Max, args) => {
+                for arg in args {
+                    self.ask(spec, *arg, question);
+                }
+            }
+            expr if is_term(expr) => {
+                let asked = self.terms.entry(id).or_default();
+                match question {
+                    Some(question) => asked.push(question),
+                    None => asked.exact = true,
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The elements of a constant list or set.
+pub(super) fn items(expr: &Expr) -> Option<Vec<Value>> {
+    match expr {
+        Expr::Const(Value::List(items)) => Some(items.to_vec()),
+        Expr::Const(Value::Set(items)) => Some(items.iter().cloned().collect()),
+        _ => None,
+    }
+}

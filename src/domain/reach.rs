@@ -1,0 +1,137 @@
+//! Which values tracks of finite type have together.
+//!
+//! A track such as `undo` takes its value from the same event as a track `reach`, so not every pair of their values
+//! occurs. The values that a run leads to are found step by step from the initial ones; every event is taken to be
+//! possible at every step.
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::Work;
+use super::class::Class;
+use super::eval::Known;
+use super::search::Search;
+use crate::hir::{Expr, Spec};
+use crate::ids::{ExprId, TrackId};
+use crate::value::Value;
+
+/// Joint values of tracks that are followed.
+const STATES: usize = 4096;
+/// Terms split within one another in one step.
+const DEPTH: usize = 200;
+
+/// The values that tracks of finite type have together, before the first event or after some events.
+#[derive(Clone, Debug)]
+pub struct Reachable {
+    /// The expressions that read the tracks.
+    terms: Vec<ExprId>,
+    values: IndexSet<Vec<Value>, FxBuildHasher>,
+}
+
+impl Reachable {
+    /// Of the tracks that these expressions read, and those of finite type that their updates read; none where there are
+    /// no such tracks, or where the work does not suffice.
+    pub fn new(spec: &Spec, roots: &[ExprId], work: &mut Work) -> Option<Reachable> {
+        let tracks = followed(spec, roots);
+        let (terms, updates): (Vec<ExprId>, Vec<ExprId>) = tracks
+            .iter()
+            .map(|(track, term)| (*term, spec.track(*track).update))
+            .unzip();
+        if terms.is_empty() {
+            return None;
+        }
+        let inits: Vec<ExprId> = tracks
+            .iter()
+            .map(|(track, _)| spec.track(*track).init)
+            .collect();
+        let mut values: IndexSet<Vec<Value>, FxBuildHasher> = IndexSet::default();
+        if !all_values(spec, &inits, &[], &mut values, work) {
+            return None;
+        }
+        let mut next = 0;
+        while let Some(state) = values.get_index(next).cloned() {
+            next += 1;
+            let before: Vec<(ExprId, Value)> =
+                terms.iter().copied().zip(state.iter().cloned()).collect();
+            if !all_values(spec, &updates, &before, &mut values, work) || values.len() > STATES {
+                return None;
+            }
+        }
+        Some(Reachable { terms, values })
+    }
+
+    /// Whether some joint value agrees with what is assigned.
+    pub(super) fn allow(&self, assigned: &FxHashMap<ExprId, Class>) -> bool {
+        let wanted: Vec<(usize, &Value)> = self
+            .terms
+            .iter()
+            .enumerate()
+            .filter_map(|(place, term)| match assigned.get(term) {
+                Some(Class::Value(value)) => Some((place, value)),
+                _ => None,
+            })
+            .collect();
+        self.values.iter().any(|values| {
+            wanted
+                .iter()
+                .all(|(place, value)| values.get(*place) == Some(value))
+        })
+    }
+}
+
+/// Adds every joint value of `roots`; false where one is not known, or the work does not suffice.
+fn all_values(
+    spec: &Spec,
+    roots: &[ExprId],
+    before: &[(ExprId, Value)],
+    into: &mut IndexSet<Vec<Value>, FxBuildHasher>,
+    work: &mut Work,
+) -> bool {
+    let mut search = Search::new(spec, roots.iter().copied(), None, work);
+    for (term, value) in before {
+        search.assigned.insert(*term, Class::Value(value.clone()));
+    }
+    let mut known_all = true;
+    let told = search.each(
+        roots,
+        &mut |known| {
+            let values: Option<Vec<Value>> = known
+                .iter()
+                .map(|known| match known {
+                    Known::Value(value) => Some(value.clone()),
+                    _ => None,
+                })
+                .collect();
+            match values {
+                Some(values) => {
+                    into.insert(values);
+                }
+                None => known_all = false,
+            }
+        },
+        DEPTH,
+    );
+    told.is_ok() && known_all
+}
+
+/// The tracks of finite type, without parameters, that expressions read, also through one another's updates.
+fn followed(spec: &Spec, roots: &[ExprId]) -> Vec<(TrackId, ExprId)> {
+    let mut found: Vec<(TrackId, ExprId)> = Vec::new();
+    let mut seen = vec![false; spec.exprs.len()];
+    let mut todo = roots.to_vec();
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        if let Expr::Track(track, args) = spec.exprs.get(id)
+            && args.is_empty()
+            && spec.track(*track).ty.is_finite()
+        {
+            found.push((*track, id));
+            todo.push(spec.track(*track).update);
+        }
+        todo.extend(spec.exprs.operands(id));
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,202 @@
+//! The search for a step that gives conditions the truth that is asked of them.
+//!
+//! # Source
+//! M. Davis, G. Logemann, D. Loveland, "A machine program for theorem-proving", 1962: take conditions as decided as soon
+//! as what is known decides them, and split on something that is missing. Here a term has as many branches as classes.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::class::{Class, classes};
+use super::eval::Missing;
+use super::question::Questions;
+use super::{Goal, Reachable, Work};
+use crate::hir::Spec;
+use crate::ids::ExprId;
+use crate::value::Value;
+
+/// Terms that one search may split on, one within the other.
+const DEPTH: usize = 400;
+
+/// A search and its assignment.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    pub(super) spec: &'a Spec,
+    questions: Questions,
+    constants: FxHashMap<ExprId, FxHashSet<Value>>,
+    classes: FxHashMap<ExprId, Vec<Class>>,
+    tracks: Option<&'a Reachable>,
+    pub(super) assigned: FxHashMap<ExprId, Class>,
+    pub(super) atoms: FxHashMap<ExprId, bool>,
+    /// What follows from the assignment; forgotten when it changes.
+    pub(super) truths: FxHashMap<ExprId, bool>,
+    work: &'a mut Work,
+    left: u64,
+}
+
+impl<'a> Search<'a> {
+    /// A search about these conditions.
+    pub(super) fn new(
+        spec: &'a Spec,
+        roots: impl Iterator<Item = ExprId>,
+        tracks: Option<&'a Reachable>,
+        work: &'a mut Work,
+    ) -> Search<'a> {
+        let questions = Questions::of(spec, roots);
+        let constants = questions
+            .terms
+            .iter()
+            .map(|(id, asked)| (*id, asked.constants().into_iter().collect()))
+            .collect();
+        let classes = questions
+            .terms
+            .iter()
+            .map(|(id, asked)| (*id, classes(spec, *id, asked)))
+            .collect();
+        let left = work.each.min(work.left);
+        Search {
+            spec,
+            questions,
+            constants,
+            classes,
+            tracks,
+            assigned: FxHashMap::default(),
+            atoms: FxHashMap::default(),
+            truths: FxHashMap::default(),
+            work,
+            left,
+        }
+    }
+
+    /// Whether a term is compared with this constant, so that a class of its own holds it.
+    pub(super) fn compares(&self, term: ExprId, value: &Value) -> bool {
+        self.constants
+            .get(&term)
+            .is_some_and(|constants| constants.contains(value))
+    }
+
+    /// The classes of a term.
+    pub(super) fn classes_of(&mut self, term: ExprId) -> Vec<Class> {
+        let (spec, questions) = (self.spec, &self.questions);
+        self.classes
+            .entry(term)
+            .or_insert_with(|| {
+                let asked = questions.terms.get(&term).cloned().unwrap_or_default();
+                classes(spec, term, &asked)
+            })
+            .clone()
+    }
+
+    /// Counts one visit.
+    pub(super) fn visit(&mut self) -> Result<(), Missing> {
+        self.left = self.left.checked_sub(1).ok_or(Missing::Work)?;
+        self.work.left = self.work.left.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Whether some assignment reaches the goals; none where the work does not suffice.
+    pub(super) fn possible(&mut self, goals: &[Goal]) -> Option<bool> {
+        self.exists(goals, DEPTH).ok()
+    }
+
+    fn exists(&mut self, goals: &[Goal], depth: usize) -> Result<bool, Missing> {
+        self.truths.clear();
+        let mut missing = None;
+        for (expr, wanted) in goals {
+            match self.truth(*expr) {
+                Ok(truth) if truth != *wanted => return Ok(false),
+                Ok(_) => {}
+                Err(Missing::Work) => return Err(Missing::Work),
+                Err(other) => missing = missing.or(Some(other)),
+            }
+        }
+        let Some(missing) = missing else {
+            return Ok(true);
+        };
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(Missing::Work);
+        };
+        match missing {
+            Missing::Work => Err(Missing::Work),
+            Missing::Atom(id) => {
+                for truth in [true, false] {
+                    self.atoms.insert(id, truth);
+                    let found = self.exists(goals, depth);
+                    self.atoms.remove(&id);
+                    if found? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Missing::Term(id) => {
+                for class in self.classes_of(id) {
+                    self.assigned.insert(id, class);
+                    let found = if self.tracks_allow() {
+                        self.exists(goals, depth)
+                    } else {
+                        Ok(false)
+                    };
+                    self.assigned.remove(&id);
+                    if found? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether tracks can have the values assigned to them together.
+    fn tracks_allow(&self) -> bool {
+        self.tracks
+            .is_none_or(|tracks| tracks.allow(&self.assigned))
+    }
+
+    /// Calls `tell` with what is known of `roots` under every assignment that decides them all.
+    pub(super) fn each(
+        &mut self,
+        roots: &[ExprId],
+        tell: &mut dyn FnMut(&[super::eval::Known]),
+        depth: usize,
+    ) -> Result<(), Missing> {
+        self.truths.clear();
+        let mut known = Vec::with_capacity(roots.len());
+        let mut missing = None;
+        for root in roots {
+            match self.known(*root) {
+                Ok(value) => known.push(value),
+                Err(Missing::Work) => return Err(Missing::Work),
+                Err(other) => {
+                    missing = Some(other);
+                    break;
+                }
+            }
+        }
+        let Some(missing) = missing else {
+            tell(&known);
+            return Ok(());
+        };
+        let depth = depth.checked_sub(1).ok_or(Missing::Work)?;
+        match missing {
+            Missing::Work => Err(Missing::Work),
+            Missing::Atom(id) => {
+                for truth in [true, false] {
+                    self.atoms.insert(id, truth);
+                    let told = self.each(roots, tell, depth);
+                    self.atoms.remove(&id);
+                    told?;
+                }
+                Ok(())
+            }
+            Missing::Term(id) => {
+                for class in self.classes_of(id) {
+                    self.assigned.insert(id, class);
+                    let told = self.each(roots, tell, depth);
+                    self.assigned.remove(&id);
+                    told?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

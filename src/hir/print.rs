@@ -1,0 +1,110 @@
+//! Formulas as text of the language, with letters as their author wrote them.
+
+use super::formula::{Binary, Bound, Formula, Formulas, Unary};
+use crate::ids::FormulaId;
+use crate::value::Instant;
+
+/// How tightly a piece of text holds together.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Iff,
+    Implies,
+    Or,
+    And,
+    Infix,
+    Prefix,
+    Atom,
+}
+
+/// The formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its letters can stand
+/// alone.
+///
+/// # Limits
+/// Linear in the tree of the formula.
+pub fn formula(formulas: &Formulas, id: FormulaId) -> String {
+    piece(formulas, id).0
+}
+
+fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
+    let at = |id: FormulaId, least: Level| {
+        let (text, level) = piece(formulas, id);
+        if level < least {
+            format!("({text})")
+        } else {
+            text
+        }
+    };
+    match formulas.get(id) {
+        Formula::True => ("true".to_owned(), Level::Atom),
+        Formula::False => ("false".to_owned(), Level::Atom),
+        Formula::Last => ("last".to_owned(), Level::Atom),
+        Formula::Letter(letter) => leaf(&formulas.letter(*letter).text),
+        Formula::Not(a) => (format!("not {}", at(*a, Level::Prefix)), Level::Prefix),
+        // Chains are built as balanced trees; both ways of nesting them mean the same.
+        Formula::And(a, b) => (
+            format!("{} and {}", at(*a, Level::And), at(*b, Level::And)),
+            Level::And,
+        ),
+        Formula::Or(a, b) => (
+            format!("{} or {}", at(*a, Level::Or), at(*b, Level::Or)),
+            Level::Or,
+        ),
+        Formula::Implies(a, b) => (
+            format!("{} -> {}", at(*a, Level::Or), at(*b, Level::Implies)),
+            Level::Implies,
+        ),
+        Formula::Iff(a, b) => (
+            format!("{} <-> {}", at(*a, Level::Implies), at(*b, Level::Implies)),
+            Level::Iff,
+        ),
+        Formula::Unary(op, bound, a) => {
+            let operator = match op {
+                Unary::Next => "X",
+                Unary::WeakNext => "N",
+                Unary::Eventually => "F",
+                Unary::Always => "G",
+                Unary::Previously => "Y",
+                Unary::WeakPreviously => "Z",
+                Unary::Once => "O",
+                Unary::Historically => "H",
+            };
+            let text = format!("{operator}{} {}", window(*bound), at(*a, Level::Prefix));
+            (text, Level::Prefix)
+        }
+        Formula::Binary(op, bound, a, b) => {
+            let operator = match op {
+                Binary::Until => "U",
+                Binary::Unless => "W",
+                Binary::Release => "R",
+                Binary::StrongRelease => "M",
+                Binary::Since => "S",
+                Binary::BackTo => "B",
+            };
+            let (lhs, rhs) = (at(*a, Level::Prefix), at(*b, Level::Infix));
+            (
+                format!("{lhs} {operator}{} {rhs}", window(*bound)),
+                Level::Infix,
+            )
+        }
+    }
+}
+
+/// Most letters are names, calls and comparisons, which hold together under every operator. What reaches as far right as
+/// it can is put in parentheses.
+fn leaf(text: &str) -> (String, Level) {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let greedy = ["if ", "any ", "all ", "cases "];
+    if greedy.iter().any(|word| text.starts_with(word)) || text.contains(" count ") {
+        (format!("({text})"), Level::Atom)
+    } else {
+        (text, Level::Atom)
+    }
+}
+
+fn window(bound: Option<Bound>) -> String {
+    match bound {
+        None => String::new(),
+        Some(Bound::Steps(low, high)) => format!("[{low},{high}]"),
+        Some(Bound::Time(low, high)) => format!("[{},{}]", Instant(low), Instant(high)),
+    }
+}
