@@ -32,11 +32,13 @@ pub mod automata;
 pub mod check;
 pub mod cli;
 pub mod diagnostic;
+pub mod domain;
 pub mod eval;
 pub mod graph;
 pub mod hir;
 pub mod ids;
 pub mod input;
+pub mod lint;
 pub mod problem;
 pub mod project;
 pub mod reference;
@@ -65,6 +67,17 @@ pub struct Checked {
     pub spec: Option<hir::Spec>,
     /// Everything that was found, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    /// Adds what the linter finds in a sound spec. Judging traces does not need it, checking a spec does.
+    pub fn lint(&mut self, limits: &lint::Limits) {
+        if let Some(spec) = &self.spec {
+            let found = lint::lint(spec, &self.diagnostics, limits);
+            self.diagnostics.extend(found);
+            diagnostic::sort(&mut self.diagnostics);
+        }
+    }
 }
 
 /// Reads and checks a spec and what it imports.

@@ -17,8 +17,9 @@ fn diagnostics() {
     insta::glob!("check/ui/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let checked =
+        let mut checked =
             guard_lang::front(&name, &text, &NoFiles, guard_lang::check::Limits::default());
+        checked.lint(&guard_lang::lint::Limits::default());
         let rendered = render(
             &checked.diagnostics,
             &checked.sources,

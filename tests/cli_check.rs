@@ -9,11 +9,15 @@ use cli_common::{Folder, SPEC};
 #[test]
 fn a_good_spec_is_counted() {
     let folder = Folder::new(&[("a.guard", SPEC)]);
-    let run = folder.guard(&["check", "a.guard"]);
-    assert_eq!(
-        (run.code, run.out.as_str(), run.err.as_str()),
-        (0, "ok: 1 file, 3 properties, 2 tests\n", "")
+    // Hints are shown and do not count.
+    let run = folder.guard(&["check", "a.guard", "--deny", "warnings"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(
+        run.out.ends_with("\nok: 1 file, 3 properties, 2 tests\n"),
+        "{}",
+        run.out
     );
+    assert_eq!(run.out.matches("hint: ").count(), 2, "{}", run.out);
     let run = folder.guard_with(&["check", "-"], SPEC);
     assert_eq!(run.code, 0, "{run:?}");
 }

@@ -14,6 +14,20 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("ids", &[]),
     ("translate", &["hir", "automata", "ids"]),
+    ("domain", &["hir", "ids", "types", "value"]),
+    (
+        "lint",
+        &[
+            "hir",
+            "translate",
+            "automata",
+            "domain",
+            "diagnostic",
+            "source",
+            "ids",
+            "value",
+        ],
+    ),
     ("source", &[]),
     ("value", &[]),
     ("types", &[]),

@@ -4,6 +4,7 @@ use super::names::Names;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::outline::{Arm, Cases};
 use crate::hir::{self, Expr};
 use crate::ids::ExprId;
 use crate::source::Span;
@@ -83,7 +84,7 @@ impl<'a> Checker<'a> {
             let value = self.value(scope, &arm.value, hint.as_ref());
             hint = hint.or_else(|| (value.ty != Type::Null).then(|| value.ty.clone()));
             match condition {
-                Some(condition) => conditions.push((condition, value, *arm.value.span)),
+                Some(condition) => conditions.push((condition, value, arm)),
                 None => otherwise = Some((value, *arm.value.span)),
             }
         }
@@ -95,7 +96,20 @@ impl<'a> Checker<'a> {
             );
             return self.wrong();
         };
-        for (condition, value, value_span) in conditions.into_iter().rev() {
+        self.spec.outline.cases.push(Cases {
+            arms: conditions
+                .iter()
+                .map(|(condition, value, arm)| Arm {
+                    span: *arm.span,
+                    condition: *condition,
+                    value: value.id,
+                })
+                .collect(),
+            otherwise: result.id,
+            generic: self.generic,
+        });
+        for (condition, value, arm) in conditions.into_iter().rev() {
+            let value_span = *arm.value.span;
             let Some(ty) = self.joined(&value, &result, result_span, value_span) else {
                 return self.wrong();
             };

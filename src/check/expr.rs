@@ -9,6 +9,7 @@ use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::Expr;
+use crate::hir::outline::Condition;
 use crate::ids::ExprId;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
@@ -203,6 +204,13 @@ impl<'a> Checker<'a> {
         }
         let typed = self.value(scope, expr, Some(&Type::Bool));
         self.require_boolean(&typed, *expr.span);
+        // What a name stands for is looked at where it is defined.
+        if !matches!(expr.kind, ExprKind::Name(_)) {
+            self.spec.outline.conditions.push(Condition {
+                span: *expr.span,
+                expr: typed.id,
+            });
+        }
         typed.id
     }
 

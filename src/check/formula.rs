@@ -23,6 +23,12 @@ enum End {
 impl<'a> Checker<'a> {
     /// Elaborates an expression as a formula.
     pub(super) fn formula(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
+        let formula = self.formula_of(scope, expr);
+        self.spec.outline.formulas.push((formula, *expr.span));
+        formula
+    }
+
+    fn formula_of(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
         match &expr.kind {
             ExprKind::Bool(true) => self.spec.formulas.add(Formula::True),
             ExprKind::Bool(false) => self.spec.formulas.add(Formula::False),

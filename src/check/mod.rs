@@ -138,6 +138,8 @@ struct Checker<'a> {
     locals: usize,
     /// Whether the depth limit was reported.
     too_deep: bool,
+    /// Whether a definition with parameters is looked at on its own.
+    generic: bool,
     /// Names that were used, for the lint.
     used: HashSet<names::ItemRef>,
 }
@@ -164,6 +166,13 @@ impl<'a> Checker<'a> {
                 claims: Vec::new(),
                 abstractions: Vec::new(),
                 models: Vec::new(),
+                outline: hir::Outline {
+                    file: project
+                        .modules
+                        .first()
+                        .map_or_else(Default::default, |module| module.file),
+                    ..hir::Outline::default()
+                },
             },
             diagnostics,
             reported: HashSet::new(),
@@ -182,6 +191,7 @@ impl<'a> Checker<'a> {
             not_null: Vec::new(),
             locals: 0,
             too_deep: false,
+            generic: false,
             used: HashSet::new(),
         }
     }

@@ -121,6 +121,8 @@ impl<'a> Checker<'a> {
                     }
                 },
                 "allow" => {
+                    let all = texts.clone();
+                    self.spec.outline.allowed.push((*item.span, all));
                     for (lint, arg) in texts.iter().zip(&attribute.args) {
                         if Code::by_name(lint).is_none() && Code::parse(lint).is_none() {
                             self.error(
@@ -554,6 +556,7 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, *def.name.span) {
             return;
         }
+        self.generic = true;
         if speaks_of_paths(&def.formula) {
             self.at(Place::Any, |checker| checker.formula(&inner, &def.formula));
         } else if self.is_temporal(&inner, &def.formula) {
@@ -572,6 +575,7 @@ impl<'a> Checker<'a> {
                 );
             }
         }
+        self.generic = false;
         self.leave();
     }
 

@@ -165,6 +165,7 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, *def.name.span) {
             return;
         }
+        self.generic = !def.params.is_empty();
         if self.is_temporal(&inner, &def.value) {
             self.formula(&inner, &def.value);
         } else if let Some(ty) = &def.ty {
@@ -173,6 +174,7 @@ impl<'a> Checker<'a> {
         } else {
             self.operand(&inner, &def.value, None);
         }
+        self.generic = false;
         self.leave();
     }
 
@@ -187,11 +189,13 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, *def.name.span) {
             return;
         }
+        self.generic = !def.params.is_empty();
         if self.is_temporal(&inner, &def.value) {
             self.formula(&inner, &def.value);
         } else {
             self.boolean(&inner, &def.value);
         }
+        self.generic = false;
         self.leave();
     }
 }

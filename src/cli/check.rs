@@ -41,7 +41,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut unread = false;
     for file in &args.files {
         match spec::check(file) {
-            Ok(found) => checked.push(found),
+            Ok(mut found) => {
+                found.lint();
+                checked.push(found);
+            }
             Err(failure) => {
                 failure.tell();
                 unread = true;

@@ -11,6 +11,7 @@ use super::output::stderr_paint;
 use crate::check;
 use crate::diagnostic::{self, Diagnostic, RenderOptions, Severity};
 use crate::hir;
+use crate::lint;
 use crate::project::Loader;
 use crate::source::SourceMap;
 
@@ -25,6 +26,17 @@ pub(super) struct Checked {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The spec, where nothing is wrong with it.
     pub(super) spec: Option<hir::Spec>,
+}
+
+impl Checked {
+    /// Adds what the linter finds.
+    pub(super) fn lint(&mut self) {
+        if let Some(spec) = &self.spec {
+            let found = lint::lint(spec, &self.diagnostics, &lint::Limits::default());
+            self.diagnostics.extend(found);
+            diagnostic::sort(&mut self.diagnostics);
+        }
+    }
 }
 
 /// Reads and checks the spec at `path` (`-`: the standard input).

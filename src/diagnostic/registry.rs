@@ -130,6 +130,18 @@ codes! {
     G0901 Warning "stray-doc" "a doc comment documents nothing";
     G0902 Warning "unused" "a definition that nothing uses";
     G0903 Warning "past-at-the-start" "a property that looks back from the first step";
+    G0910 Warning "unsatisfiable" "a property that no trace satisfies";
+    G0911 Warning "valid" "a property that every trace satisfies";
+    G0912 Warning "vacuous" "a part of a property that makes no difference";
+    G0913 Warning "conflict" "properties that cannot all be kept";
+    G0914 Warning "redundant" "a property that others imply";
+    G0915 Hint "fails-at-the-end" "a property that can only fail when the trace ends";
+    G0916 Hint "strong-next" "a next step that a trace need not have";
+    G0917 Hint "previous-step" "an approval that must stand in the step before";
+    G0918 Hint "confirmed-after" "a confirmation that comes after what it is for";
+    G0919 Warning "constant-condition" "a condition that is always true or always false";
+    G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
+    G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
 }
 
 impl Code {
@@ -142,9 +154,10 @@ impl Code {
             .find(|code| code.as_str().eq_ignore_ascii_case(text))
     }
 
-    /// The code with this name.
+    /// The code with this name; `_` may stand for `-`, so that `@allow(strong_next)` can be said without quotes.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
+        let name = name.replace('_', "-");
         Self::ALL.iter().copied().find(|code| code.name() == name)
     }
 }

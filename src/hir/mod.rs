@@ -11,6 +11,8 @@ pub mod branching;
 pub mod expr;
 pub mod formula;
 pub mod model;
+pub mod outline;
+pub mod print;
 pub mod property;
 pub mod reads;
 
@@ -31,6 +33,7 @@ pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
 pub use model::{
     Abstraction, Component, Domain, Learn, Model, ModelSource, Pac, Source, StateReward,
 };
+pub use outline::Outline;
 pub use property::{
     Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
 };
@@ -65,6 +68,8 @@ pub struct Spec {
     pub abstractions: Vec<Abstraction>,
     /// The models, in order of declaration.
     pub models: Vec<Model>,
+    /// Where parts of it stand in the text.
+    pub outline: Outline,
 }
 
 /// The expressions of the `trace` block.

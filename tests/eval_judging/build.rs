@@ -37,6 +37,7 @@ impl Build {
                 claims: Vec::new(),
                 abstractions: Vec::new(),
                 models: Vec::new(),
+                outline: guard_lang::hir::Outline::default(),
             },
         }
     }

@@ -42,6 +42,7 @@ impl SpecBuilder {
                 claims: Vec::new(),
                 abstractions: Vec::new(),
                 models: Vec::new(),
+                outline: guard_lang::hir::Outline::default(),
             },
         }
     }

@@ -1,0 +1,53 @@
+//! Where things stand in the text: what the core language leaves out and the linter needs.
+
+use smol_str::SmolStr;
+
+use crate::ids::{ExprId, FormulaId};
+use crate::source::{FileId, Span};
+
+/// Places of the text of a spec, for findings about parts of it. Nothing here has a meaning of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// The file of the spec itself; definitions of modules stand in others.
+    pub file: FileId,
+    /// Items with the lints that `@allow` turns off within them.
+    pub allowed: Vec<(Span, Vec<SmolStr>)>,
+    /// Every condition that was elaborated as a value. A definition with parameters gives one for each way in which it
+    /// is used.
+    pub conditions: Vec<Condition>,
+    /// Every `cases`.
+    pub cases: Vec<Cases>,
+    /// Every part of a formula, by the place where it is written.
+    pub formulas: Vec<(FormulaId, Span)>,
+}
+
+/// A condition at a place.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is there.
+    pub expr: ExprId,
+}
+
+/// A `cases` at a place.
+#[derive(Clone, Debug)]
+pub struct Cases {
+    /// The conditional arms, in order.
+    pub arms: Vec<Arm>,
+    /// The value of `else`.
+    pub otherwise: ExprId,
+    /// Whether it stands in a definition with parameters that was looked at on its own: they may be anything there.
+    pub generic: bool,
+}
+
+/// `condition => value`
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The whole arm.
+    pub span: Span,
+    /// Its condition.
+    pub condition: ExprId,
+    /// Its value.
+    pub value: ExprId,
+}

@@ -1,0 +1,77 @@
+//! Properties that nothing satisfies, that nothing violates, or that only the end of a trace can violate.
+
+use super::subject::{Subject, Subjects};
+use crate::automata::{Dfa, Traces};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{Formula, Formulas, Unary};
+use crate::ids::FormulaId;
+
+pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
+    for subject in &subjects.all {
+        let (Some(class), Some(dfa)) = (subject.class, &subject.dfa) else {
+            continue;
+        };
+        if !class.satisfiable {
+            found.push(unsatisfiable(subjects, subject));
+        } else if subject.valid {
+            found.push(valid(subject));
+        } else if subject.fails() == Some((false, true)) {
+            found.extend(at_the_end(subjects, subject, dfa));
+        }
+    }
+}
+
+fn unsatisfiable(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Diagnostic {
+    let name = &subject.property.name;
+    let universal = subject
+        .property
+        .quantified
+        .as_ref()
+        .is_some_and(|quantified| quantified.universal);
+    let label = if universal {
+        "whatever the value, no trace satisfies this"
+    } else {
+        "no trace satisfies this"
+    };
+    let mut diagnostic = Diagnostic::new(
+        Code::G0910,
+        subject.property.formula_span,
+        format!("`{name}` can never hold"),
+    )
+    .label(label);
+    if asks_for_a_next_step(&subjects.spec.formulas, subject.property.formula) {
+        diagnostic = diagnostic.note("traces are finite, and the last step has no next one");
+    }
+    diagnostic
+}
+
+fn asks_for_a_next_step(formulas: &Formulas, formula: FormulaId) -> bool {
+    matches!(formulas.get(formula), Formula::Unary(Unary::Next, ..))
+        || formulas
+            .operands(formula)
+            .into_iter()
+            .any(|part| asks_for_a_next_step(formulas, part))
+}
+
+fn valid(subject: &Subject<'_>) -> Diagnostic {
+    Diagnostic::new(
+        Code::G0911,
+        subject.property.formula_span,
+        format!("`{}` says nothing", subject.property.name),
+    )
+    .label("every trace satisfies this")
+}
+
+fn at_the_end(subjects: &Subjects<'_>, subject: &Subject<'_>, dfa: &Dfa) -> Option<Diagnostic> {
+    let word = dfa.shortest_rejected(Traces::NonEmpty)?;
+    Some(
+        Diagnostic::new(
+            Code::G0915,
+            subject.property.formula_span,
+            format!("`{}` can only fail when the trace ends", subject.property.name),
+        )
+        .label("until then a later step may still satisfy it")
+        .note("it detects and cannot prevent: a deadline (`within 5 steps`) fails in time to act on it")
+        .note(format!("fails on a trace that ends so: {}", subjects.steps(&word))),
+    )
+}

@@ -1,0 +1,111 @@
+//! What the linter may cost, and what is left of it.
+
+use crate::automata::{self, Dfa, FormulaId, Formulas, Traces, Word, compile_counted};
+use crate::domain::Work;
+
+/// The caps of one run of the linter. What is beyond them draws no finding: silence is never wrong.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Elementary steps on automata for the whole spec; about ten million take a second.
+    pub work: u64,
+    /// Elementary steps on one automaton.
+    pub automaton: u64,
+    /// States of one automaton.
+    pub states: usize,
+    /// Parts of one property that are looked at for vacuity.
+    pub parts: usize,
+    /// Properties that are taken together.
+    pub together: usize,
+    /// Pairs of properties that are compared.
+    pub pairs: usize,
+    /// Visits of expressions in decisions about conditions, for the whole spec.
+    pub conditions: u64,
+    /// Visits of expressions in one such decision.
+    pub condition: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            work: 600_000,
+            automaton: 60_000,
+            states: 2_000,
+            parts: 60,
+            together: 12,
+            pairs: 4_000,
+            conditions: 1_500_000,
+            condition: 30_000,
+        }
+    }
+}
+
+/// What is left of the limits.
+#[derive(Debug)]
+pub(super) struct Budget {
+    limits: Limits,
+    left: u64,
+    /// For decisions about conditions.
+    pub(super) conditions: Work,
+}
+
+impl Budget {
+    pub(super) fn new(limits: &Limits) -> Budget {
+        Budget {
+            left: limits.work,
+            conditions: Work::new(limits.conditions, limits.condition),
+            limits: limits.clone(),
+        }
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn allowance(&self) -> automata::Limits {
+        automata::Limits {
+            states: self.limits.states,
+            work: self.limits.automaton.min(self.left),
+            nodes: 200_000,
+            atoms: 64,
+        }
+    }
+
+    /// The automaton of a formula; none beyond the limits.
+    pub(super) fn compile(&mut self, formulas: &Formulas, formula: FormulaId) -> Option<Dfa> {
+        let (made, work) = compile_counted(formulas, formula, &self.allowance());
+        self.left = self.left.saturating_sub(work);
+        made.ok()
+    }
+
+    /// The traces that both accept.
+    pub(super) fn both(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<Dfa> {
+        let (made, work) = lhs.product_counted(rhs, |a, b| a && b, &self.allowance());
+        self.left = self.left.saturating_sub(work);
+        made.ok()
+    }
+
+    /// A shortest trace on which `wanted` holds of the values of both; the inner none where there is no such trace.
+    pub(super) fn search(
+        &mut self,
+        lhs: &Dfa,
+        rhs: &Dfa,
+        traces: Traces,
+        wanted: impl Fn(bool, bool) -> bool,
+    ) -> Option<Option<Word>> {
+        let (found, work) = lhs.search_counted(rhs, traces, wanted, &self.allowance());
+        self.left = self.left.saturating_sub(work);
+        found.ok()
+    }
+
+    /// Whether every non-empty trace that `lhs` accepts is accepted by `rhs`.
+    pub(super) fn implies(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<bool> {
+        let excess = self.search(lhs, rhs, Traces::NonEmpty, |a, b| a && !b)?;
+        Some(excess.is_none())
+    }
+
+    /// Whether both accept the same non-empty traces.
+    pub(super) fn equal(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<bool> {
+        let difference = self.search(lhs, rhs, Traces::NonEmpty, |a, b| a != b)?;
+        Some(difference.is_none())
+    }
+}

@@ -1,0 +1,90 @@
+//! What a spec says that it can hardly mean: properties that nothing can satisfy or break, parts that make no difference,
+//! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches.
+//!
+//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921`, most with an example trace. The findings are
+//! about meaning, not about syntax: languages of automata are compared, and conditions are decided over the types of what
+//! they read ([`domain`](crate::domain)).
+//!
+//! # Soundness
+//! Letters may have any values, as for verdicts, finality and class; where two of them exclude one another by what they
+//! read, that is taken into account. A part that is bounded in time is known only as far as it does not need a clock. What
+//! is reported then holds for all traces. Nothing is reported that was not decided.
+//!
+//! # Limits
+//! See [`Limits`]; beyond them a lint is silent.
+//!
+//! # Source
+//! I. Beer and others, "Efficient detection of vacuity in temporal model checking", 2001; O. Kupferman, M. Vardi, "Vacuity
+//! detection in temporal model checking", 2003; A. Post, J. Hoenicke, A. Podelski, "rt-inconsistency: a new property for
+//! real-time requirements", 2011.
+
+mod alone;
+mod conditions;
+mod limits;
+mod shape;
+mod subject;
+mod theory;
+mod timed;
+mod together;
+mod vacuity;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::Spec;
+use crate::source::Span;
+
+pub use limits::Limits;
+use subject::Subjects;
+
+/// Everything that the linter finds, sorted by place. What `@allow` turns off is left out, and so are conditions of which
+/// the checker has `told` already why they have one outcome.
+///
+/// ```
+/// use guard_lang::{check, front, lint, project::NoFiles};
+///
+/// let text = "event { a: bool }\nproperty p = always (a -> next a)\n";
+/// let checked = front("p.guard", text, &NoFiles, check::Limits::default());
+/// let spec = checked.spec.ok_or("the spec is wrong")?;
+/// let found = lint::lint(&spec, &checked.diagnostics, &lint::Limits::default());
+/// assert_eq!(found[0].code.name(), "strong-next");
+/// # Ok::<(), &str>(())
+/// ```
+pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic> {
+    let mut budget = limits::Budget::new(limits);
+    let mut found = Vec::new();
+    let constant = conditions::lint(spec, &mut budget, &mut found);
+    let mut subjects = Subjects::new(spec, &constant, &mut budget);
+    alone::lint(&subjects, &mut found);
+    shape::lint(&mut subjects, &mut budget, &mut found);
+    together::lint(&mut subjects, &mut budget, &mut found);
+    vacuity::lint(&mut subjects, &mut budget, &mut found);
+    let comparisons: Vec<Span> = told
+        .iter()
+        .filter(|diagnostic| diagnostic.code == Code::G0308)
+        .map(Diagnostic::span)
+        .collect();
+    found.retain(|diagnostic| {
+        let (code, span) = (diagnostic.code, diagnostic.span());
+        let repeats = code == Code::G0919
+            && comparisons
+                .iter()
+                .any(|told| within(*told, span) || within(span, *told));
+        !repeats && !allowed(spec, code, span)
+    });
+    crate::diagnostic::sort(&mut found);
+    found
+}
+
+/// Whether the item in which a finding stands turns it off.
+fn allowed(spec: &Spec, code: Code, span: Span) -> bool {
+    spec.outline
+        .allowed
+        .iter()
+        .filter(|(item, _)| within(span, *item))
+        .flat_map(|(_, names)| names)
+        .any(|name| Code::by_name(name).or_else(|| Code::parse(name)) == Some(code))
+}
+
+/// Whether one span lies in another.
+fn within(span: Span, outer: Span) -> bool {
+    span.file == outer.file && outer.start <= span.start && span.end <= outer.end
+}

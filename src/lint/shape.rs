@@ -1,0 +1,239 @@
+//! Formulas that are often written for something else: a next step that need not come, an approval in the step before
+//! where any since the last use is meant, a confirmation afterwards where one before is meant.
+
+use super::limits::Budget;
+use super::subject::Subjects;
+use super::vacuity::Polarity;
+use crate::automata::Traces;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
+use crate::ids::FormulaId;
+
+pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
+    for index in 0..subjects.all.len() {
+        found.extend(strong_next(subjects, index, budget));
+        found.extend(approval(subjects, index));
+    }
+}
+
+/// A strong next step under `always` fails at the last step of a trace, where there is none.
+fn strong_next(
+    subjects: &mut Subjects<'_>,
+    index: usize,
+    budget: &mut Budget,
+) -> Option<Diagnostic> {
+    let subject = &subjects.all[index];
+    let property = subject.property;
+    if subject.timed || !subject.class.is_some_and(|class| class.satisfiable) {
+        return None;
+    }
+    let mut todo = vec![(property.formula, Vec::new(), Polarity::Positive, false)];
+    let mut met = 0;
+    while let Some((part, path, polarity, always)) = todo.pop() {
+        met += 1;
+        if met > budget.limits().parts {
+            return None;
+        }
+        let weak = match (subjects.scratch.get(part), polarity) {
+            (Formula::Unary(Unary::Next, _, a), Polarity::Positive) => {
+                Some(Formula::Unary(Unary::WeakNext, None, *a))
+            }
+            (Formula::Unary(Unary::WeakNext, _, a), Polarity::Negative) => {
+                Some(Formula::Unary(Unary::Next, None, *a))
+            }
+            _ => None,
+        };
+        if let Some(weak) = weak.filter(|_| always) {
+            let weak = subjects.scratch.add(weak);
+            let changed = subjects.scratch.with_part(property.formula, &path, weak);
+            let (strong, weak) = (
+                subjects.automaton(property.formula, budget)?,
+                subjects.automaton(changed, budget)?,
+            );
+            let only_weak = budget.search(&weak, &strong, Traces::NonEmpty, |a, b| a && !b)?;
+            if let Some(word) = only_weak {
+                let text = print::formula(&subjects.scratch, part);
+                let changed = print::formula(&subjects.scratch, changed);
+                return Some(
+                    Diagnostic::new(
+                        Code::G0916,
+                        subjects.place(part, property),
+                        format!("`{text}` asks for a next step, and the last step has none"),
+                    )
+                    .label(format!(
+                        "`{}` fails where the trace ends here",
+                        property.name
+                    ))
+                    .note(format!("fails on {}", subjects.steps(&word)))
+                    .note(format!("if a trace may end here, write `{changed}`")),
+                );
+            }
+        }
+        let formulas = &subjects.scratch;
+        let over_all = match formulas.get(part) {
+            Formula::Unary(Unary::Always, None, _) => polarity == Polarity::Positive,
+            Formula::Unary(Unary::Eventually, None, _) => polarity == Polarity::Negative,
+            _ => false,
+        };
+        for (place, operand) in formulas.operands(part).into_iter().enumerate().rev() {
+            let polarity = match (formulas.get(part), place) {
+                (Formula::Not(_), _) | (Formula::Implies(..), 0) => polarity.flipped(),
+                (Formula::Iff(..), _) => Polarity::Both,
+                _ => polarity,
+            };
+            let path = [path.as_slice(), &[place]].concat();
+            todo.push((operand, path, polarity, always || over_all));
+        }
+    }
+    None
+}
+
+/// `G (use -> Y approval)` and `G (use -> F approval)`, where the approval is called one.
+fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
+    let property = subjects.all[index].property;
+    let formulas = &subjects.scratch;
+    let (used, wanted) = obligation(formulas, property.formula)?;
+    if !is_timeless(formulas, used) {
+        return None;
+    }
+    let text = |id| print::formula(formulas, id);
+    let place = |part| subjects.place(part, property);
+    match formulas.get(wanted) {
+        Formula::Unary(Unary::Previously, _, approval)
+            if is_timeless(formulas, *approval) && approves(formulas, *approval) =>
+        {
+            let (used, approval) = (operand(formulas, used), operand(formulas, *approval));
+            Some(
+                Diagnostic::new(
+                    Code::G0917,
+                    place(wanted),
+                    "only the step right before counts",
+                )
+                .label("any step between the approval and its use voids it")
+                .note(format!(
+                    "if an approval since the last use is meant, write `G ({used} -> Y (not {used} S {approval}))`"
+                )),
+            )
+        }
+        Formula::Unary(Unary::Eventually, bound, confirmation)
+            if is_timeless(formulas, *confirmation)
+                && approves(formulas, *confirmation)
+                && !asks(formulas, used)
+                && text(used) != text(*confirmation) =>
+        {
+            let window = match bound {
+                None => String::new(),
+                Some(Bound::Steps(_, high)) => format!("[0,{high}]"),
+                Some(Bound::Time(_, high)) => format!("[0,{}]", crate::value::Instant(*high)),
+            };
+            let (used, confirmation) = (operand(formulas, used), operand(formulas, *confirmation));
+            let span = match property.kind {
+                PropertyKind::Rule => property.formula_span,
+                _ => place(wanted),
+            };
+            Some(
+                Diagnostic::new(
+                    Code::G0918,
+                    span,
+                    format!("`{confirmation}` is asked for after `{used}`, when it has happened"),
+                )
+                .label("the act is not held back until then")
+                .note(format!(
+                    "if it must come before, write `G ({used} -> Y O{window} {confirmation})`"
+                )),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// `a` and `b` of `G (a -> b)`, `never (a and not b)`, and of `b` with `… or last`.
+fn obligation(formulas: &Formulas, formula: FormulaId) -> Option<(FormulaId, FormulaId)> {
+    let Formula::Unary(Unary::Always, None, body) = formulas.get(formula) else {
+        return None;
+    };
+    match formulas.get(*body) {
+        Formula::Implies(a, b) => Some((*a, *b)),
+        Formula::Not(both) => match formulas.get(*both) {
+            Formula::And(a, not) => match formulas.get(*not) {
+                Formula::Not(b) => Some((*a, *b)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_timeless(formulas: &Formulas, formula: FormulaId) -> bool {
+    match formulas.get(formula) {
+        Formula::Unary(..) | Formula::Binary(..) => false,
+        Formula::Or(a, b) => {
+            let last = |id: &FormulaId| formulas.get(*id) == &Formula::Last;
+            (last(a) || is_timeless(formulas, *a)) && (last(b) || is_timeless(formulas, *b))
+        }
+        Formula::Last => false,
+        _ => formulas
+            .operands(formula)
+            .into_iter()
+            .all(|part| is_timeless(formulas, part)),
+    }
+}
+
+/// As an operand of a prefix operator.
+fn operand(formulas: &Formulas, formula: FormulaId) -> String {
+    let text = print::formula(formulas, formula);
+    match formulas.get(formula) {
+        Formula::Letter(_) | Formula::Not(_) => text,
+        _ => format!("({text})"),
+    }
+}
+
+/// Beginnings of words that name a permission given by somebody else.
+const APPROVAL: &[&str] = &[
+    "approv",
+    "authoris",
+    "authoriz",
+    "confirm",
+    "consent",
+    "permit",
+    "permission",
+    "granted",
+    "allowed",
+    "sign_off",
+    "signed",
+    "signoff",
+    "accepted",
+    "reviewed",
+    "validated",
+    "verified",
+    "acknowledg",
+];
+
+/// Beginnings of words that name a question: what follows a question answers it.
+const QUESTION: &[&str] = &[
+    "ask", "request", "propos", "quer", "offer", "question", "prompt",
+];
+
+fn approves(formulas: &Formulas, formula: FormulaId) -> bool {
+    says(formulas, formula, APPROVAL)
+}
+
+fn asks(formulas: &Formulas, formula: FormulaId) -> bool {
+    says(formulas, formula, QUESTION)
+}
+
+/// Whether a word in the letters of a formula begins with one of these.
+fn says(formulas: &Formulas, formula: FormulaId, stems: &[&str]) -> bool {
+    let letters = formulas.letters_of(formula);
+    letters.into_iter().any(|letter| {
+        let text = formulas.letter(letter).text.to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        words
+            .into_iter()
+            .any(|word| stems.iter().any(|stem| word.starts_with(stem)))
+            || stems
+                .iter()
+                .any(|stem| stem.contains('_') && text.contains(stem))
+    })
+}

@@ -1,0 +1,179 @@
+//! The properties of a spec, each with its automaton.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::limits::Budget;
+use super::timed::Timed;
+use super::together::fields;
+use super::within;
+use crate::automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
+use crate::hir::{self, Property, PropertyKind, Spec};
+use crate::ids::{self, ExprId, LetterId};
+use crate::source::Span;
+use crate::translate::{Steps, atom, translate};
+
+/// What all lints about properties share.
+pub(super) struct Subjects<'s> {
+    pub(super) spec: &'s Spec,
+    /// The properties that are judged, in order of declaration.
+    pub(super) all: Vec<Subject<'s>>,
+    /// The formulas of the spec, and changed ones.
+    pub(super) scratch: hir::Formulas,
+    /// The same as automata read them.
+    pub(super) formulas: Formulas,
+    pub(super) timed: Timed,
+    /// Automata of formulas without bounds in time, which do not change.
+    built: FxHashMap<ids::FormulaId, Option<Dfa>>,
+    /// What is known of parts that are bounded in time.
+    known: Option<Dfa>,
+}
+
+/// One property.
+pub(super) struct Subject<'s> {
+    pub(super) property: &'s Property,
+    /// Bounds in time are atoms in `formula` and `dfa`.
+    pub(super) timed: bool,
+    /// Whether every trace satisfies it.
+    pub(super) valid: bool,
+    /// The automaton, where the limits allow it.
+    pub(super) dfa: Option<Dfa>,
+    pub(super) class: Option<Class>,
+    pub(super) letters: Vec<LetterId>,
+    /// Whether a letter is always true or always false: that is told of the letter.
+    pub(super) degenerate: bool,
+    /// The fields that its letters read.
+    pub(super) fields: Vec<usize>,
+}
+
+impl<'s> Subjects<'s> {
+    pub(super) fn new(
+        spec: &'s Spec,
+        constant: &FxHashSet<ExprId>,
+        budget: &mut Budget,
+    ) -> Subjects<'s> {
+        let mut subjects = Subjects {
+            spec,
+            all: Vec::new(),
+            scratch: spec.formulas.clone(),
+            formulas: Formulas::new(),
+            timed: Timed::default(),
+            built: FxHashMap::default(),
+            known: None,
+        };
+        let judged: Vec<&Property> = spec
+            .properties
+            .iter()
+            .filter(|property| property.kind != PropertyKind::Condition)
+            .collect();
+        // All parts that are bounded in time are known before the first automaton is built.
+        for property in &judged {
+            subjects.translated(property.formula);
+        }
+        let known = subjects.timed.known(&mut subjects.formulas);
+        subjects.known = budget.compile(&subjects.formulas, known);
+        for property in judged {
+            let timed = spec.formulas.is_timed(property.formula);
+            let dfa = subjects.automaton(property.formula, budget);
+            let class = dfa.as_ref().map(Dfa::class);
+            let valid = match (&subjects.known, &dfa) {
+                (Some(known), Some(dfa)) if timed => budget.implies(known, dfa) == Some(true),
+                _ => class.is_some_and(|class| class.valid),
+            };
+            let letters = spec.formulas.letters_of(property.formula);
+            subjects.all.push(Subject {
+                property,
+                timed,
+                valid,
+                dfa,
+                class,
+                fields: fields(spec, &letters),
+                degenerate: letters
+                    .iter()
+                    .any(|letter| constant.contains(&spec.letter(*letter).expr)),
+                letters,
+            });
+        }
+        subjects
+    }
+
+    /// A formula of `scratch` as automata read it, without clocks.
+    pub(super) fn translated(&mut self, formula: ids::FormulaId) -> FormulaId {
+        let translated = translate(&self.scratch, formula, atom, &mut self.formulas);
+        self.timed.untimed(&mut self.formulas, translated)
+    }
+
+    /// The automaton of a formula of `scratch`. Of one with bounds in time it accepts what no clock rules out, and among
+    /// words in which parts bounded in time behave as such parts can: equal automata mean equal formulas.
+    pub(super) fn automaton(
+        &mut self,
+        formula: ids::FormulaId,
+        budget: &mut Budget,
+    ) -> Option<Dfa> {
+        if let Some(built) = self.built.get(&formula) {
+            return built.clone();
+        }
+        let translated = self.translated(formula);
+        if !self.scratch.is_timed(formula) {
+            let built = budget.compile(&self.formulas, translated);
+            self.built.insert(formula, built.clone());
+            return built;
+        }
+        let known = self.timed.known(&mut self.formulas);
+        let whole = self.formulas.and(known, translated);
+        budget.compile(&self.formulas, whole)
+    }
+
+    /// The automaton of a property, for comparison with another one that may be bounded in time.
+    pub(super) fn clocked(&self, index: usize, other: usize, budget: &mut Budget) -> Option<Dfa> {
+        let subject = &self.all[index];
+        let dfa = subject.dfa.as_ref()?;
+        match self.all[other].timed && !subject.timed {
+            true => budget.both(dfa, self.known.as_ref()?),
+            false => Some(dfa.clone()),
+        }
+    }
+
+    /// Where a part of a property stands, if it is written at just one place there; else the whole formula.
+    pub(super) fn place(&self, part: ids::FormulaId, property: &Property) -> Span {
+        let places = self.spec.outline.formulas.iter();
+        let mut places: Vec<Span> = places
+            .filter(|(formula, span)| *formula == part && within(*span, property.span))
+            .map(|(_, span)| *span)
+            .collect();
+        places.sort();
+        places.dedup();
+        match places.as_slice() {
+            [one] => *one,
+            _ => property.formula_span,
+        }
+    }
+
+    /// A word for people.
+    pub(super) fn steps(&self, word: &Word) -> Steps {
+        Steps::new(&self.spec.formulas, word)
+    }
+}
+
+impl Subject<'_> {
+    /// Whether properties like it can be taken together: those that are quantified, at one value.
+    pub(super) fn joint(&self) -> bool {
+        let quantified = self.property.quantified.as_ref();
+        quantified.is_none_or(|quantified| quantified.universal)
+    }
+
+    /// Whether the property is about one value at a time.
+    pub(super) fn quantified(&self) -> bool {
+        self.property.quantified.is_some()
+    }
+
+    /// Whether some trace is violated before it ends, and whether some is violated only by its end.
+    pub(super) fn fails(&self) -> Option<(bool, bool)> {
+        let dfa = self.dfa.as_ref().filter(|_| !self.timed)?;
+        let met = dfa.reached_by_reading();
+        let reaches = |wanted: Verdict| met.iter().any(|state| dfa.verdict(*state) == wanted);
+        Some((
+            reaches(Verdict::Violated),
+            reaches(Verdict::PresumablyViolated),
+        ))
+    }
+}

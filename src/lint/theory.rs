@@ -1,0 +1,121 @@
+//! Which letters exclude one another by what they read.
+//!
+//! Automata take letters to be independent. Where that matters, a trace that speaks for something is looked at step by
+//! step: if a step asks of its letters what no event can give, a smallest part of it that no event can give is ruled out,
+//! and the question is asked again.
+
+use super::limits::Budget;
+use crate::automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
+use crate::domain::{self, Goal};
+use crate::hir::Spec;
+use crate::hir::reads::reads;
+
+/// How often one question is asked again.
+const ROUNDS: usize = 16;
+
+/// Whether every trace of `lhs` that can happen is a trace of `rhs`; none where that is not decided.
+pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) -> Option<bool> {
+    let mut lhs = lhs.clone();
+    for _ in 0..ROUNDS {
+        let Some(word) = budget.search(&lhs, rhs, Traces::NonEmpty, |a, b| a && !b)? else {
+            return Some(true);
+        };
+        match impossible_part(spec, &word, budget) {
+            None => return Some(false),
+            Some(part) => lhs = without(&lhs, &part, budget)?,
+        }
+    }
+    None
+}
+
+/// A shortest trace that `wanted` accepts and that, as far as is known, can happen; the outer none: not decided.
+pub(super) fn shortest(spec: &Spec, wanted: &Dfa, budget: &mut Budget) -> Option<Option<Word>> {
+    let mut wanted = rigid(spec, wanted, budget)?;
+    for _ in 0..ROUNDS {
+        let Some(word) = wanted.shortest_accepted(Traces::All) else {
+            return Some(None);
+        };
+        match impossible_part(spec, &word, budget) {
+            None => return Some(Some(word)),
+            Some(part) => wanted = without(&wanted, &part, budget)?,
+        }
+    }
+    None
+}
+
+/// A smallest set of literals of one step that no event gives together.
+fn impossible_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter> {
+    for letter in word {
+        // What stands for a part that is bounded in time is no letter.
+        let mut part: Letter = letter
+            .iter()
+            .filter(|(atom, _)| (atom.0 as usize) < spec.formulas.letters().len())
+            .copied()
+            .collect();
+        if !impossible(spec, &part, budget) {
+            continue;
+        }
+        let mut place = 0;
+        while place < part.len() {
+            let mut fewer = part.clone();
+            fewer.remove(place);
+            if impossible(spec, &fewer, budget) {
+                part = fewer;
+            } else {
+                place += 1;
+            }
+        }
+        return Some(part);
+    }
+    None
+}
+
+fn impossible(spec: &Spec, letter: &Letter, budget: &mut Budget) -> bool {
+    let goals: Vec<Goal> = letter
+        .iter()
+        .map(|(atom, holds)| (spec.formulas.letters()[atom.0 as usize].expr, *holds))
+        .collect();
+    domain::possible(spec, &goals, None, &mut budget.conditions) == Some(false)
+}
+
+/// The traces without a step that has all these literals.
+fn without(dfa: &Dfa, part: &Letter, budget: &mut Budget) -> Option<Dfa> {
+    let mut formulas = Formulas::new();
+    let literals: Vec<_> = part
+        .iter()
+        .map(|(atom, holds)| {
+            let atom = formulas.atom(*atom);
+            if *holds { atom } else { formulas.not(atom) }
+        })
+        .collect();
+    let all = formulas.all(literals);
+    let none = formulas.not(all);
+    let never = formulas.always(Interval::ALL, none);
+    let never = budget.compile(&formulas, never)?;
+    budget.both(dfa, &never)
+}
+
+/// The traces in which letters about the record alone do not change.
+fn rigid(spec: &Spec, dfa: &Dfa, budget: &mut Budget) -> Option<Dfa> {
+    let fixed = |atom: &Atom| {
+        let Some(letter) = spec.formulas.letters().get(atom.0 as usize) else {
+            return false;
+        };
+        let read = reads(spec, [letter.expr]);
+        read.fields.is_empty() && read.tracks.is_empty() && !read.history
+    };
+    let mut dfa = dfa.clone();
+    for atom in dfa.atoms().to_vec().into_iter().filter(fixed) {
+        let mut formulas = Formulas::new();
+        let holds = formulas.atom(atom);
+        let fails = formulas.not(holds);
+        let (always, never) = (
+            formulas.always(Interval::ALL, holds),
+            formulas.always(Interval::ALL, fails),
+        );
+        let either = formulas.or(always, never);
+        let either = budget.compile(&formulas, either)?;
+        dfa = budget.both(&dfa, &either)?;
+    }
+    Some(dfa)
+}

@@ -1,0 +1,170 @@
+//! Bounds in time, as far as they can be reasoned about without a clock.
+//!
+//! A part that is bounded in time becomes an atom of its own, about which it is known what holds whatever the clock says:
+//! a wider window has more witnesses, a window that begins now holds what holds now, and an unbounded one has them all.
+//! What follows then follows for every clock. Nothing is concluded from what does not follow.
+
+use indexmap::IndexMap;
+
+use crate::automata::{Atom, FormulaId, Formulas, Interval, Node};
+
+/// Atoms from here on stand for parts that are bounded in time; letters have lower numbers.
+const FIRST: u32 = 1 << 24;
+
+/// Parts with which each one is compared.
+const COMPARED: usize = 16;
+
+/// The parts that were bounded in time, each with its atom.
+#[derive(Debug, Default)]
+pub(super) struct Timed {
+    parts: IndexMap<Node, FormulaId, rustc_hash::FxBuildHasher>,
+}
+
+impl Timed {
+    /// The formula with an atom in place of every part that is bounded in time.
+    pub(super) fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
+        if !formulas.is_timed(formula) {
+            return formula;
+        }
+        let mut made = vec![formula; formula.index() + 1];
+        for part in formulas.parts(formula) {
+            let at = |part: FormulaId| made[part.index()];
+            made[part.index()] = match formulas.node(part) {
+                Node::True => formulas.verum(),
+                Node::False => formulas.falsum(),
+                Node::Atom(atom) => formulas.atom(atom),
+                Node::Not(f) => formulas.not(at(f)),
+                Node::And(f, g) => formulas.and(at(f), at(g)),
+                Node::Or(f, g) => formulas.or(at(f), at(g)),
+                Node::Next(f) => formulas.next(at(f)),
+                Node::WeakNext(f) => formulas.weak_next(at(f)),
+                Node::Previously(f) => formulas.previously(at(f)),
+                Node::WeakPreviously(f) => formulas.weak_previously(at(f)),
+                Node::Since(f, g) => formulas.since(at(f), at(g)),
+                Node::Eventually(window, f) => {
+                    self.place(formulas, window, Node::Eventually(window, at(f)))
+                }
+                Node::Always(window, f) => {
+                    self.place(formulas, window, Node::Always(window, at(f)))
+                }
+                Node::Once(window, f) => self.place(formulas, window, Node::Once(window, at(f))),
+                Node::Historically(window, f) => {
+                    self.place(formulas, window, Node::Historically(window, at(f)))
+                }
+                Node::Until(f, window, g) => {
+                    self.place(formulas, window, Node::Until(at(f), window, at(g)))
+                }
+            };
+        }
+        made[formula.index()]
+    }
+
+    fn place(&mut self, formulas: &mut Formulas, window: Interval, node: Node) -> FormulaId {
+        if matches!(window, Interval::Steps { .. }) {
+            return unbounded(formulas, node, window);
+        }
+        let next = FIRST.saturating_add(u32::try_from(self.parts.len()).unwrap_or(0));
+        *self
+            .parts
+            .entry(node)
+            .or_insert_with(|| formulas.atom(Atom(next)))
+    }
+
+    /// What is known of the atoms at every position; true where there are none.
+    pub(super) fn known(&self, formulas: &mut Formulas) -> FormulaId {
+        let mut known = Vec::new();
+        for (node, atom) in &self.parts {
+            let wide = unbounded(formulas, *node, Interval::ALL);
+            let now = node
+                .interval()
+                .is_some_and(|window| matches!(window, Interval::Time { lo, .. } if lo <= 0));
+            let (inner, outer) = match node {
+                // A witness within the window is one at all.
+                Node::Eventually(_, f) | Node::Once(_, f) | Node::Until(_, _, f) => {
+                    (Some(*f), wide)
+                }
+                // What holds throughout holds within the window.
+                Node::Always(_, f) | Node::Historically(_, f) => (Some(*f), wide),
+                _ => (None, wide),
+            };
+            let existential = !matches!(node, Node::Always(..) | Node::Historically(..));
+            if existential {
+                known.push(formulas.implies(*atom, outer));
+            } else {
+                known.push(formulas.implies(outer, *atom));
+            }
+            if let Some(inner) = inner.filter(|_| now) {
+                known.push(if existential {
+                    formulas.implies(inner, *atom)
+                } else {
+                    formulas.implies(*atom, inner)
+                });
+            }
+            for (other, implied) in self.parts.iter().take(COMPARED) {
+                if atom != implied
+                    && let Some(premise) = premise(formulas, node, other)
+                {
+                    let follows = formulas.implies(*atom, *implied);
+                    known.push(formulas.implies(premise, follows));
+                }
+            }
+        }
+        let all = formulas.all(known);
+        match formulas.node(all) {
+            Node::True => all,
+            _ => formulas.always(Interval::ALL, all),
+        }
+    }
+}
+
+/// The same operator over another window.
+fn unbounded(formulas: &mut Formulas, node: Node, window: Interval) -> FormulaId {
+    match node {
+        Node::Eventually(_, f) => formulas.eventually(window, f),
+        Node::Always(_, f) => formulas.always(window, f),
+        Node::Once(_, f) => formulas.once(window, f),
+        Node::Historically(_, f) => formulas.historically(window, f),
+        Node::Until(f, _, g) => formulas.until(f, window, g),
+        _ => formulas.verum(),
+    }
+}
+
+/// Under what condition one part implies another: the same operator, over a window that is no stricter, of operands that
+/// imply one another wherever the operator looks.
+fn premise(formulas: &mut Formulas, node: &Node, other: &Node) -> Option<FormulaId> {
+    let (inner, outer) = (node.interval()?, other.interval()?);
+    let mut over = |future: bool, f: FormulaId, g: FormulaId| {
+        let implied = formulas.implies(f, g);
+        match formulas.node(implied) {
+            Node::True => implied,
+            _ if f == g => formulas.verum(),
+            _ if future => formulas.always(Interval::ALL, implied),
+            _ => formulas.historically(Interval::ALL, implied),
+        }
+    };
+    match (*node, *other) {
+        (Node::Eventually(_, f), Node::Eventually(_, g)) if within(inner, outer) => {
+            Some(over(true, f, g))
+        }
+        (Node::Once(_, f), Node::Once(_, g)) if within(inner, outer) => Some(over(false, f, g)),
+        (Node::Always(_, f), Node::Always(_, g)) if within(outer, inner) => Some(over(true, f, g)),
+        (Node::Historically(_, f), Node::Historically(_, g)) if within(outer, inner) => {
+            Some(over(false, f, g))
+        }
+        (Node::Until(a, _, f), Node::Until(b, _, g)) if within(inner, outer) => {
+            let (stay, reach) = (over(true, a, b), over(true, f, g));
+            Some(formulas.and(stay, reach))
+        }
+        _ => None,
+    }
+}
+
+/// Whether one window in time lies within another.
+fn within(inner: Interval, outer: Interval) -> bool {
+    match (inner, outer) {
+        (Interval::Time { lo, hi }, Interval::Time { lo: low, hi: high }) => {
+            low <= lo && high.is_none_or(|high| hi.is_some_and(|hi| hi <= high))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,424 @@
+//! Properties that imply or contradict one another.
+//!
+//! Properties contradict one another when some beginning of a trace leaves each of them satisfiable and not all of them: a
+//! joint dead end. Of quantified properties, those about one value at a time are taken at one value.
+
+use super::limits::Budget;
+use super::subject::{Subject, Subjects};
+use super::theory;
+use crate::automata::{Dfa, Word};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::reads::reads;
+use crate::hir::{Expr, Quantified, Spec};
+use crate::ids::LetterId;
+
+/// Conflicts of more than two properties that are told of one group.
+const CONFLICTS: usize = 8;
+
+pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
+    let usable: Vec<usize> = (0..subjects.all.len())
+        .filter(|index| {
+            let subject = &subjects.all[*index];
+            subject.dfa.is_some()
+                && subject.class.is_some_and(|class| class.satisfiable)
+                && !subject.valid
+                && !subject.degenerate
+        })
+        .collect();
+    let mut pairs: Vec<(bool, usize, usize)> = Vec::new();
+    for (place, lhs) in usable.iter().enumerate() {
+        for rhs in &usable[place + 1..] {
+            let (a, b) = (&subjects.all[*lhs], &subjects.all[*rhs]);
+            let shared = share_letters(a, b);
+            if shared || a.fields.iter().any(|field| b.fields.contains(field)) {
+                pairs.push((!shared, *lhs, *rhs));
+            }
+        }
+    }
+    // Those that share letters first: they are the likelier ones.
+    pairs.sort_unstable();
+    pairs.truncate(budget.limits().pairs);
+    let mut redundant = vec![false; subjects.all.len()];
+    let mut conflicts: Vec<Vec<usize>> = Vec::new();
+    for (_, lhs, rhs) in pairs {
+        match relation(subjects, lhs, rhs, budget) {
+            Some(Relation::Same) if !redundant[rhs] => {
+                redundant[rhs] = true;
+                found.push(same(&subjects.all[lhs], &subjects.all[rhs]));
+            }
+            Some(Relation::Implies) if !redundant[rhs] => {
+                redundant[rhs] = true;
+                found.push(implied(&subjects.all[rhs], &[&subjects.all[lhs]]));
+            }
+            Some(Relation::ImpliedBy) if !redundant[lhs] => {
+                redundant[lhs] = true;
+                found.push(implied(&subjects.all[lhs], &[&subjects.all[rhs]]));
+            }
+            Some(_) | None => {}
+        }
+        if let Some(Some(dead_end)) = dead_end(subjects, &[lhs, rhs], &[], budget) {
+            found.push(conflict(subjects, &[lhs, rhs], &dead_end));
+            conflicts.push(vec![lhs, rhs]);
+        }
+    }
+    for group in groups(subjects, &usable, budget.limits().together) {
+        if group.len() > 2 {
+            jointly(
+                subjects,
+                &group,
+                &mut redundant,
+                &mut conflicts,
+                budget,
+                found,
+            );
+        }
+    }
+}
+
+/// What one property says of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Same,
+    Implies,
+    ImpliedBy,
+    Neither,
+}
+
+fn relation(
+    subjects: &mut Subjects<'_>,
+    lhs: usize,
+    rhs: usize,
+    budget: &mut Budget,
+) -> Option<Relation> {
+    let spec = subjects.spec;
+    let forth = covers(&subjects.all[lhs], &subjects.all[rhs]);
+    let back = covers(&subjects.all[rhs], &subjects.all[lhs]);
+    if !forth && !back {
+        return Some(Relation::Neither);
+    }
+    let (a, b) = (
+        subjects.clocked(lhs, rhs, budget)?,
+        subjects.clocked(rhs, lhs, budget)?,
+    );
+    let forth = forth && theory::implies(spec, &a, &b, budget)?;
+    let back = back && theory::implies(spec, &b, &a, budget)?;
+    Some(match (forth, back) {
+        (true, true) => Relation::Same,
+        (true, false) => Relation::Implies,
+        (false, true) => Relation::ImpliedBy,
+        (false, false) => Relation::Neither,
+    })
+}
+
+/// Whether a property that holds for every value of its own quantified names says something of every value of the
+/// other's: those range over what they are compared with.
+fn covers(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
+    let (Some(a), Some(b)) = (&lhs.property.quantified, &rhs.property.quantified) else {
+        let quantified = lhs
+            .property
+            .quantified
+            .as_ref()
+            .or(rhs.property.quantified.as_ref());
+        // What is said of whole traces is said whatever the values; the reverse needs a value to occur.
+        return quantified.is_none_or(|quantified| quantified.universal)
+            && lhs.property.quantified.is_none();
+    };
+    let within = |a: &Quantified, b: &Quantified| {
+        a.vars.len() == b.vars.len()
+            && a.vars
+                .iter()
+                .zip(&b.vars)
+                .all(|(a, b)| a.range.is_none() || a.range == b.range)
+            && a.vars.iter().zip(&b.vars).all(|(a, b)| {
+                (a.range.is_some() && a.range == b.range)
+                    || b.range.is_none()
+                        && b.terms.iter().all(|term| a.terms.contains(term))
+                        && b.element_terms
+                            .iter()
+                            .all(|term| a.element_terms.contains(term))
+                        && b.constants.iter().all(|value| a.constants.contains(value))
+            })
+    };
+    a.universal == b.universal
+        && if a.universal {
+            within(a, b)
+        } else {
+            within(b, a)
+        }
+}
+
+fn share_letters(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
+    lhs.letters
+        .iter()
+        .any(|letter| rhs.letters.contains(letter))
+}
+
+/// Properties connected by shared letters, in order, cut to a size.
+fn groups(subjects: &Subjects<'_>, usable: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for &index in usable {
+        let subject = &subjects.all[index];
+        if subject.timed || !subject.joint() {
+            continue;
+        }
+        let mut joined = vec![index];
+        groups.retain(|group| {
+            let linked = group
+                .iter()
+                .any(|other| share_letters(&subjects.all[*other], subject));
+            if linked {
+                joined.extend(group);
+            }
+            !linked
+        });
+        joined.sort_unstable();
+        groups.push(joined);
+    }
+    groups.sort();
+    groups.retain(|group| group.len() <= most);
+    groups
+}
+
+/// What more than two properties say together.
+fn jointly(
+    subjects: &mut Subjects<'_>,
+    group: &[usize],
+    redundant: &mut [bool],
+    conflicts: &mut Vec<Vec<usize>>,
+    budget: &mut Budget,
+    found: &mut Vec<Diagnostic>,
+) {
+    for _ in 0..CONFLICTS {
+        let Some(Some(mut end)) = dead_end(subjects, group, conflicts, budget) else {
+            break;
+        };
+        let mut least = group.to_vec();
+        let mut place = 0;
+        while place < least.len() && least.len() > 2 {
+            let mut fewer = least.clone();
+            fewer.remove(place);
+            match dead_end(subjects, &fewer, conflicts, budget) {
+                Some(Some(shorter)) => (least, end) = (fewer, shorter),
+                Some(None) => place += 1,
+                // Not known to be a smallest set.
+                None => return,
+            }
+        }
+        found.push(conflict(subjects, &least, &end));
+        conflicts.push(least);
+    }
+    for &index in group {
+        if redundant[index] || subjects.all[index].quantified() {
+            continue;
+        }
+        let mut others: Vec<usize> = group
+            .iter()
+            .copied()
+            .filter(|other| *other != index && !redundant[*other])
+            .filter(|other| !subjects.all[*other].quantified())
+            .collect();
+        if others.len() < 2 || implied_by(subjects, &others, index, budget) != Some(true) {
+            continue;
+        }
+        let mut place = 0;
+        while place < others.len() {
+            let mut fewer = others.clone();
+            fewer.remove(place);
+            if implied_by(subjects, &fewer, index, budget) == Some(true) {
+                others = fewer;
+            } else {
+                place += 1;
+            }
+        }
+        redundant[index] = true;
+        let others: Vec<&Subject<'_>> = others.iter().map(|other| &subjects.all[*other]).collect();
+        found.push(implied(&subjects.all[index], &others));
+    }
+}
+
+fn implied_by(
+    subjects: &Subjects<'_>,
+    others: &[usize],
+    index: usize,
+    budget: &mut Budget,
+) -> Option<bool> {
+    let all = conjunction(subjects, others, budget)?;
+    let one = subjects.all[index].dfa.as_ref()?;
+    theory::implies(subjects.spec, &all, one, budget)
+}
+
+fn conjunction(subjects: &Subjects<'_>, members: &[usize], budget: &mut Budget) -> Option<Dfa> {
+    let mut all: Option<Dfa> = None;
+    for index in members {
+        let dfa = subjects.all[*index].dfa.as_ref()?;
+        all = Some(match all {
+            None => dfa.clone(),
+            Some(all) => budget.both(&all, dfa)?,
+        });
+    }
+    all
+}
+
+/// A joint dead end.
+struct DeadEnd {
+    /// A shortest beginning that leads there.
+    word: Word,
+    /// Whether a trace that ends there keeps all properties, and only such a trace.
+    may_end: bool,
+}
+
+/// A shortest beginning after which each property can still be kept, and not all of them; or else one after which each
+/// lets the trace go on, and all together let it only end.
+///
+/// Dead ends of a few of the properties that are `known` already are passed over. The outer none: not decided.
+fn dead_end(
+    subjects: &Subjects<'_>,
+    members: &[usize],
+    known: &[Vec<usize>],
+    budget: &mut Budget,
+) -> Option<Option<DeadEnd>> {
+    if members.iter().any(|index| {
+        let subject = &subjects.all[*index];
+        subject.timed || !subject.joint()
+    }) {
+        return Some(None);
+    }
+    let all = conjunction(subjects, members, budget)?;
+    let parts: [(bool, fn(&Dfa) -> Dfa); 2] =
+        [(false, Dfa::enforceable_part), (true, Dfa::extendable_part)];
+    for (may_end, part) in parts {
+        let mut dead = part(&all).complement();
+        for index in members {
+            let open = part(subjects.all[*index].dfa.as_ref()?);
+            dead = budget.both(&dead, &open)?;
+        }
+        for known in known {
+            if known.iter().all(|index| members.contains(index)) {
+                let open = conjunction(subjects, known, budget)?.extendable_part();
+                dead = budget.both(&dead, &open)?;
+            }
+        }
+        let word = theory::shortest(subjects.spec, &dead, budget)?
+            .filter(|word| occurs(subjects, members, word));
+        if let Some(word) = word {
+            return Some(Some(DeadEnd { word, may_end }));
+        }
+    }
+    Some(None)
+}
+
+/// Whether the values that quantified properties speak of occur: some letter that compares them is true.
+fn occurs(subjects: &Subjects<'_>, members: &[usize], word: &Word) -> bool {
+    let spec = subjects.spec;
+    members.iter().all(|index| {
+        let Some(quantified) = &subjects.all[*index].property.quantified else {
+            return true;
+        };
+        (0..quantified.vars.len()).all(|var| {
+            word.iter().flatten().any(|(atom, holds)| {
+                let letter = LetterId::new(atom.0 as usize);
+                *holds && requires(spec, spec.letter(letter).expr, var)
+            })
+        })
+    })
+}
+
+/// Whether a condition can only be true where something equals the variable.
+fn requires(spec: &Spec, expr: crate::ids::ExprId, var: usize) -> bool {
+    let is_var = |id| spec.exprs.get(id) == &Expr::Var(var);
+    match spec.exprs.get(expr) {
+        Expr::And(a, b) => requires(spec, *a, var) || requires(spec, *b, var),
+        Expr::Or(a, b) => requires(spec, *a, var) && requires(spec, *b, var),
+        Expr::Compare(crate::hir::Compare::Eq, a, b) => is_var(*a) || is_var(*b),
+        Expr::In(x, _) => is_var(*x),
+        Expr::Contains(_, x) => is_var(*x),
+        _ => false,
+    }
+}
+
+fn names(subjects: &[&Subject<'_>]) -> String {
+    let names: Vec<String> = subjects
+        .iter()
+        .map(|subject| format!("`{}`", subject.property.name))
+        .collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+fn same(first: &Subject<'_>, second: &Subject<'_>) -> Diagnostic {
+    Diagnostic::new(
+        Code::G0914,
+        second.property.formula_span,
+        format!(
+            "`{}` says the same as `{}`",
+            second.property.name, first.property.name
+        ),
+    )
+    .label("holds of the same traces")
+    .also(first.property.formula_span, "said here already")
+}
+
+fn implied(subject: &Subject<'_>, by: &[&Subject<'_>]) -> Diagnostic {
+    let verb = if by.len() == 1 { "implies" } else { "imply" };
+    let mut diagnostic = Diagnostic::new(
+        Code::G0914,
+        subject.property.formula_span,
+        format!("{} {verb} `{}`", names(by), subject.property.name),
+    )
+    .label("every trace that breaks this breaks the other as well");
+    if by.len() > 1 {
+        diagnostic =
+            diagnostic.label("every trace that breaks this breaks one of the others as well");
+    }
+    for other in by {
+        diagnostic = diagnostic.also(other.property.formula_span, "says more");
+    }
+    diagnostic
+}
+
+fn conflict(subjects: &Subjects<'_>, members: &[usize], dead_end: &DeadEnd) -> Diagnostic {
+    let members: Vec<&Subject<'_>> = members.iter().map(|index| &subjects.all[*index]).collect();
+    let all = if members.len() == 2 { "both" } else { "all" };
+    let primary = members
+        .last()
+        .map_or_else(Default::default, |subject| subject.property.formula_span);
+    let after = subjects.steps(&dead_end.word);
+    let (message, note) = match (dead_end.word.is_empty(), dead_end.may_end) {
+        (true, false) => (
+            format!("no trace keeps {}", names(&members)),
+            format!("each of them can be kept; {all} together cannot, whatever happens"),
+        ),
+        (true, true) => (
+            format!("only the empty trace keeps {}", names(&members)),
+            format!("each of them can be kept; with {all} together, any step breaks one"),
+        ),
+        (false, false) => (
+            format!("{} can come to contradict one another", names(&members)),
+            format!("after {after} each can still be kept, and not {all}"),
+        ),
+        (false, true) => (
+            format!("{} can come to contradict one another", names(&members)),
+            format!(
+                "after {after} each lets the trace go on, and any next step breaks one of them"
+            ),
+        ),
+    };
+    let mut diagnostic = Diagnostic::new(Code::G0913, primary, message)
+        .label("asks for what cannot be had together")
+        .note(note);
+    for subject in members.iter().take(members.len().saturating_sub(1)) {
+        diagnostic = diagnostic.also(subject.property.formula_span, "with what is asked for here");
+    }
+    diagnostic
+}
+
+/// The positions of the fields that the letters of a property read.
+pub(super) fn fields(spec: &Spec, letters: &[LetterId]) -> Vec<usize> {
+    reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr))
+        .fields
+        .into_iter()
+        .collect()
+}
