@@ -39,6 +39,7 @@ pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod lint;
+pub mod monitor;
 pub mod problem;
 pub mod project;
 pub mod reference;

@@ -102,6 +102,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "monitor",
+        &[
+            "eval",
+            "hir",
+            "ids",
+            "input",
+            "problem",
+            "signature",
+            "value",
+            "verdict",
+        ],
+    ),
+    (
         "audit",
         &[
             "eval",

@@ -309,6 +309,20 @@ impl Machine {
         Ok(())
     }
 
+    /// The earliest deadline after a time of what is owed; once time is past it, [`Machine::tick`] may change the state.
+    pub fn deadline(&self, state: &MachineState, after: i128) -> Option<i128> {
+        let owed = state.parts.iter().flat_map(|(_, clauses)| clauses.iter());
+        let timed = |o: &&Obligation| match self.engine.program.nodes[o.node as usize] {
+            Core::Until { window, .. } | Core::Release { window, .. } => window.timed && o.started,
+            _ => false,
+        };
+        owed.flat_map(|clause| clause.iter())
+            .filter(timed)
+            .map(|o| o.hi)
+            .filter(|hi| *hi > after)
+            .min()
+    }
+
     /// Finds out whether the state is final although it still owes something.
     fn settle(&mut self, state: MachineState) -> MachineState {
         let [accepts, rejects] = &mut self.outlooks;

@@ -64,6 +64,7 @@ mod compile;
 mod dfa;
 mod minimize;
 mod product;
+mod recurring;
 mod states;
 mod verdict;
 
@@ -83,5 +84,6 @@ pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use machine::{Machine, MachineState, StepError};
 pub use print::Display;
 pub use product::Traces;
+pub use recurring::Recurring;
 pub use states::StateSet;
 pub use verdict::{Finality, Verdict};

@@ -46,7 +46,12 @@ impl<'a> Checker<'a> {
                 }
                 let default = Path::Pointer(vec![field.name.text.clone()]);
                 let span = *field.span;
+                let mut attributes = field.attributes.iter();
+                let outcome = attributes.any(|attribute| attribute.name.as_str() == "outcome");
                 if let Some(field) = self.declared_field(&scope, field, default, false) {
+                    if outcome {
+                        self.spec.outcomes.push(self.spec.signature.fields.len());
+                    }
                     self.spec.signature.fields.push(field);
                     self.field_spans.push(span);
                 }

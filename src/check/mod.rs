@@ -19,6 +19,7 @@ mod abstraction;
 mod branching;
 mod calls;
 mod choice;
+mod enforce;
 mod expr;
 mod formula;
 mod layout;
@@ -173,6 +174,8 @@ impl<'a> Checker<'a> {
                         .map_or_else(Default::default, |module| module.file),
                     ..hir::Outline::default()
                 },
+                enforces: Vec::new(),
+                outcomes: Vec::new(),
             },
             diagnostics,
             reported: HashSet::new(),
@@ -207,8 +210,10 @@ impl<'a> Checker<'a> {
         }
         self.about_states(&scope);
         for item in &tree.items {
-            if let ast::ItemKind::Test(test) = &item.kind {
-                self.test(&scope, test, *item.span);
+            match &item.kind {
+                ast::ItemKind::Test(test) => self.test(&scope, test, *item.span),
+                ast::ItemKind::Enforce(clause) => self.enforce(&scope, item, clause),
+                _ => {}
             }
         }
         self.unused();
@@ -223,7 +228,7 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Use(_) | ast::ItemKind::Trace(_) | ast::ItemKind::Event(_) => {
                 self.attributes(item, &[]);
             }
-            ast::ItemKind::Broken(_) | ast::ItemKind::Test(_) => {}
+            ast::ItemKind::Broken(_) | ast::ItemKind::Test(_) | ast::ItemKind::Enforce(_) => {}
             ast::ItemKind::Enum(_) | ast::ItemKind::Record(_) => {
                 self.attributes(item, &["allow"]);
                 self.declared_type(item_ref);
@@ -253,7 +258,6 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Rule(def) => self.rule(scope, item, def),
             ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),
             ast::ItemKind::Abstraction(_) | ast::ItemKind::Model(_) | ast::ItemKind::Query(_) => {}
-            ast::ItemKind::Enforce(_) => self.not_built(item, "enforce"),
             ast::ItemKind::System(_) => self.not_built(item, "system"),
             ast::ItemKind::Component(_) => self.not_built(item, "component"),
             ast::ItemKind::Compose(_) => self.not_built(item, "compose"),

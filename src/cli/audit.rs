@@ -229,8 +229,9 @@ fn reporter<'a>(
 fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
     spec.properties
         .retain(|property| property.kind != PropertyKind::Condition);
-    // Tests name properties by number.
+    // Tests and clauses name properties by number.
     spec.tests.clear();
+    spec.enforces.clear();
     for name in wanted {
         let known =
             |property: &Property| property.name == *name || property.id.as_deref() == Some(name);

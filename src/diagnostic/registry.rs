@@ -120,6 +120,12 @@ codes! {
     G0337 Error "one-state" "an abstraction that tells no states apart";
     G0338 Error "wrong-setting" "a setting of `learn` that does not fit";
     G0339 Error "no-event" "a value of an event where no event is at hand";
+    // 037 enforcement
+    G0370 Error "unknown-enforced" "`enforce` of something that has no verdict";
+    G0371 Error "wrong-arm" "an arm that does not fit what the clause watches";
+    G0372 Error "duplicate-arm" "an arm that stands twice";
+    G0373 Error "no-arm" "an `enforce` clause that does nothing";
+    G0374 Error "wrong-steps" "`for n steps` without a number of steps";
 
     // 04 lowering and limits
     G0401 Error "nesting-limit" "brackets and operators nest too deep";

@@ -137,6 +137,12 @@ impl Sightings {
         self.seen.clear();
     }
 
+    /// Whether something may have been seen, or not when.
+    pub(super) fn is_doubtful(&self) -> bool {
+        let doubtful = |seen: &Sighting| !seen.certain;
+        self.seen.iter().any(doubtful)
+    }
+
     /// Nothing that was seen is certain any more.
     pub(super) fn doubt(&mut self) {
         self.seen

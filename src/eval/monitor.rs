@@ -8,8 +8,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use crate::automata::{
-    self, CompileError, Dfa, Finality, FormulaId as AFormulaId, Formulas as AFormulas, Machine,
-    MachineState, StateId, StateSet, StepError,
+    self, Atom, CompileError, Dfa, Finality, FormulaId as AFormulaId, Formulas as AFormulas,
+    Machine, MachineState, Recurring, StateId, StateSet, StepError,
 };
 use crate::value::Truth;
 use crate::verdict::Verdict;
@@ -74,8 +74,12 @@ pub(super) enum Automaton {
         dfa: Dfa,
         states: Box<[StateId]>,
         standings: Box<[Standing]>,
+        /// By state: whether the formula is violated there.
+        violated: Box<[bool]>,
     },
     Machine(Box<Machine>),
+    /// Of `G (s -> φ)`, where `s` is this atom: `G φ` watched on after violations.
+    Recurring(Box<Machine>, Atom),
 }
 
 impl Automaton {
@@ -90,16 +94,49 @@ impl Automaton {
                 let standing =
                     |state: &StateId| Standing::new(dfa.finality(*state), dfa.accepting(*state));
                 let standings = states.iter().map(standing).collect();
+                let violated = |state: &StateId| dfa.finality(*state) == Finality::FinalFalse;
+                let violated = states.iter().map(violated).collect();
                 Ok(Automaton::Dfa {
                     dfa,
                     states,
                     standings,
+                    violated,
                 })
             }
             Err(CompileError::Timed | CompileError::Limit(_)) => Ok(Automaton::Machine(Box::new(
                 Machine::new(formulas, formula, limits)?,
             ))),
         }
+    }
+
+    /// For `G (start -> φ)`: `G φ`, watched on after violations. A violation is then no end, and nothing that is violated
+    /// is final.
+    pub(super) fn recurring(
+        formulas: &AFormulas,
+        formula: AFormulaId,
+        start: Atom,
+        limits: &automata::Limits,
+    ) -> Result<Automaton, automata::LimitError> {
+        let compiled = automata::compile(formulas, formula, limits);
+        if let Some(Recurring { dfa, violated }) = compiled
+            .ok()
+            .and_then(|dfa| dfa.recurring(start, limits).ok())
+        {
+            let states: Box<[StateId]> = dfa.states().collect();
+            let standing = |state: &StateId| Standing {
+                now: Truth::from(dfa.accepting(*state)),
+                fixed: dfa.finality(*state) == Finality::FinalTrue,
+            };
+            let standings = states.iter().map(standing).collect();
+            return Ok(Automaton::Dfa {
+                dfa,
+                states,
+                standings,
+                violated,
+            });
+        }
+        let machine = Machine::new(formulas, formula, limits)?;
+        Ok(Automaton::Recurring(Box::new(machine), start))
     }
 
     /// Whether every state after the first that can be reached while the letters that are not `free` are false has
@@ -130,13 +167,58 @@ impl Automaton {
     }
 }
 
+/// Where a machine is in one reading of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Followed {
+    state: MachineState,
+    /// Of a recurring formula: what is remembered, and whether it was violated at the last position.
+    again: Option<(MachineState, bool)>,
+}
+
+impl Followed {
+    fn standing(&self) -> Standing {
+        match &self.again {
+            None => Standing::new(self.state.finality(), self.state.accepting()),
+            Some((_, violated)) => Standing {
+                now: Truth::from(self.state.accepting() && !violated),
+                fixed: false,
+            },
+        }
+    }
+
+    fn violated(&self) -> bool {
+        match &self.again {
+            None => self.state.finality() == Finality::FinalFalse,
+            Some((_, violated)) => *violated,
+        }
+    }
+
+    /// Of a recurring formula: what is asked for and what is remembered, after a position.
+    fn again(asked: MachineState, remembered: MachineState) -> Followed {
+        let violated = asked.finality() == Finality::FinalFalse;
+        Followed {
+            state: if violated { remembered.clone() } else { asked },
+            again: Some((remembered, violated)),
+        }
+    }
+}
+
+/// A configuration without regard to its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Set(Box<[u32]>),
+    Machine(Box<[Followed]>),
+}
+
 /// The configurations that one trace has met, beyond single states of an automaton.
 #[derive(Clone, Debug)]
 pub(super) struct Configs {
     n_states: u32,
     sets: IndexSet<Box<[u32]>, FxBuildHasher>,
     machine: Option<Machine>,
-    machine_states: IndexSet<Box<[MachineState]>, FxBuildHasher>,
+    /// Of a recurring formula: the atom that asks for it.
+    start: Option<Atom>,
+    machine_states: IndexSet<Box<[Followed]>, FxBuildHasher>,
     /// Whether a formula grew beyond the limits.
     pub(super) overflow: bool,
 }
@@ -150,16 +232,25 @@ impl Configs {
             n_states: 0,
             sets: IndexSet::default(),
             machine: None,
+            start: None,
             machine_states: IndexSet::default(),
             overflow: false,
+        };
+        let mut begin = |machine: &Machine, again: Option<(MachineState, bool)>| {
+            let state = machine.initial();
+            configs
+                .machine_states
+                .insert([Followed { state, again }].into());
+            configs.machine = Some(machine.clone());
         };
         match automaton {
             Automaton::Dfa { states, .. } => {
                 configs.n_states = u32::try_from(states.len()).unwrap_or(u32::MAX)
             }
-            Automaton::Machine(machine) => {
-                configs.machine_states.insert([machine.initial()].into());
-                configs.machine = Some((**machine).clone());
+            Automaton::Machine(machine) => begin(machine, None),
+            Automaton::Recurring(machine, start) => {
+                begin(machine, Some((machine.initial(), false)));
+                configs.start = Some(*start);
             }
         }
         configs
@@ -204,7 +295,9 @@ impl Configs {
                 }
                 self.step_set(dfa, states, config, letter)
             }
-            Automaton::Machine(_) => self.step_machine(config, time, letter),
+            Automaton::Machine(_) | Automaton::Recurring(..) => {
+                self.step_machine(config, time, letter)
+            }
         }
     }
 
@@ -247,34 +340,41 @@ impl Configs {
         ) else {
             return LOST;
         };
-        let mut after: Vec<MachineState> = Vec::new();
-        for state in before {
-            let mut step = |machine: &mut Machine, time: Option<i128>| {
-                machine.step_unknown(state, time, |atom| letter(atom.0).known())
-            };
-            let next = match (step(machine, time), time) {
-                // A step without a time is as good as any where it makes no difference when it was: nothing that is
-                // owed or remembered has a deadline.
-                (Err(StepError::TimeMissing), None) => {
-                    let early = state.time().unwrap_or(0);
-                    match (
-                        step(machine, Some(early)),
-                        step(machine, Some(i128::MAX / 2)),
-                    ) {
-                        (Ok(early), Ok(late)) if early == late => Ok(early),
-                        _ => Err(StepError::TimeMissing),
+        let start = self.start;
+        let mut after: Vec<Followed> = Vec::new();
+        let mut keep = |followed: Followed| {
+            if !after.contains(&followed) {
+                after.push(followed);
+            }
+        };
+        for followed in before {
+            let mut step = |state: &MachineState, asks: bool| {
+                step_timed(machine, state, time, |atom| {
+                    if Some(atom) == start {
+                        Some(asks)
+                    } else {
+                        letter(atom.0).known()
                     }
-                }
-                (next, _) => next,
+                })
             };
-            match next {
-                Ok(states) => {
-                    for state in states {
-                        if !after.contains(&state) {
-                            after.push(state);
+            let next = match &followed.again {
+                None => step(&followed.state, true).map(|states| {
+                    states
+                        .into_iter()
+                        .for_each(|state| keep(Followed { state, again: None }));
+                }),
+                Some((remembered, _)) => step(&followed.state, true).and_then(|asked| {
+                    let remembered = step(remembered, false)?;
+                    for asked in asked {
+                        for remembered in &remembered {
+                            keep(Followed::again(asked.clone(), remembered.clone()));
                         }
                     }
-                }
+                    Ok(())
+                }),
+            };
+            match next {
+                Ok(()) => {}
                 Err(StepError::Limit(_)) => {
                     self.overflow = true;
                     return LOST;
@@ -285,6 +385,51 @@ impl Configs {
         self.machine_states.insert_full(after.into()).0 as u32
     }
 
+    /// The configuration once time has come to `now` without an event.
+    pub(super) fn tick(&mut self, config: Config, now: i128) -> Config {
+        let (Some(machine), Some(before)) = (
+            &mut self.machine,
+            self.machine_states.get_index(config as usize),
+        ) else {
+            return config;
+        };
+        let mut after: Vec<Followed> = Vec::new();
+        for followed in before {
+            let mut tick = |state: &MachineState| {
+                let mut state = state.clone();
+                // Where it cannot be said what time does, nothing is said.
+                let told = machine.tick(&mut state, now);
+                told.map(|()| state).ok()
+            };
+            let next = match &followed.again {
+                None => tick(&followed.state).map(|state| Followed { state, again: None }),
+                Some((remembered, _)) => tick(&followed.state)
+                    .zip(tick(remembered))
+                    .map(|(asked, remembered)| Followed::again(asked, remembered)),
+            };
+            let next = next.unwrap_or_else(|| followed.clone());
+            if !after.contains(&next) {
+                after.push(next);
+            }
+        }
+        self.machine_states.insert_full(after.into()).0 as u32
+    }
+
+    /// Whether the formula is followed by a machine: only then does time alone change anything.
+    pub(super) fn has_machine(&self) -> bool {
+        self.machine.is_some()
+    }
+
+    /// The earliest deadline of something owed, after a time.
+    pub(super) fn deadline(&self, config: Config, after: i128) -> Option<i128> {
+        let machine = self.machine.as_ref()?;
+        let followed = self.machine_states.get_index(config as usize)?;
+        let deadlines = followed
+            .iter()
+            .filter_map(|each| machine.deadline(&each.state, after));
+        deadlines.min()
+    }
+
     /// The value of the formula in this configuration.
     #[inline]
     pub(super) fn standing(&self, automaton: &Automaton, config: Config) -> Standing {
@@ -293,29 +438,115 @@ impl Configs {
                 Some(standing) => *standing,
                 None => self.standing_of_set(standings, config),
             },
-            Automaton::Machine(_) => {
+            Automaton::Machine(_) | Automaton::Recurring(..) => {
                 let states = self.machine_states.get_index(config as usize);
-                let each = states
-                    .into_iter()
-                    .flatten()
-                    .map(|state| Standing::new(state.finality(), state.accepting()));
+                let each = states.into_iter().flatten().map(Followed::standing);
                 each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
             }
         }
     }
 
-    fn standing_of_set(&self, standings: &[Standing], config: Config) -> Standing {
-        let set = if config == LOST {
-            None
-        } else {
-            self.sets.get_index((config - self.n_states) as usize)
+    /// Whether the formula is violated in this configuration: for good or, where it is watched on, at the last position.
+    /// Unknown where some completions of what is not known violate it, and where nothing is known any more.
+    pub(super) fn violated(&self, automaton: &Automaton, config: Config) -> Truth {
+        let all = |each: &mut dyn Iterator<Item = bool>| {
+            let first = each.next().map(Truth::from);
+            let same = |truth: Truth, violated: bool| {
+                if truth == Truth::from(violated) {
+                    truth
+                } else {
+                    Truth::Unknown
+                }
+            };
+            first.map_or(Truth::Unknown, |first| each.fold(first, same))
         };
+        match automaton {
+            Automaton::Dfa { violated, .. } => match violated.get(config as usize) {
+                Some(violated) => Truth::from(*violated),
+                None => {
+                    let set = self.set(config).unwrap_or_default();
+                    all(&mut set
+                        .iter()
+                        .filter_map(|state| violated.get(*state as usize))
+                        .copied())
+                }
+            },
+            Automaton::Machine(_) | Automaton::Recurring(..) => {
+                let states = self.machine_states.get_index(config as usize);
+                all(&mut states.into_iter().flatten().map(Followed::violated))
+            }
+        }
+    }
+
+    /// The states of a configuration that is not one state.
+    fn set(&self, config: Config) -> Option<&[u32]> {
+        let place = config
+            .checked_sub(self.n_states)
+            .filter(|_| config != LOST)?;
+        self.sets.get_index(place as usize).map(|set| &**set)
+    }
+
+    fn standing_of_set(&self, standings: &[Standing], config: Config) -> Standing {
+        let set = self.set(config).unwrap_or_default();
         let each = set
-            .into_iter()
-            .flatten()
+            .iter()
             .filter_map(|state| standings.get(*state as usize))
             .copied();
         each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
+    }
+
+    /// Whether every configuration that was met is one state.
+    pub(super) fn is_plain(&self) -> bool {
+        self.machine.is_none() && self.sets.is_empty()
+    }
+
+    /// Whether a configuration leaves open where the trace is.
+    pub(super) fn is_doubtful(&self, config: Config) -> bool {
+        match &self.machine {
+            None => config >= self.n_states,
+            Some(_) => {
+                let followed = self.machine_states.get_index(config as usize);
+                followed.is_none_or(|followed| followed.len() != 1)
+            }
+        }
+    }
+
+    /// What a configuration is, without regard to its number; none where the number says it all.
+    pub(super) fn content(&self, config: Config) -> Option<Content> {
+        if config == LOST {
+            return None;
+        }
+        match &self.machine {
+            None => self.set(config).map(|set| Content::Set(set.into())),
+            Some(_) => {
+                let followed = self.machine_states.get_index(config as usize)?;
+                Some(Content::Machine(followed.clone()))
+            }
+        }
+    }
+
+    /// The number of a configuration.
+    pub(super) fn number(&mut self, content: &Content) -> Config {
+        match content {
+            Content::Set(set) => match self.sets.get_index_of(set) {
+                Some(place) => self.n_states + place as u32,
+                None => self.n_states + self.sets.insert_full(set.clone()).0 as u32,
+            },
+            Content::Machine(followed) => match self.machine_states.get_index_of(followed) {
+                Some(place) => place as u32,
+                None => self.machine_states.insert_full(followed.clone()).0 as u32,
+            },
+        }
+    }
+
+    /// Forgets all numbers once there are many; only while no trace uses one.
+    pub(super) fn forget_numbers(&mut self) {
+        if self.sets.len() > MOST_KEPT {
+            self.sets.clear();
+        }
+        if self.machine_states.len() > MOST_KEPT {
+            self.machine_states.truncate(1);
+        }
     }
 
     /// Whether so many configurations are numbered that those no longer met should be dropped.
@@ -336,5 +567,27 @@ impl Configs {
         {
             self.machine_states.insert(initial.clone());
         }
+    }
+}
+
+/// A step of a machine. A step without a time is as good as any where it makes no difference when it was: nothing that is
+/// owed or remembered has a deadline.
+fn step_timed(
+    machine: &mut Machine,
+    state: &MachineState,
+    time: Option<i128>,
+    mut letter: impl FnMut(Atom) -> Option<bool>,
+) -> Result<Vec<MachineState>, StepError> {
+    match (machine.step_unknown(state, time, &mut letter), time) {
+        (Err(StepError::TimeMissing), None) => {
+            let early = state.time().unwrap_or(0);
+            let early = machine.step_unknown(state, Some(early), &mut letter);
+            let late = machine.step_unknown(state, Some(i128::MAX / 2), &mut letter);
+            match (early, late) {
+                (Ok(early), Ok(late)) if early == late => Ok(early),
+                _ => Err(StepError::TimeMissing),
+            }
+        }
+        (next, _) => next,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use smol_str::SmolStr;
 
 use super::classes::{Classes, Tables};
+use super::clause::ClauseCode;
 use super::clock::Clock;
 use super::code::{Code, NodeId, Reads, TrackCode};
 use super::expr::{Eval, Frame};
@@ -15,7 +16,7 @@ use super::register::Held;
 use super::release::{Release, release, untimed};
 use super::scratch::Scratch;
 use super::track::Tracks;
-use super::world::Workshop;
+use super::world::{Workshop, World};
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
@@ -33,7 +34,12 @@ pub struct Program {
     pub(super) spec: Arc<Spec>,
     pub(super) limits: Limits,
     pub(super) code: Code,
+    /// Those of the spec, and after them what watches some of them on after violations.
     pub(super) properties: Vec<PropertyCode>,
+    /// The clauses of `enforce`; none but for live runs.
+    pub(super) clauses: ClauseCode,
+    /// A trace of which nothing was read.
+    first: OnceLock<World>,
     pub(super) filter: FilterCode,
     /// What tracks hold before the first event.
     pub(super) initial: Vec<Held>,
@@ -111,6 +117,18 @@ impl Program {
     /// # Errors
     /// [`LimitError`], where a formula is beyond all limits.
     pub fn compile(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
+        Program::new(spec, limits, false)
+    }
+
+    /// Compiles a spec for live runs: with its `enforce` clauses.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn compile_live(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
+        Program::new(spec, limits, true)
+    }
+
+    fn new(spec: &Spec, limits: &Limits, live: bool) -> Result<Program, LimitError> {
         let initial = initial_values(spec, limits)?;
         let known = |cell: &Cell| match cell {
             Cell::Known(value) => Some(value.clone()),
@@ -162,8 +180,13 @@ impl Program {
         };
         let mut properties = Vec::with_capacity(spec.properties.len());
         for property in &spec.properties {
-            properties.push(property_code(spec, property, limits, &mut lower)?);
+            properties.push(property_code(spec, property, None, limits, &mut lower)?);
         }
+        let clauses = if live {
+            ClauseCode::new(spec, &mut properties, limits, &mut lower)?
+        } else {
+            ClauseCode::default()
+        };
         let mut code = lower.finish();
         for property in &mut properties {
             let letters = property.letters.iter().map(|letter| letter.node);
@@ -183,6 +206,8 @@ impl Program {
             limits: limits.clone(),
             code,
             properties,
+            clauses,
+            first: OnceLock::new(),
             filter,
             initial,
             clock: spec.signature.clock.filter(|_| reads_clock(spec)),
@@ -223,13 +248,24 @@ impl Program {
         tables.push(lent);
     }
 
+    /// The limits in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The spec that it was made from.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
+    /// The properties of the spec.
     pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
-        (0..self.properties.len()).map(PropertyId::new)
+        (0..self.spec.properties.len()).map(PropertyId::new)
+    }
+
+    /// A trace of which nothing was read; what events do not change is shared between traces.
+    pub(super) fn first_world(&self) -> World {
+        self.first.get_or_init(|| World::new(self)).clone()
     }
 }
 
@@ -260,7 +296,7 @@ fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError>
     Ok(roots.into_iter().map(|root| eval.cell(root)).collect())
 }
 
-fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, LimitError> {
+pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, LimitError> {
     let part = |part: &TextPart| match part {
         TextPart::Literal(text) => Ok(MessagePart::Literal(text.clone())),
         TextPart::Value(expr, format) => Ok(MessagePart::Value(
@@ -272,9 +308,11 @@ fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, LimitError> {
     Ok(Message { parts: parts? })
 }
 
-fn property_code(
+/// A property, with this automaton or with that of its formula.
+pub(super) fn property_code(
     spec: &Spec,
     property: &Property,
+    automaton: Option<Automaton>,
     limits: &Limits,
     lower: &mut Lower<'_>,
 ) -> Result<PropertyCode, LimitError> {
@@ -295,12 +333,15 @@ fn property_code(
         place_in(&ids),
         &mut formulas,
     );
-    let automaton = Automaton::new(&formulas, formula, &limits.automata).map_err(|error| {
-        LimitError::Formula {
-            property: property.name.clone(),
-            error,
-        }
-    })?;
+    let automaton = match automaton {
+        Some(automaton) => automaton,
+        None => Automaton::new(&formulas, formula, &limits.automata).map_err(|error| {
+            LimitError::Formula {
+                property: property.name.clone(),
+                error,
+            }
+        })?,
+    };
     let trigger = property
         .trigger
         .as_ref()
@@ -399,7 +440,7 @@ fn reads_clock(spec: &Spec) -> bool {
 }
 
 /// Letters as atoms, by their place among the letters of a property.
-fn place_in(letters: &[LetterId]) -> impl Fn(LetterId) -> Atom + '_ {
+pub(super) fn place_in(letters: &[LetterId]) -> impl Fn(LetterId) -> Atom + '_ {
     |letter| {
         let place = letters.iter().position(|other| *other == letter);
         Atom(

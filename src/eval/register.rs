@@ -154,6 +154,16 @@ impl Register {
         }
     }
 
+    /// Whether what it holds is not known for certain.
+    pub(super) fn is_doubtful(&self) -> bool {
+        match self {
+            Register::Before(value) => value.is_none(),
+            Register::Truth(truth) => *truth == Truth::Unknown,
+            Register::Count(least, most) => least != most,
+            Register::Window(seen) => seen.is_doubtful(),
+        }
+    }
+
     /// The same with positions counted back from `position`.
     pub(super) fn relative_to(&self, position: u64) -> Register {
         match self {

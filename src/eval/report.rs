@@ -9,7 +9,7 @@ use super::ops::Fault;
 use super::program::Program;
 use super::scratch::RawFault;
 use super::slices::Instance;
-use super::trace::{TraceState, standing};
+use super::trace::TraceState;
 use super::world::Watch;
 use crate::hir;
 use crate::hir::reads::reads;
@@ -31,7 +31,7 @@ pub(super) fn report(mut state: TraceState<'_>, complete: bool, wanted: &Wanted)
         file: state.source.origin.file,
         line: state.source.origin.line,
         index: state.source.origin.ordinal,
-        events: state.n_steps,
+        events: state.run.n_steps,
         verdicts,
         problems,
     }
@@ -44,16 +44,20 @@ fn property_verdicts(
 ) -> Vec<PropertyVerdict> {
     let program = state.program;
     let id = property.index();
-    let decided = state.decided[id];
+    let decided = state.run.decided[id];
     let (verdict, at) = match decided {
         Some((verdict, at)) => (verdict, Some(at)),
         None => {
-            let verdict = if state.overflow {
+            let verdict = if state.run.overflow {
                 Verdict::Unknown
             } else {
-                standing(program, &state.worlds, &state.shop, id, complete).verdict(complete)
+                let configs = &state.shop.configs;
+                state
+                    .run
+                    .standing(program, configs, id, complete)
+                    .verdict(complete)
             };
-            (verdict, if complete { state.last } else { None })
+            (verdict, if complete { state.run.last } else { None })
         }
     };
     let holds = matches!(verdict, Verdict::Satisfied | Verdict::PresumablySatisfied);
@@ -65,7 +69,7 @@ fn property_verdicts(
         from: None,
         vacuous: holds
             && program.properties[id].trigger.is_some()
-            && !state.worlds.iter().any(|world| world.triggered(id)),
+            && !state.run.worlds.iter().any(|world| world.triggered(id)),
         instance: Vec::new(),
         counterexample: Vec::new(),
         message: None,
@@ -105,14 +109,14 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
     else {
         return Vec::new();
     };
-    let end = complete.then_some(state.last);
-    let most = if state.worlds.len() > 1 {
+    let end = complete.then_some(state.run.last);
+    let most = if state.run.worlds.len() > 1 {
         usize::MAX
     } else {
         program.limits.instances_told
     };
     let mut common: Option<Vec<Instance>> = None;
-    for world in &state.worlds {
+    for world in &state.run.worlds {
         let Watch::Sliced(slices) = &world.watches[id] else {
             return Vec::new();
         };
@@ -143,9 +147,11 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
     }
     let mut common = common.unwrap_or_default();
     // What is violated before anything is read is so at the first event, even if that is no step. Constants are there.
-    if let (true, 0, Some((_, first))) =
-        (state.worlds.len() > 1, quantified.ranged, state.decided[id])
-    {
+    if let (true, 0, Some((_, first))) = (
+        state.run.worlds.len() > 1,
+        quantified.ranged,
+        state.run.decided[id],
+    ) {
         let before = Configs::new(&property.automaton);
         let before = before.standing(&property.automaton, Configs::INITIAL);
         let is_constant = |instance: &&mut Instance| {
@@ -206,11 +212,12 @@ fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
             ),
         );
     }
-    if state.overflow {
+    if state.run.overflow {
         let message = "unknown whether events are steps, in too many ways (`worlds`)".to_owned();
         last(ProblemKind::Limit, message);
     }
     let lost: std::collections::BTreeSet<usize> = state
+        .run
         .worlds
         .iter()
         .flat_map(|world| world.tracks.lost())
@@ -222,19 +229,20 @@ fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
             format!("track `{name}` has more keys than are kept (`instances`)"),
         );
     }
-    for (id, configs) in state.shop.configs.iter().enumerate() {
+    let judged = &state.program.spec.properties;
+    for ((id, configs), property) in state.shop.configs.iter().enumerate().zip(judged) {
         let too_many = |world: &super::world::World| match &world.watches[id] {
             Watch::Plain { .. } => false,
             Watch::Sliced(slices) => slices.overflow,
         };
-        let name = &state.program.spec.properties[id].name;
+        let name = &property.name;
         if configs.overflow {
             last(
                 ProblemKind::Limit,
                 format!("the state of `{name}` grew beyond the limits on automata"),
             );
         }
-        if state.worlds.iter().any(too_many) {
+        if state.run.worlds.iter().any(too_many) {
             last(
                 ProblemKind::Limit,
                 format!("`{name}` has more instances than are kept (`instances`)"),
@@ -245,7 +253,7 @@ fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
 }
 
 /// The field, where there is but one, and what was wrong.
-fn describe(program: &Program, fault: &RawFault) -> (Option<SmolStr>, String) {
+pub(super) fn describe(program: &Program, fault: &RawFault) -> (Option<SmolStr>, String) {
     let fields = &program.spec.signature.fields;
     match &fault.at {
         None => {

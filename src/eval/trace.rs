@@ -6,11 +6,12 @@ use smol_str::SmolStr;
 
 use super::explain::Wanted;
 use super::program::Program;
-use super::world::{Watch, Workshop, World};
+use super::run::Run;
+use super::world::Workshop;
 use crate::ids::PropertyId;
 use crate::input::record::{Origin, Step};
 use crate::problem::Problem;
-use crate::value::{Cell, Truth};
+use crate::value::Cell;
 use crate::verdict::{TraceReport, Verdict};
 
 /// Where a trace comes from and what it is called.
@@ -41,16 +42,9 @@ pub struct TraceState<'p> {
     pub(super) program: &'p Program,
     pub(super) source: TraceSource,
     pub(super) name: SmolStr,
-    pub(super) worlds: Vec<World>,
+    pub(super) run: Run,
     pub(super) shop: Workshop,
     pub(super) history: History,
-    /// Index of the last step.
-    pub(super) last: Option<u32>,
-    pub(super) n_steps: u64,
-    /// More ways to read the trace than the limit allows.
-    pub(super) overflow: bool,
-    /// By property: the verdict that is final, and since when.
-    pub(super) decided: Vec<Option<(Verdict, u32)>>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -71,13 +65,9 @@ impl Program {
             program: self,
             name,
             source,
-            worlds: vec![World::new(self)],
+            run: Run::new(self),
             shop: self.lend_shop(),
             history: History::default(),
-            last: None,
-            n_steps: 0,
-            overflow: false,
-            decided: vec![None; self.properties.len()],
             problems: Vec::new(),
         }
     }
@@ -113,45 +103,14 @@ impl TraceState<'_> {
 
     /// Reads one step that is kept elsewhere.
     pub(super) fn advance(&mut self, step: &Step) {
-        if self.overflow {
-            return;
-        }
-        let program = self.program;
         self.borrow();
-        let (cells, meta) = (&*step.cells, &*self.source.meta);
-        self.shop.scratch.begin_step(Some(step.index));
-        self.shop.scratch.classify(&program.code, cells);
-        self.shop.settled.clear();
-        let is_step = match (program.filter.step, self.worlds.first()) {
-            (Some(filter), Some(world)) => world
-                .eval(&program.code, cells, meta, &mut self.shop.scratch)
-                .letter(filter),
-            _ => Truth::True,
-        };
-        if is_step == Truth::False {
+        let (program, meta) = (self.program, &*self.source.meta);
+        if !self
+            .run
+            .advance(program, meta, &mut self.shop, step, None, |_| {})
+        {
             self.forget_problems(step.index);
-            return;
         }
-        self.n_steps += 1;
-        self.last = Some(step.index);
-        // An event that may be no step is followed as both.
-        let without = if is_step == Truth::Unknown {
-            self.worlds.clone()
-        } else {
-            Vec::new()
-        };
-        for (number, world) in self.worlds.iter_mut().enumerate() {
-            if number > 0 {
-                self.shop.scratch.forget();
-            }
-            world.step(program, cells, meta, step.index, &mut self.shop);
-        }
-        self.worlds.extend(without);
-        if self.worlds.len() > 1 {
-            self.merge();
-        }
-        self.decide(step.index);
-        self.renumber();
     }
 
     /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
@@ -163,81 +122,9 @@ impl TraceState<'_> {
         }
     }
 
-    fn merge(&mut self) {
-        let mut kept: Vec<World> = Vec::with_capacity(self.worlds.len());
-        for world in std::mem::take(&mut self.worlds) {
-            if !kept.iter().any(|other| other.same(&world)) {
-                kept.push(world);
-            }
-        }
-        self.worlds = kept;
-        self.overflow = self.worlds.len() > self.program.limits.worlds;
-    }
-
-    /// Notes the verdicts that became final.
-    fn decide(&mut self, index: u32) {
-        let all: Vec<u32>;
-        let settled = if self.worlds.len() == 1 {
-            &self.shop.settled
-        } else {
-            all = (0..self.decided.len() as u32).collect();
-            &all
-        };
-        for &id in settled {
-            let id = id as usize;
-            if self.decided[id].is_none() {
-                let standing = standing(self.program, &self.worlds, &self.shop, id, false);
-                let verdict = standing.verdict(false);
-                if verdict.is_final() {
-                    self.decided[id] = Some((verdict, index));
-                }
-            }
-        }
-    }
-
-    /// Drops configurations that are met no longer.
-    fn renumber(&mut self) {
-        for (id, configs) in self.shop.configs.iter_mut().enumerate() {
-            let met = |world: &World| match &world.watches[id] {
-                Watch::Plain { .. } => 1,
-                Watch::Sliced(slices) => slices.n_classes(),
-            };
-            if configs.is_crowded(0) && configs.is_crowded(self.worlds.iter().map(met).sum()) {
-                configs.renumber(self.worlds.iter_mut().flat_map(|world| {
-                    let (plain, sliced) = match &mut world.watches[id] {
-                        Watch::Plain { config, .. } => (Some(config), None),
-                        Watch::Sliced(slices) => (None, Some(slices.configs())),
-                    };
-                    plain.into_iter().chain(sliced.into_iter().flatten())
-                }));
-            }
-        }
-    }
-
     /// The verdict on one property after what has been read.
     pub fn verdict(&self, property: PropertyId) -> Current {
-        let id = property.index();
-        match self.decided[id] {
-            Some((verdict, at)) => Current {
-                property,
-                verdict,
-                at: Some(at),
-            },
-            None if self.overflow => Current {
-                property,
-                verdict: Verdict::Unknown,
-                at: None,
-            },
-            None => {
-                let verdict =
-                    standing(self.program, &self.worlds, &self.shop, id, false).verdict(false);
-                Current {
-                    property,
-                    verdict,
-                    at: None,
-                }
-            }
-        }
+        self.run.verdict(self.program, &self.shop.configs, property)
     }
 
     /// The verdicts on all properties after what has been read, in order of declaration.
@@ -250,7 +137,7 @@ impl TraceState<'_> {
 
     /// Index of the last event that is a step, or may be one.
     pub fn last(&self) -> Option<u32> {
-        self.last
+        self.run.last
     }
 
     /// The name of the trace.
@@ -272,21 +159,6 @@ impl TraceState<'_> {
     pub fn finish_for(self, complete: bool, wanted: &Wanted) -> TraceReport {
         super::report::report(self, complete, wanted)
     }
-}
-
-/// The value of a property over all ways to read the trace.
-pub(super) fn standing(
-    program: &Program,
-    worlds: &[World],
-    shop: &Workshop,
-    id: usize,
-    complete: bool,
-) -> super::monitor::Standing {
-    let each = worlds
-        .iter()
-        .map(|world| world.standing(program, &shop.configs, id, complete));
-    each.reduce(super::monitor::Standing::join)
-        .unwrap_or(super::monitor::Standing::UNKNOWN)
 }
 
 impl History {

@@ -44,6 +44,12 @@ pub(super) struct Changes {
     changes: Vec<(u32, Option<Key>, Entry)>,
 }
 
+impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
 impl Tracks {
     /// Before the first event.
     pub(super) fn new(code: &Code, initial: &[Held]) -> Tracks {
@@ -86,6 +92,15 @@ impl Tracks {
         }
     }
 
+    /// Whether the value of a track is not known, for some key.
+    pub(super) fn is_doubtful(&self, track: usize) -> bool {
+        let doubtful = |entry: &Entry| {
+            !matches!(entry.held, Held::One(_)) || entry.registers.iter().any(Register::is_doubtful)
+        };
+        let track = &self.tracks[track];
+        track.lost || doubtful(&track.unseen) || track.seen.values().any(doubtful)
+    }
+
     /// The tracks with more keys than are kept.
     pub(super) fn lost(&self) -> impl Iterator<Item = usize> {
         self.tracks
@@ -97,9 +112,6 @@ impl Tracks {
 
     /// Puts changes in force; the registers of keys take notice of the step.
     pub(super) fn apply(&mut self, code: &Code, changes: &mut Changes, most: usize) {
-        if changes.changes.is_empty() {
-            return;
-        }
         for (track, key, entry) in changes.changes.drain(..) {
             let n_params = code.tracks[track as usize].n_params;
             let track = &mut self.tracks[track as usize];

@@ -1,4 +1,8 @@
 //! One way to read a trace: which of its events are steps, and all that follows from those.
+//!
+//! A world is cheap to clone: what an event does not change is shared.
+
+use std::sync::Arc;
 
 use super::clock::Clock;
 use super::code::Code;
@@ -14,7 +18,7 @@ use crate::value::{Cell, Truth};
 /// Where a trace is.
 #[derive(Clone, Debug)]
 pub(super) struct World {
-    pub(super) tracks: Tracks,
+    pub(super) tracks: Arc<Tracks>,
     /// By slot.
     pub(super) registers: Vec<Register>,
     pub(super) clock: Clock,
@@ -31,7 +35,7 @@ pub(super) enum Watch {
         /// Whether the trigger held, or may have held.
         triggered: bool,
     },
-    Sliced(Box<Slices>),
+    Sliced(Arc<Slices>),
 }
 
 /// What stepping needs besides, kept so that nothing is allocated anew.
@@ -87,7 +91,7 @@ impl World {
             },
             Some(quantified) => {
                 let registers: Vec<Register> = property.frame.iter().map(initial).collect();
-                Watch::Sliced(Box::new(Slices::new(property, quantified, &registers)))
+                Watch::Sliced(Arc::new(Slices::new(property, quantified, &registers)))
             }
         };
         World {
@@ -102,7 +106,7 @@ impl World {
         let code = &program.code;
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
         World {
-            tracks: Tracks::new(code, &program.initial),
+            tracks: Arc::new(Tracks::new(code, &program.initial)),
             registers: code.slots.iter().map(initial).collect(),
             clock: Clock::default(),
             watches: Vec::new(),
@@ -158,8 +162,10 @@ impl World {
                 }
             }
         }
-        self.tracks
-            .apply(code, &mut shop.changes, program.limits.instances);
+        if !shop.changes.is_empty() {
+            let tracks = Arc::make_mut(&mut self.tracks);
+            tracks.apply(code, &mut shop.changes, program.limits.instances);
+        }
     }
 
     /// Brings the registers up to the event, after everything has been read.
@@ -187,7 +193,7 @@ impl World {
         self.clock.position += 1;
     }
 
-    /// One event.
+    /// One event, up to the point where all that it leads to is known; [`World::leave`] ends it.
     pub(super) fn step(
         &mut self,
         program: &Program,
@@ -265,6 +271,10 @@ impl World {
                     let Some(quantified) = &property.quantified else {
                         return true;
                     };
+                    if slices.is_still(id as usize, property, quantified, &mut eval) {
+                        return false;
+                    }
+                    let slices = Arc::make_mut(slices);
                     let fixed = slices.step(
                         id as usize,
                         property,
@@ -285,7 +295,6 @@ impl World {
             let mut gone = busy.iter().peekable();
             live.retain(|id| gone.next_if_eq(&id).is_none());
         }
-        self.leave(program, cells, meta, shop);
     }
 
     /// The value of a property on what has been read.
@@ -312,12 +321,67 @@ impl World {
         }
     }
 
+    /// Whether a property is violated: for good or, where it is watched on, at the last step. Unknown where that depends
+    /// on what is not known.
+    pub(super) fn violated(&self, program: &Program, configs: &[Configs], id: usize) -> Truth {
+        let property = &program.properties[id];
+        match (&self.watches[id], &property.quantified) {
+            (Watch::Plain { config, .. }, _) => configs[id].violated(&property.automaton, *config),
+            (Watch::Sliced(slices), Some(quantified)) => {
+                slices.is_violated(property, quantified, &configs[id])
+            }
+            (Watch::Sliced(_), None) => Truth::Unknown,
+        }
+    }
+
+    /// Time has come to `now` without an event.
+    pub(super) fn tick(&mut self, configs: &mut [Configs], now: i128) {
+        for (watch, configs) in self.watches.iter_mut().zip(configs) {
+            if !configs.has_machine() {
+                continue;
+            }
+            match watch {
+                Watch::Plain { config, .. } => *config = configs.tick(*config, now),
+                Watch::Sliced(slices) => {
+                    let slices = Arc::make_mut(slices);
+                    for config in slices.configs() {
+                        *config = configs.tick(*config, now);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The earliest deadline in time of something owed, after a time.
+    pub(super) fn deadline(&self, configs: &[Configs], after: i128) -> Option<i128> {
+        let watches = self.watches.iter().zip(configs);
+        let timed = watches.filter(|(_, configs)| configs.has_machine());
+        let deadlines = timed.filter_map(|(watch, configs)| match watch {
+            Watch::Plain { config, .. } => configs.deadline(*config, after),
+            Watch::Sliced(slices) => {
+                let met = slices.met();
+                met.filter_map(|config| configs.deadline(config, after))
+                    .min()
+            }
+        });
+        deadlines.min()
+    }
+
     /// Whether the trigger of a property held, or may have held.
     pub(super) fn triggered(&self, id: usize) -> bool {
         match &self.watches[id] {
             Watch::Plain { triggered, .. } => *triggered,
             Watch::Sliced(slices) => slices.triggered(),
         }
+    }
+
+    /// The configurations of a property's instances.
+    pub(super) fn configs(&mut self, id: usize) -> impl Iterator<Item = &mut Config> {
+        let (plain, sliced) = match &mut self.watches[id] {
+            Watch::Plain { config, .. } => (Some(config), None),
+            Watch::Sliced(slices) => (None, Some(Arc::make_mut(slices).configs())),
+        };
+        plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
     /// Whether two ways to read a trace have come to the same.

@@ -8,6 +8,7 @@
 //! `hir` knows nothing of the text but spans. The meaning of every node is defined, as code, in `reference`.
 
 pub mod branching;
+pub mod enforce;
 pub mod expr;
 pub mod formula;
 pub mod model;
@@ -28,6 +29,7 @@ use crate::types::{EnumType, Type};
 pub use branching::{
     Ask, Branching, Branchings, Claim, ClaimFormula, ClaimKind, Logic, RewardKind, Subject,
 };
+pub use enforce::{Action, ActionKind, Arm, ArmTrigger, Enforce, Invoke, Watched};
 pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
 pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
 pub use model::{
@@ -70,6 +72,10 @@ pub struct Spec {
     pub models: Vec<Model>,
     /// Where parts of it stand in the text.
     pub outline: Outline,
+    /// The `enforce` clauses, in order of declaration.
+    pub enforces: Vec<Enforce>,
+    /// Positions of the `@outcome` fields: an action has them only once it has happened.
+    pub outcomes: Vec<usize>,
 }
 
 /// The expressions of the `trace` block.

@@ -38,6 +38,8 @@ impl Build {
                 abstractions: Vec::new(),
                 models: Vec::new(),
                 outline: guard_lang::hir::Outline::default(),
+                enforces: Vec::new(),
+                outcomes: Vec::new(),
             },
         }
     }

@@ -43,6 +43,8 @@ impl SpecBuilder {
                 abstractions: Vec::new(),
                 models: Vec::new(),
                 outline: guard_lang::hir::Outline::default(),
+                enforces: Vec::new(),
+                outcomes: Vec::new(),
             },
         }
     }

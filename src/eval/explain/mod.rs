@@ -93,7 +93,7 @@ pub(super) fn explain(
     wanted: &Wanted,
 ) {
     let program = state.program;
-    let n_steps = usize::try_from(state.n_steps).unwrap_or(usize::MAX);
+    let n_steps = usize::try_from(state.run.n_steps).unwrap_or(usize::MAX);
     let mut budget = MOST_LETTERS;
     let mut requests = Vec::new();
     for (place, verdict) in verdicts.iter_mut().enumerate() {

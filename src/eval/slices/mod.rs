@@ -259,7 +259,7 @@ impl Slices {
     }
 
     /// Whether it follows from the class of the event that it changes nothing.
-    fn is_still(
+    pub(in crate::eval) fn is_still(
         &self,
         id: usize,
         property: &PropertyCode,
@@ -291,7 +291,7 @@ impl Slices {
             })
     }
 
-    /// One event. Says whether a verdict may have become final.
+    /// One event that is not [still](Self::is_still). Says whether a verdict may have become final.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -306,9 +306,6 @@ impl Slices {
         step: u32,
         limit: usize,
     ) -> bool {
-        if self.is_still(id, property, quantified, eval) {
-            return false;
-        }
         self.read_terms(quantified, eval);
         if self.is_indifferent(id, property, quantified, eval) {
             self.any |= !self.values[0].is_empty();
@@ -351,6 +348,17 @@ impl Slices {
         self.classes
             .iter_mut()
             .map(|class| &mut class.situation.config)
+    }
+
+    /// The configurations of the root and of all instances.
+    pub(in crate::eval) fn met(&self) -> impl Iterator<Item = Config> {
+        let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
+        classes.map(|id| self.class(*id).situation.config)
+    }
+
+    /// The configurations of all classes, also those that nothing is in.
+    pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = Config> {
+        self.classes.iter().map(|class| class.situation.config)
     }
 
     pub(in crate::eval) fn n_classes(&self) -> usize {

@@ -1,7 +1,8 @@
 //! From the situations of all instances to one verdict, and to those that are violated.
 
 use super::{Instance, ROOT, Situation, Slices};
-use crate::eval::monitor::{Configs, Standing};
+use crate::eval::binding::Key;
+use crate::eval::monitor::{Config, Configs, Standing};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::value::{Truth, Value};
 
@@ -96,6 +97,106 @@ impl Slices {
             now: flip(now),
             fixed: fixed || complete,
         }
+    }
+
+    /// Whether the property is violated: of a `forall`, whether some instance is; for good or, where it is watched on, at
+    /// the last step. Unknown where that depends on what is not known.
+    pub(in crate::eval) fn is_violated(
+        &self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &Configs,
+    ) -> Truth {
+        if self.overflow {
+            return Truth::Unknown;
+        }
+        if !quantified.universal {
+            let standing = self.standing(property, quantified, configs, false);
+            return match standing.now {
+                Truth::False => Truth::from(standing.fixed),
+                Truth::Unknown => Truth::Unknown,
+                Truth::True => Truth::False,
+            };
+        }
+        let of = |id: u32| {
+            let situation = &self.class(id).situation;
+            let violated = configs.violated(&property.automaton, situation.config);
+            violated.and(situation.range.all(quantified.ranged))
+        };
+        let mut found = Truth::False;
+        for id in [ROOT].iter().chain(&self.live).chain(&self.fixed) {
+            if self.class(*id).whole > 0 {
+                found = found.or(of(*id));
+            } else if self.wild != 0 {
+                // An unknown key may be any value.
+                found = found.or(of(*id).and(Truth::Unknown));
+            }
+        }
+        found
+    }
+
+    /// An instance that is violated now; of several, the least.
+    pub(in crate::eval) fn violated_now(
+        &self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &Configs,
+    ) -> Option<Key> {
+        let is_violated = |class: u32| {
+            let situation = &self.class(self.find(class)).situation;
+            situation.range.all(quantified.ranged) != Truth::False
+                && configs.violated(&property.automaton, situation.config) != Truth::False
+        };
+        self.whole(is_violated)
+            .into_iter()
+            .map(|(key, _)| key)
+            .min()
+            .cloned()
+    }
+
+    /// Instances that owe something, least first, and where they are; at most `most`.
+    pub(in crate::eval) fn owing(
+        &self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+        configs: &Configs,
+        most: usize,
+    ) -> Vec<(Key, Config)> {
+        let owes = |class: u32| {
+            let situation = &self.class(self.find(class)).situation;
+            situation.range.all(quantified.ranged) != Truth::False
+                && configs.standing(&property.automaton, situation.config).now != Truth::True
+        };
+        let mut owing = self.whole(owes);
+        owing.sort_unstable_by_key(|(key, _)| *key);
+        owing.truncate(most);
+        let config = |class: u32| self.class(self.find(class)).situation.config;
+        owing
+            .into_iter()
+            .map(|(key, class)| (key.clone(), config(class)))
+            .collect()
+    }
+
+    /// The whole tuples whose class is wanted.
+    fn whole(&self, wanted: impl Fn(u32) -> bool) -> Vec<(&Key, u32)> {
+        let whole =
+            |(key, class): &(&Key, &u32)| key.iter().all(Option::is_some) && wanted(**class);
+        self.map
+            .iter()
+            .filter(whole)
+            .map(|(key, class)| (key, *class))
+            .collect()
+    }
+
+    /// Whether something is not known: where instances are, or which there are.
+    pub(in crate::eval) fn is_doubtful(&self, configs: &Configs) -> bool {
+        let classes = [ROOT].iter().chain(&self.live);
+        self.overflow
+            || self.wild != 0
+            || classes.into_iter().any(|id| {
+                let Situation { config, range, .. } = &self.class(*id).situation;
+                configs.is_doubtful(*config) || range.possible != range.certain
+            })
     }
 
     /// The value over the instances that an unknown key may be, alone or beside any value seen.

@@ -1,0 +1,348 @@
+//! `enforce` clauses: what is watched, which arms fit it, and what they say.
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use super::names::Space;
+use super::scope::{Binding, Scope};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{
+    Action, ActionKind, Arm, ArmTrigger, ClaimKind, Enforce, Expr, Invoke, PropertyKind, Watched,
+};
+use crate::ids::PropertyId;
+use crate::source::Span;
+use crate::syntax::ast::{self, EnforceKind, ExprKind, OutcomeKind};
+use crate::types::Type;
+use crate::value::Value;
+
+impl<'a> Checker<'a> {
+    /// One clause. Properties are known by now, wherever they stand.
+    pub(super) fn enforce(
+        &mut self,
+        scope: &Scope<'a>,
+        item: &'a ast::Item,
+        clause: &'a ast::Enforce,
+    ) {
+        self.attributes(item, &["allow"]);
+        let span = *item.span;
+        match &clause.kind {
+            EnforceKind::Query { .. } => self.not_built(item, "enforce on"),
+            EnforceKind::When {
+                condition,
+                action,
+                on_error_allow,
+            } => {
+                let text = self.snippet(*condition.span);
+                let condition = self.boolean(scope, condition);
+                let arm = Arm {
+                    trigger: ArmTrigger::Holds,
+                    action: self.action(scope, action),
+                    span: *action.span,
+                };
+                self.spec.enforces.push(Enforce {
+                    watched: Watched::When { condition, text },
+                    arms: vec![arm],
+                    on_error_allow: *on_error_allow,
+                    span,
+                });
+            }
+            EnforceKind::Property { name, arms } => {
+                let Some(property) = self.enforced_property(name) else {
+                    return;
+                };
+                let inner = self.instance_scope(scope, property, *name.span);
+                let (arms, on_error_allow) = self.arms(&inner, name, arms);
+                self.spec.enforces.push(Enforce {
+                    watched: Watched::Property(property),
+                    arms,
+                    on_error_allow,
+                    span,
+                });
+            }
+        }
+    }
+
+    /// The property of a clause; none where there is no such thing, which is then told.
+    fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
+        let known = self.spec.properties.iter().position(|property| {
+            property.kind != PropertyKind::Condition && property.name == name.text
+        });
+        if let Some(known) = known {
+            return Some(PropertyId::new(known));
+        }
+        if self.names.get(0, Space::Property, &name.text).is_some() {
+            // What is declared and not there at all is broken, which is told where it is declared.
+            let claim = self
+                .spec
+                .claims
+                .iter()
+                .find(|claim| claim.name == name.text);
+            if let Some(kind) = claim.map(|claim| claim.kind) {
+                let diagnostic = match kind {
+                    ClaimKind::Query => Diagnostic::new(
+                        Code::G0370,
+                        name.span,
+                        format!("`{name}` is a query, and a property is asked for"),
+                    )
+                    .label("has a value, not a verdict")
+                    .fix("look at its value", *name.span, format!("on {name}")),
+                    ClaimKind::Property | ClaimKind::Requirement => Diagnostic::new(
+                        Code::G0370,
+                        name.span,
+                        format!("`{name}` is said of a model or system, not of runs"),
+                    )
+                    .label("no run satisfies or violates it")
+                    .note("`enforce on` a query of the model looks at the state that a run is in"),
+                };
+                self.report(diagnostic);
+            }
+            return None;
+        }
+        let mut diagnostic = Diagnostic::new(
+            Code::G0370,
+            name.span,
+            format!("there is no property `{name}`"),
+        )
+        .label("not declared");
+        let all = self.names.all(0, Space::Property);
+        if let Some(near) = did_you_mean(&name.text, all) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        } else if self.names.get(0, Space::Value, &name.text).is_some() {
+            diagnostic = diagnostic.note(format!(
+                "`{name}` is a condition; `enforce when {name} => …` acts while it holds"
+            ));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// The names that messages of a clause may use: those that the property quantifies.
+    fn instance_scope(&mut self, scope: &Scope<'a>, property: PropertyId, span: Span) -> Scope<'a> {
+        let quantified = self.spec.property(property).quantified.as_ref();
+        let names: Vec<SmolStr> = quantified
+            .into_iter()
+            .flat_map(|quantified| &quantified.vars)
+            .map(|var| var.name.clone())
+            .collect();
+        let mut inner = scope.clone();
+        for (idx, name) in names.iter().enumerate() {
+            let variable = self.add(Expr::Var(idx), Type::Json, span);
+            inner = inner.with(name, Binding::Value(variable));
+        }
+        inner
+    }
+
+    /// The arms of a clause on a property, and whether errors are let through.
+    fn arms(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &ast::Name,
+        arms: &'a [ast::Arm],
+    ) -> (Vec<Arm>, bool) {
+        let mut made: Vec<Arm> = Vec::new();
+        let mut on_error_allow: Option<Span> = None;
+        for arm in arms {
+            match arm {
+                ast::Arm::OnErrorAllow(span) => {
+                    if let Some(first) = on_error_allow.replace(**span) {
+                        self.report(
+                            Diagnostic::new(
+                                Code::G0372,
+                                *span,
+                                "`on error allow` stands here twice",
+                            )
+                            .label("said again")
+                            .also(first, "said first"),
+                        );
+                    }
+                }
+                ast::Arm::Act {
+                    trigger,
+                    action,
+                    span,
+                } => {
+                    let trigger = self.verdict_trigger(scope, trigger, **span);
+                    let action = self.action(scope, action);
+                    let Some(trigger) = trigger else {
+                        continue;
+                    };
+                    let same =
+                        |other: &&Arm| other.trigger == trigger && other.action.kind == action.kind;
+                    if let Some(first) = made.iter().find(same) {
+                        let first = first.span;
+                        self.report(
+                            Diagnostic::new(Code::G0372, *span, "this arm stands here twice")
+                                .label("the same verdict and the same action")
+                                .also(first, "first here"),
+                        );
+                        continue;
+                    }
+                    made.push(Arm {
+                        trigger,
+                        action,
+                        span: **span,
+                    });
+                }
+            }
+        }
+        if !arms.iter().any(|arm| matches!(arm, ast::Arm::Act { .. })) {
+            self.report(
+                Diagnostic::new(Code::G0373, name.span, "this clause does nothing")
+                    .label("no arm says what is done")
+                    .note(format!(
+                        "for example: `enforce {name} {{ violated => block \"…\" }}`"
+                    )),
+            );
+        }
+        (made, on_error_allow.is_some())
+    }
+
+    /// What an arm on a property waits for.
+    fn verdict_trigger(
+        &mut self,
+        scope: &Scope<'a>,
+        trigger: &'a ast::ArmTrigger,
+        span: Span,
+    ) -> Option<ArmTrigger> {
+        let outcome = match trigger {
+            ast::ArmTrigger::Outcome(outcome) => outcome,
+            ast::ArmTrigger::Threshold(threshold) => {
+                self.report(
+                    Diagnostic::new(Code::G0371, threshold.span, "a property has no probability")
+                        .label("thresholds are for queries: `enforce on QUERY { … }`")
+                        .note("arms of a property are `violated`, `satisfied` and `presumably_violated for n steps`"),
+                );
+                return None;
+            }
+            ast::ArmTrigger::Unseen => {
+                self.report(
+                    Diagnostic::new(Code::G0371, span, "`unseen` is about states of a model")
+                        .label("it belongs into `enforce on QUERY { … }`"),
+                );
+                return None;
+            }
+        };
+        let steps = match &outcome.steps {
+            Some(steps) => Some(self.patience(scope, steps)?),
+            None => None,
+        };
+        match (outcome.kind, steps) {
+            (OutcomeKind::PresumablyViolated, steps) => {
+                Some(ArmTrigger::PresumablyViolated(steps.unwrap_or(1)))
+            }
+            (OutcomeKind::Violated, None) => Some(ArmTrigger::Violated),
+            (OutcomeKind::Satisfied, None) => Some(ArmTrigger::Satisfied),
+            (OutcomeKind::Violated | OutcomeKind::Satisfied, Some(_)) => {
+                self.report(
+                    Diagnostic::new(Code::G0371, outcome.span, "a final verdict does not wait")
+                        .label("`for n steps` is for `presumably_violated`"),
+                );
+                None
+            }
+            (OutcomeKind::PresumablySatisfied, _) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::G0371,
+                        outcome.span,
+                        "nothing is to be done where nothing is owed",
+                    )
+                    .label(
+                        "arms are `violated`, `satisfied` and `presumably_violated for n steps`",
+                    ),
+                );
+                None
+            }
+            (OutcomeKind::Unknown, _) => {
+                self.report(
+                    Diagnostic::new(Code::G0371, outcome.span, "there is no arm for `unknown`")
+                        .label("what cannot be known is denied with its reason")
+                        .note("`on error allow` in the clause lets it through"),
+                );
+                None
+            }
+        }
+    }
+
+    /// `for n steps`: a positive number, or the name of one.
+    fn patience(&mut self, scope: &Scope<'a>, steps: &'a ast::Expr) -> Option<u32> {
+        let typed = self.value_as(scope, steps, &Type::Int);
+        if typed.ty == Type::Error {
+            return None;
+        }
+        let number = match self.spec.exprs.get(typed.id) {
+            Expr::Const(Value::Number(number)) => number.to_int(),
+            _ => None,
+        };
+        let number = number.and_then(|number| u32::try_from(number).ok());
+        if number.is_none_or(|number| number == 0) {
+            self.report(
+                Diagnostic::new(
+                    Code::G0374,
+                    steps.span,
+                    "a number of steps is asked for, at least one",
+                )
+                .label("write a number or the name of a constant"),
+            );
+            return None;
+        }
+        number
+    }
+
+    fn action(&mut self, scope: &Scope<'a>, action: &'a ast::Action) -> Action {
+        let message = action
+            .message
+            .as_ref()
+            .map(|message| self.text(scope, message));
+        let (kind, invoke) = match &action.kind {
+            ast::ActionKind::Log => (ActionKind::Log, None),
+            ast::ActionKind::Warn => (ActionKind::Warn, None),
+            ast::ActionKind::Reflect => (ActionKind::Reflect, None),
+            ast::ActionKind::Ask => (ActionKind::Ask, None),
+            ast::ActionKind::Block => (ActionKind::Block, None),
+            ast::ActionKind::Stop => (ActionKind::Stop, None),
+            ast::ActionKind::Invoke { name, args } => {
+                (ActionKind::Invoke, Some(self.invoke(scope, name, args)))
+            }
+        };
+        Action {
+            kind,
+            message,
+            invoke,
+        }
+    }
+
+    fn invoke(&mut self, scope: &Scope<'a>, name: &'a ast::Name, args: &'a [ast::Arg]) -> Invoke {
+        let mut made: Vec<(Option<SmolStr>, crate::ids::ExprId)> = Vec::new();
+        for arg in args {
+            let named = arg.name.as_ref().map(|name| name.text.clone());
+            if let Some(name) = &arg.name
+                && made
+                    .iter()
+                    .any(|(other, _)| other.as_ref() == Some(&name.text))
+            {
+                self.error(
+                    Code::G0304,
+                    name.span,
+                    format!("the argument `{name}` is given twice"),
+                );
+            }
+            if named.is_none() && made.last().is_some_and(|(name, _)| name.is_some()) {
+                self.error(
+                    Code::G0304,
+                    *arg.value.span,
+                    "an argument without a name stands after one with a name",
+                );
+            }
+            // `call: call` would be the obvious thing to write; a bare name that is a value needs no type.
+            let value = match &arg.value.kind {
+                ExprKind::Null => self.value(scope, &arg.value, Some(&Type::Json)),
+                _ => self.operand(scope, &arg.value, None),
+            };
+            made.push((named, value.id));
+        }
+        Invoke {
+            name: name.text.clone(),
+            args: made,
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `enforce` clauses as a live run asks them.
+
+use rustc_hash::FxHashSet;
+use smol_str::SmolStr;
+
+use super::code::NodeId;
+use super::limits::{LimitError, Limits};
+use super::lower::Lower;
+use super::monitor::Automaton;
+use super::program::{Message, Program, PropertyCode, message};
+use super::world::{Workshop, World};
+use crate::automata::{Atom, Formulas as AFormulas, Interval};
+use crate::hir::reads::reads;
+use crate::hir::{Expr, Formula, Spec, Unary, Watched};
+use crate::ids::{ExprId, LetterId, PropertyId};
+use crate::translate::translate;
+use crate::value::{Cell, Truth};
+
+/// The clauses of a spec.
+#[derive(Debug, Default)]
+pub(super) struct ClauseCode {
+    /// What each clause watches.
+    pub(super) watched: Vec<WatchedCode>,
+    /// What each arm of each clause says.
+    pub(super) says: Vec<Vec<Says>>,
+    /// What each clause depends on.
+    pub(super) depends: Vec<Depends>,
+}
+
+/// What a clause watches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WatchedCode {
+    /// A property, and the place of the one that stands for it after violations.
+    Property(PropertyId, Option<usize>),
+    When(NodeId),
+}
+
+/// What an arm says.
+#[derive(Debug, Default)]
+pub(super) struct Says {
+    pub(super) message: Option<Message>,
+    pub(super) args: Vec<(Option<SmolStr>, NodeId)>,
+}
+
+/// All that what a clause watches may depend on.
+#[derive(Debug, Default)]
+pub(super) struct Depends {
+    /// Positions of fields, of the event and of the record.
+    pub(super) fields: Vec<usize>,
+    pub(super) meta: Vec<usize>,
+    /// Tracks, by number.
+    pub(super) tracks: Vec<usize>,
+    pub(super) exprs: FxHashSet<ExprId>,
+    /// Whether it carries history in expressions.
+    pub(super) history: bool,
+}
+
+impl ClauseCode {
+    /// Lowers what clauses say, and adds to the properties those that watch `G φ` on after a violation.
+    pub(super) fn new(
+        spec: &Spec,
+        properties: &mut Vec<PropertyCode>,
+        limits: &Limits,
+        lower: &mut Lower<'_>,
+    ) -> Result<ClauseCode, LimitError> {
+        let mut code = ClauseCode::default();
+        for clause in &spec.enforces {
+            code.watched.push(match &clause.watched {
+                Watched::When { condition, .. } => {
+                    WatchedCode::When(lower.root(*condition, false)?)
+                }
+                Watched::Property(property) => {
+                    let same = |watched: &WatchedCode| match watched {
+                        WatchedCode::Property(other, again) if other == property => Some(*again),
+                        _ => None,
+                    };
+                    let again = match code.watched.iter().find_map(same) {
+                        Some(known) => known,
+                        None => match again(spec, *property, limits, lower)? {
+                            Some(again) => {
+                                properties.push(again);
+                                Some(properties.len() - 1)
+                            }
+                            None => None,
+                        },
+                    };
+                    WatchedCode::Property(*property, again)
+                }
+            });
+            let mut says = Vec::with_capacity(clause.arms.len());
+            for arm in &clause.arms {
+                let text = arm.action.message.as_ref();
+                let args = arm.action.invoke.iter().flat_map(|invoke| &invoke.args);
+                let args: Result<Vec<_>, LimitError> = args
+                    .map(|(name, expr)| Ok((name.clone(), lower.root(*expr, false)?)))
+                    .collect();
+                says.push(Says {
+                    message: text.map(|text| message(text, lower)).transpose()?,
+                    args: args?,
+                });
+            }
+            code.says.push(says);
+            code.depends.push(depends(spec, &clause.watched));
+        }
+        Ok(code)
+    }
+}
+
+/// `G φ` watched on after violations; none for formulas of another form.
+fn again(
+    spec: &Spec,
+    property: PropertyId,
+    limits: &Limits,
+    lower: &mut Lower<'_>,
+) -> Result<Option<PropertyCode>, LimitError> {
+    let of = spec.property(property);
+    let Formula::Unary(Unary::Always, None, inner) = spec.formulas.get(of.formula) else {
+        return Ok(None);
+    };
+    if of
+        .quantified
+        .as_ref()
+        .is_some_and(|quantified| !quantified.universal)
+    {
+        return Ok(None);
+    }
+    let ids: Vec<LetterId> = spec.formulas.letters_of(of.formula);
+    let mut formulas = AFormulas::new();
+    let place = super::program::place_in(&ids);
+    let inner = translate(&spec.formulas, *inner, place, &mut formulas);
+    let start = Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX));
+    let asks = formulas.atom(start);
+    let asked = formulas.implies(asks, inner);
+    let formula = formulas.always(Interval::ALL, asked);
+    let automaton = Automaton::recurring(&formulas, formula, start, &limits.automata);
+    let automaton = automaton.map_err(|error| LimitError::Formula {
+        property: of.name.clone(),
+        error,
+    })?;
+    super::program::property_code(spec, of, Some(automaton), limits, lower).map(Some)
+}
+
+/// All that a clause may depend on.
+fn depends(spec: &Spec, watched: &Watched) -> Depends {
+    let mut roots: Vec<ExprId> = spec.filter.step.into_iter().collect();
+    match watched {
+        Watched::When { condition, .. } => roots.push(*condition),
+        Watched::Property(property) => {
+            let property = spec.property(*property);
+            let letters = spec.formulas.letters_of(property.formula);
+            roots.extend(letters.into_iter().map(|letter| spec.letter(letter).expr));
+            for var in property
+                .quantified
+                .iter()
+                .flat_map(|quantified| &quantified.vars)
+            {
+                roots.extend(var.terms.iter().chain(&var.element_terms).chain(&var.range));
+            }
+        }
+    }
+    let read = reads(spec, roots.iter().copied());
+    let mut exprs = FxHashSet::default();
+    let mut todo = roots;
+    while let Some(expr) = todo.pop() {
+        if !exprs.insert(expr) {
+            continue;
+        }
+        if let Expr::Track(track, _) = spec.exprs.get(expr) {
+            todo.push(spec.track(*track).update);
+        }
+        todo.extend(spec.exprs.operands(expr));
+    }
+    Depends {
+        fields: read.fields.into_iter().collect(),
+        meta: read.meta.into_iter().collect(),
+        tracks: read.tracks.into_iter().map(|track| track.index()).collect(),
+        exprs,
+        history: read.history,
+    }
+}
+
+impl Program {
+    /// Joins the conditions of `enforce when` in one way to read the trace with those in others.
+    pub(super) fn note_conditions(
+        &self,
+        world: &World,
+        cells: &[Cell],
+        meta: &[Cell],
+        shop: &mut Workshop,
+        into: &mut Vec<Truth>,
+    ) {
+        let first = into.is_empty();
+        let conditions = self
+            .clauses
+            .watched
+            .iter()
+            .filter_map(|watched| match watched {
+                WatchedCode::When(condition) => Some(*condition),
+                WatchedCode::Property(..) => None,
+            });
+        for (place, condition) in conditions.enumerate() {
+            let mut eval = world.eval(&self.code, cells, meta, &mut shop.scratch);
+            let truth = eval.letter(condition);
+            match into.get_mut(place) {
+                Some(joined) if *joined != truth => *joined = Truth::Unknown,
+                Some(_) => {}
+                None if first => into.push(truth),
+                None => {}
+            }
+        }
+    }
+}

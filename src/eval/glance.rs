@@ -1,0 +1,423 @@
+//! What `enforce` clauses see of a step before it is left.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::clause::{Depends, WatchedCode};
+use super::expr::Frame;
+use super::monitor::{Automaton, Config};
+use super::program::Program;
+use super::report::describe;
+use super::run::{Glance, Run};
+use super::text;
+use super::world::Watch;
+use crate::automata::Traces;
+use crate::ids::PropertyId;
+use crate::value::{Cell, Truth, Value};
+use crate::verdict::Verdict;
+
+/// What a clause sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sight {
+    /// Of `when`: whether the condition holds. Of a property: whether this step violates it; unknown where that depends
+    /// on what is not known.
+    pub fires: Truth,
+    /// Whether the property was violated before, and stays so.
+    pub lasts: bool,
+    /// The verdict that the clause goes by: of `G φ` after a violation, that of `G φ` from the next step on.
+    pub verdict: Verdict,
+}
+
+/// Why it cannot be told whether a property is violated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// It depends on what the action will bring about.
+    Outcome,
+    /// Something could not be read or evaluated.
+    Error(String),
+}
+
+/// Something that is owed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Owed {
+    /// By which property.
+    pub property: PropertyId,
+    /// For which values.
+    pub instance: Vec<(SmolStr, Value)>,
+    /// Within how many steps, where steps are counted.
+    pub steps: Option<u32>,
+    /// Until when on the clock of the trace (attoseconds), where time counts.
+    pub until: Option<i128>,
+    /// What would discharge it soonest: the letters that must hold, as the author wrote them.
+    pub wants: Vec<SmolStr>,
+}
+
+impl Glance<'_> {
+    /// The verdict on a property after this step.
+    pub fn verdict(&self, property: PropertyId) -> Verdict {
+        let configs = &self.shop.configs;
+        let verdict = self.run.verdict(self.program, configs, property).verdict;
+        if !self.complete || verdict.is_final() {
+            return verdict;
+        }
+        let standing = self
+            .run
+            .standing(self.program, configs, property.index(), true);
+        standing.verdict(true)
+    }
+
+    /// What a clause sees.
+    pub fn sight(&mut self, clause: usize) -> Sight {
+        match self.program.clauses.watched[clause] {
+            WatchedCode::When(condition) => {
+                let place = self.program.clauses.watched[..clause].iter();
+                let place = place
+                    .filter(|other| matches!(other, WatchedCode::When(_)))
+                    .count();
+                let mut fires = if self.complete {
+                    Truth::False
+                } else {
+                    let truth = self.with_eval(&[], |eval| eval.letter(condition));
+                    truth.unwrap_or(Truth::Unknown)
+                };
+                if self
+                    .elsewhere
+                    .get(place)
+                    .is_some_and(|other| *other != fires)
+                {
+                    fires = Truth::Unknown;
+                }
+                Sight {
+                    fires,
+                    lasts: false,
+                    verdict: Verdict::Unknown,
+                }
+            }
+            WatchedCode::Property(property, again) => self.property_sight(property, again),
+        }
+    }
+
+    fn property_sight(&self, property: PropertyId, again: Option<usize>) -> Sight {
+        let configs = &self.shop.configs;
+        let before = self.before.map_or(Truth::False, |run| {
+            run.violated(self.program, configs, property.index())
+        });
+        let after = if self.complete {
+            match self.verdict(property) {
+                Verdict::Violated => Truth::True,
+                Verdict::Unknown => Truth::Unknown,
+                _ => Truth::False,
+            }
+        } else {
+            self.run.violated(self.program, configs, property.index())
+        };
+        let turned = match (before, after) {
+            (Truth::True, _) | (_, Truth::False) => Truth::False,
+            (_, Truth::True) => Truth::True,
+            (Truth::Unknown, Truth::Unknown) => Truth::False,
+            (Truth::False, Truth::Unknown) => Truth::Unknown,
+        };
+        let Some(again) = again else {
+            return Sight {
+                fires: turned,
+                lasts: before == Truth::True,
+                verdict: self.verdict(property),
+            };
+        };
+        let standing = self.run.standing(self.program, configs, again, false);
+        let violated = if self.complete {
+            // What was violated at the last step was told there.
+            match (
+                standing.now,
+                self.run.violated(self.program, configs, again),
+            ) {
+                (Truth::False, Truth::False) => Truth::True,
+                (Truth::Unknown, _) => Truth::Unknown,
+                _ => Truth::False,
+            }
+        } else {
+            self.run.violated(self.program, configs, again)
+        };
+        let fires = turned.or(violated);
+        let verdict = match fires {
+            Truth::True => Verdict::Violated,
+            _ => standing.verdict(self.complete),
+        };
+        Sight {
+            fires,
+            lasts: false,
+            verdict,
+        }
+    }
+
+    /// Why it cannot be told whether a clause fires. `awaited` are the positions of fields that are there only once the
+    /// action has happened; empty for what has happened.
+    pub fn doubt(&self, clause: usize, awaited: &[usize]) -> Doubt {
+        let depends = &self.program.clauses.depends[clause];
+        let why = self
+            .fault(depends)
+            .or_else(|| self.unknown_field(depends, awaited))
+            .or_else(|| self.earlier(clause, depends));
+        match why {
+            Some(why) => Doubt::Error(why),
+            None if awaited.is_empty() => {
+                Doubt::Error("what was recorded does not decide it".to_owned())
+            }
+            None => Doubt::Outcome,
+        }
+    }
+
+    /// An error met by an expression of the clause at this step.
+    fn fault(&self, depends: &Depends) -> Option<String> {
+        self.shop.scratch.faults.iter().find_map(|fault| {
+            let (node, _) = fault.at.as_ref()?;
+            let expr = self.program.code.info(*node).expr;
+            if !depends.exprs.contains(&expr) {
+                return None;
+            }
+            let (field, message) = describe(self.program, fault);
+            Some(match field {
+                Some(field) => format!("field `{field}`: {message}"),
+                None => message,
+            })
+        })
+    }
+
+    /// A field that is not known, and not because the action has not happened.
+    fn unknown_field(&self, depends: &Depends, awaited: &[usize]) -> Option<String> {
+        let signature = &self.program.spec.signature;
+        let clock = self.program.clock;
+        let mut fields = depends.fields.iter().chain(&clock);
+        let field = fields.find(|field| {
+            self.cells.get(**field) == Some(&Cell::Unknown) && !awaited.contains(field)
+        });
+        if let Some(field) = field.and_then(|field| signature.fields.get(*field)) {
+            return Some(format!("field `{}` is not known", field.name));
+        }
+        let mut meta = depends.meta.iter();
+        let field = meta.find(|field| self.meta.get(**field) == Some(&Cell::Unknown))?;
+        let field = signature.meta.get(*field)?;
+        Some(format!("`meta.{}` is not known", field.name))
+    }
+
+    /// Whether it was open before this step where the trace is.
+    fn earlier(&self, clause: usize, depends: &Depends) -> Option<String> {
+        let run = self.before.unwrap_or(self.run);
+        let configs = &self.shop.configs;
+        let watched = match self.program.clauses.watched[clause] {
+            WatchedCode::When(_) => [None, None],
+            WatchedCode::Property(property, again) => [Some(property.index()), again],
+        };
+        let doubtful = |run: &Run| {
+            run.overflow
+                || run.worlds.len() > 1
+                || run.worlds.iter().any(|world| {
+                    let watches = || watched.iter().flatten();
+                    watches().any(|id| match &world.watches[*id] {
+                        Watch::Plain { config, .. } => configs[*id].is_doubtful(*config),
+                        Watch::Sliced(slices) => slices.is_doubtful(&configs[*id]),
+                    }) || watches().any(|id| configs[*id].overflow)
+                        || depends
+                            .tracks
+                            .iter()
+                            .any(|track| world.tracks.is_doubtful(*track))
+                        || (depends.history
+                            && world
+                                .registers
+                                .iter()
+                                .any(super::register::Register::is_doubtful))
+                })
+        };
+        doubtful(run).then(|| "an earlier step could not be read or evaluated".to_owned())
+    }
+
+    /// The values for which the property of a clause is violated at this step; of several, the least.
+    pub fn instance(&self, clause: usize) -> Vec<Option<Value>> {
+        let WatchedCode::Property(property, again) = self.program.clauses.watched[clause] else {
+            return Vec::new();
+        };
+        let found = [again, Some(property.index())].into_iter().flatten();
+        let mut found = found.filter_map(|id| {
+            let code = &self.program.properties[id];
+            let quantified = code.quantified.as_ref()?;
+            self.run
+                .worlds
+                .iter()
+                .find_map(|world| match &world.watches[id] {
+                    Watch::Sliced(slices) if self.complete => {
+                        let owing = slices.owing(code, quantified, &self.shop.configs[id], 1);
+                        owing.into_iter().next().map(|(key, _)| key)
+                    }
+                    Watch::Sliced(slices) => {
+                        slices.violated_now(code, quantified, &self.shop.configs[id])
+                    }
+                    Watch::Plain { .. } => None,
+                })
+        });
+        found
+            .next()
+            .map(<[Option<Value>]>::into_vec)
+            .unwrap_or_default()
+    }
+
+    /// The names of the quantified variables of a clause with these values.
+    pub fn named(&self, clause: usize, values: &[Option<Value>]) -> Vec<(SmolStr, Value)> {
+        match self.program.clauses.watched[clause] {
+            WatchedCode::When(_) => Vec::new(),
+            WatchedCode::Property(property, _) => self.name(property, values),
+        }
+    }
+
+    fn name(&self, property: PropertyId, values: &[Option<Value>]) -> Vec<(SmolStr, Value)> {
+        let quantified = self.program.spec.property(property).quantified.as_ref();
+        let vars = quantified
+            .into_iter()
+            .flat_map(|quantified| &quantified.vars);
+        vars.zip(values)
+            .filter_map(|(var, value)| Some((var.name.clone(), value.clone()?)))
+            .collect()
+    }
+
+    /// What an arm says, values filled in; none where it says nothing of its own.
+    pub fn message(
+        &mut self,
+        clause: usize,
+        arm: usize,
+        values: &[Option<Value>],
+    ) -> Option<String> {
+        let program = self.program;
+        let message = program.clauses.says[clause][arm].message.as_ref()?;
+        self.with_eval(values, |eval| text::fill(message, eval))
+    }
+
+    /// The arguments of an arm's `invoke`; unknown ones are null.
+    pub fn args(
+        &mut self,
+        clause: usize,
+        arm: usize,
+        values: &[Option<Value>],
+    ) -> Vec<(Option<SmolStr>, Value)> {
+        let program = self.program;
+        let args = &program.clauses.says[clause][arm].args;
+        self.with_eval(values, |eval| {
+            let value = |cell: Cell| match cell {
+                Cell::Known(value) => value,
+                Cell::Unknown => Value::Null,
+            };
+            args.iter()
+                .map(|(name, node)| (name.clone(), value(eval.cell(*node))))
+                .collect()
+        })
+        .unwrap_or_default()
+    }
+
+    /// Everything that is owed after this step, by property; at most `most` instances of each.
+    pub fn owed(&self, property: PropertyId, most: usize) -> Vec<Owed> {
+        let id = self.again(property).unwrap_or(property.index());
+        let code = &self.program.properties[id];
+        let configs = &self.shop.configs[id];
+        let Some(world) = self.run.worlds.first() else {
+            return Vec::new();
+        };
+        let at: Vec<(Vec<Option<Value>>, Config)> = match (&world.watches[id], &code.quantified) {
+            (Watch::Plain { config, .. }, _) => {
+                let open = configs.standing(&code.automaton, *config).now != Truth::True;
+                open.then_some((Vec::new(), *config)).into_iter().collect()
+            }
+            (Watch::Sliced(slices), Some(quantified)) => slices
+                .owing(code, quantified, configs, most)
+                .into_iter()
+                .map(|(key, config)| (key.into_vec(), config))
+                .collect(),
+            (Watch::Sliced(_), None) => Vec::new(),
+        };
+        at.into_iter()
+            .map(|(values, config)| Owed {
+                property,
+                instance: self.name(property, &values),
+                until: configs.deadline(config, i128::MIN),
+                ..self.prospect(property, &code.automaton, config)
+            })
+            .collect()
+    }
+
+    /// What stands for a property after violations.
+    fn again(&self, property: PropertyId) -> Option<usize> {
+        self.program
+            .clauses
+            .watched
+            .iter()
+            .find_map(|watched| match watched {
+                WatchedCode::Property(other, again) if *other == property => *again,
+                _ => None,
+            })
+    }
+
+    /// How soon something must be done, and what.
+    fn prospect(&self, property: PropertyId, automaton: &Automaton, config: Config) -> Owed {
+        let mut owed = Owed {
+            property,
+            instance: Vec::new(),
+            steps: None,
+            until: None,
+            wants: Vec::new(),
+        };
+        let Automaton::Dfa {
+            dfa,
+            states,
+            violated,
+            ..
+        } = automaton
+        else {
+            return owed;
+        };
+        let Some(state) = states.get(config as usize) else {
+            return owed;
+        };
+        let bad = |state: crate::automata::StateId| violated[state.index()];
+        let lost = dfa.shortest_from(*state, Traces::NonEmpty, bad);
+        owed.steps = lost.and_then(|word| u32::try_from(word.len()).ok());
+        let met = dfa.shortest_from(*state, Traces::NonEmpty, |state| dfa.accepting(state));
+        let letters = &self.program.properties[property.index()].letters;
+        let mut wants: Vec<SmolStr> = Vec::new();
+        for (atom, holds) in met.into_iter().flatten().flatten() {
+            if let Some(letter) = letters.get(atom.0 as usize).filter(|_| holds) {
+                let text = &self.program.spec.letter(letter.id).text;
+                if !wants.contains(text) {
+                    wants.push(text.clone());
+                }
+            }
+        }
+        owed.wants = wants;
+        owed
+    }
+
+    /// Evaluates something at this step.
+    fn with_eval<T>(
+        &mut self,
+        values: &[Option<Value>],
+        look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
+    ) -> Option<T> {
+        let world = self.run.worlds.first()?;
+        let scratch = &mut self.shop.scratch;
+        let mut eval = world.eval(&self.program.code, self.cells, self.meta, scratch);
+        Some(look(&mut eval.instance(values, Frame::NONE)))
+    }
+
+    /// What was wrong with the step, as far as expressions met it.
+    pub fn faults(&self) -> Vec<SmolStr> {
+        let faults = self.shop.scratch.faults.iter();
+        faults
+            .map(|fault| match describe(self.program, fault) {
+                (Some(field), message) => format_smolstr!("field `{field}`: {message}"),
+                (None, message) => SmolStr::from(message),
+            })
+            .collect()
+    }
+}
+
+impl Program {
+    /// How many `enforce` clauses there are.
+    pub fn n_clauses(&self) -> usize {
+        self.clauses.watched.len()
+    }
+}

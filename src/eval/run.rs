@@ -1,0 +1,216 @@
+//! How far a trace was read: all ways to read it, and what is decided.
+
+use super::monitor::{Configs, Standing};
+use super::program::Program;
+use super::trace::Current;
+use super::world::{Watch, Workshop, World};
+use crate::ids::PropertyId;
+use crate::input::record::Step;
+use crate::value::{Cell, Truth};
+use crate::verdict::Verdict;
+
+/// What is left of a trace once it was read. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) worlds: Vec<World>,
+    /// Index of the last step.
+    pub(super) last: Option<u32>,
+    pub(super) n_steps: u64,
+    /// More ways to read the trace than the limit allows.
+    pub(super) overflow: bool,
+    /// By property: the verdict that is final, and since when.
+    pub(super) decided: Box<[Option<(Verdict, u32)>]>,
+}
+
+/// A step that was judged and has not been left: the first way to read the trace still sees it.
+#[derive(Debug)]
+pub struct Glance<'a> {
+    pub(super) program: &'a Program,
+    pub(super) run: &'a Run,
+    pub(super) shop: &'a mut Workshop,
+    pub(super) cells: &'a [Cell],
+    pub(super) meta: &'a [Cell],
+    /// Conditions of `enforce when`, over the other ways to read the trace.
+    pub(super) elsewhere: Vec<Truth>,
+    /// The trace before the step.
+    pub(super) before: Option<&'a Run>,
+    /// Whether the trace is looked at as if it ended here.
+    pub(super) complete: bool,
+}
+
+impl Run {
+    /// Nothing was read.
+    pub(super) fn new(program: &Program) -> Run {
+        Run {
+            worlds: vec![program.first_world()],
+            last: None,
+            n_steps: 0,
+            overflow: false,
+            decided: vec![None; program.properties.len()].into(),
+        }
+    }
+
+    /// Reads one step; false where it is none. `look` is shown the step before it is left, and `before`.
+    pub(super) fn advance(
+        &mut self,
+        program: &Program,
+        meta: &[Cell],
+        shop: &mut Workshop,
+        step: &Step,
+        before: Option<&Run>,
+        look: impl FnOnce(&mut Glance<'_>),
+    ) -> bool {
+        if self.overflow {
+            return true;
+        }
+        let cells = &*step.cells;
+        shop.scratch.begin_step(Some(step.index));
+        shop.scratch.classify(&program.code, cells);
+        shop.settled.clear();
+        let is_step = match (program.filter.step, self.worlds.first()) {
+            (Some(filter), Some(world)) => world
+                .eval(&program.code, cells, meta, &mut shop.scratch)
+                .letter(filter),
+            _ => Truth::True,
+        };
+        if is_step == Truth::False {
+            return false;
+        }
+        self.n_steps += 1;
+        self.last = Some(step.index);
+        // An event that may be no step is followed as both.
+        let without = if is_step == Truth::Unknown {
+            self.worlds.clone()
+        } else {
+            Vec::new()
+        };
+        let mut elsewhere = Vec::new();
+        let n_ways = self.worlds.len() + without.len();
+        // The first way comes last, so that it can still be looked at.
+        for world in self.worlds.iter_mut().skip(1) {
+            world.step(program, cells, meta, step.index, shop);
+            program.note_conditions(world, cells, meta, shop, &mut elsewhere);
+            world.leave(program, cells, meta, shop);
+            shop.scratch.forget();
+        }
+        if let Some(first) = self.worlds.first_mut() {
+            first.step(program, cells, meta, step.index, shop);
+        }
+        self.worlds.extend(without);
+        self.decide(program, shop, step.index);
+        look(&mut Glance {
+            program,
+            run: self,
+            shop,
+            cells,
+            meta,
+            elsewhere,
+            before,
+            complete: false,
+        });
+        if let Some(first) = self.worlds.first_mut() {
+            first.leave(program, cells, meta, shop);
+        }
+        if n_ways > 1 {
+            self.merge(program);
+        }
+        self.renumber(shop);
+        true
+    }
+
+    fn merge(&mut self, program: &Program) {
+        let mut kept: Vec<World> = Vec::with_capacity(self.worlds.len());
+        for world in std::mem::take(&mut self.worlds) {
+            if !kept.iter().any(|other| other.same(&world)) {
+                kept.push(world);
+            }
+        }
+        self.worlds = kept;
+        self.overflow = self.worlds.len() > program.limits.worlds;
+    }
+
+    /// Notes the verdicts that became final.
+    fn decide(&mut self, program: &Program, shop: &Workshop, index: u32) {
+        let all: Vec<u32>;
+        let settled = if self.worlds.len() == 1 {
+            &shop.settled
+        } else {
+            all = (0..self.decided.len() as u32).collect();
+            &all
+        };
+        for &id in settled {
+            let id = id as usize;
+            if self.decided[id].is_none() {
+                let standing = self.standing(program, &shop.configs, id, false);
+                let verdict = standing.verdict(false);
+                if verdict.is_final() {
+                    self.decided[id] = Some((verdict, index));
+                }
+            }
+        }
+    }
+
+    /// Drops configurations that are met no longer.
+    fn renumber(&mut self, shop: &mut Workshop) {
+        for (id, configs) in shop.configs.iter_mut().enumerate() {
+            let met = |world: &World| match &world.watches[id] {
+                Watch::Plain { .. } => 1,
+                Watch::Sliced(slices) => slices.n_classes(),
+            };
+            if configs.is_crowded(0) && configs.is_crowded(self.worlds.iter().map(met).sum()) {
+                configs.renumber(self.worlds.iter_mut().flat_map(|world| world.configs(id)));
+            }
+        }
+    }
+
+    /// The value of a property over all ways to read the trace.
+    pub(super) fn standing(
+        &self,
+        program: &Program,
+        configs: &[Configs],
+        id: usize,
+        complete: bool,
+    ) -> Standing {
+        let each = self
+            .worlds
+            .iter()
+            .map(|world| world.standing(program, configs, id, complete));
+        each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
+    }
+
+    /// Whether a property is violated over all ways to read the trace.
+    pub(super) fn violated(&self, program: &Program, configs: &[Configs], id: usize) -> Truth {
+        if self.overflow {
+            return Truth::Unknown;
+        }
+        let each = self
+            .worlds
+            .iter()
+            .map(|world| world.violated(program, configs, id));
+        each.reduce(|lhs, rhs| if lhs == rhs { lhs } else { Truth::Unknown })
+            .unwrap_or(Truth::Unknown)
+    }
+
+    /// The verdict on one property after what has been read.
+    pub(super) fn verdict(
+        &self,
+        program: &Program,
+        configs: &[Configs],
+        property: PropertyId,
+    ) -> Current {
+        let id = property.index();
+        let (verdict, at) = match self.decided[id] {
+            Some((verdict, at)) => (verdict, Some(at)),
+            None if self.overflow => (Verdict::Unknown, None),
+            None => (
+                self.standing(program, configs, id, false).verdict(false),
+                None,
+            ),
+        };
+        Current {
+            property,
+            verdict,
+            at,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What is done about a live run: the core form of `enforce`.
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use super::Text;
+use crate::ids::{ExprId, PropertyId};
+use crate::source::Span;
+
+/// One `enforce` clause.
+#[derive(Clone, Debug)]
+pub struct Enforce {
+    /// What it looks at.
+    pub watched: Watched,
+    /// What it does, and when.
+    pub arms: Vec<Arm>,
+    /// `on error allow`: what cannot be evaluated is let through.
+    pub on_error_allow: bool,
+    /// The whole clause.
+    pub span: Span,
+}
+
+/// What a clause looks at.
+#[derive(Clone, Debug)]
+pub enum Watched {
+    /// The verdict on a property. Messages may name its quantified variables ([`Expr::Var`](super::Expr::Var)): they
+    /// have the values of the instance that the arm is about.
+    Property(PropertyId),
+    /// `when e`: a condition on the step and its past.
+    When {
+        /// The condition.
+        condition: ExprId,
+        /// As it stands in the text.
+        text: SmolStr,
+    },
+}
+
+/// `TRIGGER => ACTION`
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// When.
+    pub trigger: ArmTrigger,
+    /// What is done.
+    pub action: Action,
+    /// The whole arm.
+    pub span: Span,
+}
+
+/// What an arm waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArmTrigger {
+    /// The condition of `enforce when` holds.
+    Holds,
+    /// The property is violated. Of `G φ`: φ is violated here; it is watched on from the next step with its past.
+    Violated,
+    /// The property is satisfied, whatever follows.
+    Satisfied,
+    /// Something is owed, for so many steps in a row (at least one).
+    PresumablyViolated(u32),
+}
+
+/// What is done.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Which.
+    pub kind: ActionKind,
+    /// What is said.
+    pub message: Option<Text>,
+    /// `invoke name(args)`: what is invoked, and with what.
+    pub invoke: Option<Invoke>,
+}
+
+/// `name(a, b: c)`
+#[derive(Clone, Debug)]
+pub struct Invoke {
+    /// A name that means something to who runs the agent.
+    pub name: SmolStr,
+    /// Arguments with the names that some have.
+    pub args: Vec<(Option<SmolStr>, ExprId)>,
+}
+
+/// The actions, mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionKind {
+    /// It is noted.
+    Log,
+    /// Somebody is told.
+    Warn,
+    /// The agent is told, and thinks again.
+    Reflect,
+    /// A person decides.
+    Ask,
+    /// Something of the host is called.
+    Invoke,
+    /// The action is denied.
+    Block,
+    /// The run ends.
+    Stop,
+}
+
+impl ActionKind {
+    /// The word of the language and of decisions.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActionKind::Log => "log",
+            ActionKind::Warn => "warn",
+            ActionKind::Reflect => "reflect",
+            ActionKind::Ask => "ask",
+            ActionKind::Invoke => "invoke",
+            ActionKind::Block => "block",
+            ActionKind::Stop => "stop",
+        }
+    }
+
+    /// Whether it acts at every step while its arm lasts; the others act when their arm is entered.
+    pub fn lasts(self) -> bool {
+        matches!(self, ActionKind::Ask | ActionKind::Block | ActionKind::Stop)
+    }
+}

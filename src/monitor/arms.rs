@@ -1,0 +1,221 @@
+//! From what clauses see to the arms that act.
+
+use smol_str::SmolStr;
+
+use super::decision::{Fired, Ruling};
+use super::table::{Clause, Table};
+use super::{Outcomes, owed_text};
+use crate::eval::{Doubt, Glance, Sight};
+use crate::hir::{ActionKind, ArmTrigger};
+use crate::value::{Truth, Value};
+use crate::verdict::Verdict;
+
+/// What a trace remembers of a clause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Memory {
+    /// Steps in a row, up to the last one, at which something was owed.
+    pub(super) owed_for: u32,
+    /// The step at which that began.
+    pub(super) owed_since: u32,
+    /// The arms that were active at the last step: bits.
+    pub(super) active: u64,
+    /// The arms that have acted since for a deadline or a proposal: they do not act again for the event.
+    pub(super) acted: u64,
+}
+
+/// How a moment is judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment<'a> {
+    /// Index of the step; none at an end or a deadline.
+    pub(super) step: Option<u32>,
+    /// Fields that are not there yet.
+    pub(super) awaited: &'a [usize],
+    pub(super) outcomes: Outcomes,
+    /// Whether it is a step: only those count for `for n steps`.
+    pub(super) counts: bool,
+}
+
+/// The arms that act, with what the trace remembers afterwards.
+pub(super) fn judge(
+    table: &Table,
+    glance: &mut Glance<'_>,
+    memory: &mut [Memory],
+    moment: Moment<'_>,
+    errors: &mut Vec<String>,
+) -> (Ruling, Vec<Fired>) {
+    let mut fired = Vec::new();
+    for (number, (clause, memory)) in table.clauses.iter().zip(memory).enumerate() {
+        let sight = glance.sight(number);
+        let mut clause = One {
+            number,
+            clause,
+            glance,
+            sight,
+            moment,
+            fired: &mut fired,
+            errors,
+        };
+        clause.judge(memory);
+    }
+    let ruling = fired.iter().map(|fired| Ruling::of(fired.action)).max();
+    (ruling.unwrap_or_default(), fired)
+}
+
+/// One clause at one moment.
+struct One<'a, 'g> {
+    number: usize,
+    clause: &'a Clause,
+    glance: &'a mut Glance<'g>,
+    sight: Sight,
+    moment: Moment<'a>,
+    fired: &'a mut Vec<Fired>,
+    errors: &'a mut Vec<String>,
+}
+
+impl One<'_, '_> {
+    fn judge(&mut self, memory: &mut Memory) {
+        let owed = self.sight.verdict == Verdict::PresumablyViolated;
+        if self.moment.counts {
+            if owed {
+                if memory.owed_for == 0 {
+                    memory.owed_since = self.moment.step.unwrap_or(0);
+                }
+                memory.owed_for = memory.owed_for.saturating_add(1);
+            } else {
+                memory.owed_for = 0;
+            }
+        }
+        // Whether it happens here, and whether that is only feared.
+        let (happens, why) = match self.sight.fires {
+            Truth::True => (true, None),
+            Truth::False => (false, None),
+            Truth::Unknown => self.doubtful(),
+        };
+        let mut active = 0u64;
+        for (place, row) in self.clause.arms.iter().enumerate() {
+            let bit = 1u64.checked_shl(place as u32).unwrap_or(0);
+            let (is_active, is_entered) = match row.trigger {
+                ArmTrigger::Violated => (happens || self.sight.lasts, happens),
+                ArmTrigger::Holds => (happens, happens && memory.active & bit == 0),
+                ArmTrigger::Satisfied => {
+                    let satisfied = self.sight.verdict == Verdict::Satisfied;
+                    (satisfied, satisfied && memory.active & bit == 0)
+                }
+                ArmTrigger::PresumablyViolated(steps) => {
+                    let long = owed && memory.owed_for >= steps;
+                    (long, long && memory.active & bit == 0)
+                }
+            };
+            if is_active {
+                active |= bit;
+            }
+            let acted = memory.acted & bit != 0;
+            let acts = is_active && (row.action.lasts() || (is_entered && !acted));
+            if acts {
+                self.act(place, memory, why.clone());
+            }
+        }
+        memory.active = active;
+        memory.acted = 0;
+    }
+
+    /// What cannot be told is taken for what is feared, unless it depends on what the action brings about alone.
+    fn doubtful(&mut self) -> (bool, Option<String>) {
+        match self.glance.doubt(self.number, self.moment.awaited) {
+            Doubt::Error(why) => {
+                if self.clause.on_error_allow {
+                    let name = &self.clause.name;
+                    self.errors
+                        .push(format!("`{name}` is let through on error: {why}"));
+                    (false, None)
+                } else {
+                    (true, Some(why))
+                }
+            }
+            Doubt::Outcome => {
+                let why = "it depends on what the action brings about".to_owned();
+                if self.moment.outcomes == Outcomes::Any {
+                    return (true, Some(why));
+                }
+                let feared = |row: &super::table::Row| {
+                    matches!(row.trigger, ArmTrigger::Violated | ArmTrigger::Holds)
+                };
+                if self.clause.arms.iter().any(feared) {
+                    let name = &self.clause.name;
+                    let what = if self.clause.property.is_some() {
+                        format!("`{name}` may be violated")
+                    } else {
+                        format!("`{name}` may come to hold")
+                    };
+                    self.fired.push(Fired {
+                        clause: self.number,
+                        arm: None,
+                        name: name.clone(),
+                        action: ActionKind::Warn,
+                        message: format!("{what}, depending on what the action brings about"),
+                        why: Some(why),
+                        instance: Vec::new(),
+                        invoke: None,
+                    });
+                }
+                (false, None)
+            }
+        }
+    }
+
+    fn act(&mut self, place: usize, memory: &Memory, why: Option<String>) {
+        let row = &self.clause.arms[place];
+        let name = self.clause.name.clone();
+        let (values, why) = match row.trigger {
+            ArmTrigger::Violated => (self.glance.instance(self.number), why),
+            ArmTrigger::PresumablyViolated(_) => {
+                let property = self.clause.property;
+                let owed =
+                    property.and_then(|property| self.glance.owed(property, 1).into_iter().next());
+                let values = owed.iter().flat_map(|owed| &owed.instance);
+                let values: Vec<Option<Value>> =
+                    values.map(|(_, value)| Some(value.clone())).collect();
+                let since = memory.owed_since;
+                let why =
+                    owed.map(|owed| format!("{}, since step {since}", owed_text(&name, &owed)));
+                (values, why)
+            }
+            ArmTrigger::Holds | ArmTrigger::Satisfied => (Vec::new(), why),
+        };
+        let instance = self.glance.named(self.number, &values);
+        let message = self.glance.message(self.number, place, &values);
+        let message = match (message, &why) {
+            (Some(message), _) => message,
+            (None, Some(why)) => format!("{}: {why}", said(&name, row.trigger, &instance)),
+            (None, None) => said(&name, row.trigger, &instance),
+        };
+        let mut args = || self.glance.args(self.number, place, &values);
+        let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
+        self.fired.push(Fired {
+            clause: self.number,
+            arm: Some(place),
+            name,
+            action: row.action,
+            message,
+            why,
+            instance,
+            invoke,
+        });
+    }
+}
+
+/// What an arm without a message says.
+fn said(name: &str, trigger: ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
+    let what = match trigger {
+        ArmTrigger::Holds => "holds",
+        ArmTrigger::Violated => "is violated",
+        ArmTrigger::Satisfied => "is satisfied",
+        ArmTrigger::PresumablyViolated(_) => "owes something",
+    };
+    let mut said = format!("`{name}` {what}");
+    for (place, (name, value)) in instance.iter().enumerate() {
+        said.push_str(if place == 0 { " for " } else { ", " });
+        said.push_str(&format!("{name} = {value}"));
+    }
+    said
+}

@@ -1,0 +1,85 @@
+//! The decision table: what is done when, compiled once from the `enforce` clauses.
+
+use serde::Serialize;
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::hir::{ActionKind, ArmTrigger, Spec, Watched};
+use crate::ids::PropertyId;
+
+/// The clauses of a spec, in order.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Table {
+    /// The clauses.
+    pub clauses: Vec<Clause>,
+}
+
+/// One clause.
+#[derive(Clone, Debug, Serialize)]
+pub struct Clause {
+    /// The property, query or condition.
+    pub name: SmolStr,
+    /// Where it is a property, which.
+    #[serde(skip)]
+    pub property: Option<PropertyId>,
+    /// Its arms.
+    pub arms: Vec<Row>,
+    /// Whether what cannot be evaluated is let through.
+    pub on_error_allow: bool,
+}
+
+/// One arm.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What it waits for, as the language says it.
+    pub when: SmolStr,
+    /// The same for the monitor.
+    #[serde(skip)]
+    pub trigger: ArmTrigger,
+    /// What is done.
+    pub action: ActionKind,
+    /// Of `invoke`: what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invoke: Option<SmolStr>,
+}
+
+impl Table {
+    /// The table of a spec.
+    pub fn new(spec: &Spec) -> Table {
+        let clause = |clause: &crate::hir::Enforce| {
+            let (name, property) = match &clause.watched {
+                Watched::Property(property) => {
+                    (spec.property(*property).name.clone(), Some(*property))
+                }
+                Watched::When { text, .. } => (text.clone(), None),
+            };
+            let row = |arm: &crate::hir::Arm| Row {
+                when: match arm.trigger {
+                    ArmTrigger::Holds => SmolStr::new_static("holds"),
+                    ArmTrigger::Violated => SmolStr::new_static("violated"),
+                    ArmTrigger::Satisfied => SmolStr::new_static("satisfied"),
+                    ArmTrigger::PresumablyViolated(1) => SmolStr::new_static("presumably_violated"),
+                    ArmTrigger::PresumablyViolated(steps) => {
+                        format_smolstr!("presumably_violated for {steps} steps")
+                    }
+                },
+                trigger: arm.trigger,
+                action: arm.action.kind,
+                invoke: arm.action.invoke.as_ref().map(|invoke| invoke.name.clone()),
+            };
+            Clause {
+                name,
+                property,
+                arms: clause.arms.iter().map(row).collect(),
+                on_error_allow: clause.on_error_allow,
+            }
+        };
+        Table {
+            clauses: spec.enforces.iter().map(clause).collect(),
+        }
+    }
+
+    /// Whether what cannot be read at all is let through: only where every clause says so.
+    pub fn on_error_allow(&self) -> bool {
+        !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
+    }
+}
