@@ -57,8 +57,11 @@ fn lassos() {
                     omega::deterministic(&parsed.formulas, parsed.root, &limits).unwrap();
                 (make(parsed.root), make(not), deterministic)
             });
+        let state_based = buchi.with_accepting_states(&limits).unwrap();
         let accepted = buchi.accepts(stem.len(), cycle.len(), holds);
         let refused = complement.accepts(stem.len(), cycle.len(), holds);
+        let by_states = state_based.accepts(stem.len(), cycle.len(), holds);
+        assert_eq!(accepted, by_states, "{case}");
         let determined = deterministic.accepts(stem.len(), cycle.len(), holds);
         if (value, accepted, refused, determined) != (expected, expected, !expected, expected) {
             failures.push(format!(
@@ -112,4 +115,54 @@ fn relations_over_infinite_words() {
     }
     println!("{n_cases} relations, {} failures", failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+#[test]
+fn sizes_of_buchi_automata() {
+    let (mut ours, mut theirs) = (0, 0);
+    let (mut our_states, mut their_states) = (0, 0);
+    let mut worse = Vec::new();
+    for case in support::suite("automata.jsonl") {
+        let Some(reference) = case["tgba_states"].as_u64() else {
+            continue;
+        };
+        let parsed = parse_one(text(&case, "formula"));
+        let size = match omega::translate(&parsed.formulas, parsed.root, &Limits::default()) {
+            Ok(buchi) => {
+                let state_based = buchi.with_accepting_states(&Limits::default()).unwrap();
+                assert!(state_based.is_state_based(), "{case}");
+                let (size, reference) = (
+                    state_based.len() as u64,
+                    case["ba_states"].as_u64().unwrap(),
+                );
+                our_states += size;
+                their_states += reference;
+                if size > reference {
+                    worse.push(format!(
+                        "{size:5} {reference:5} with accepting states {} {}",
+                        text(&case, "name"),
+                        text(&case, "formula")
+                    ));
+                }
+                buchi.len() as u64
+            }
+            Err(error) => {
+                worse.push(format!("{} {error}", text(&case, "name")));
+                1000
+            }
+        };
+        ours += size;
+        theirs += reference;
+        if size > reference {
+            worse.push(format!(
+                "{size:5} {reference:5} {} {}",
+                text(&case, "name"),
+                text(&case, "formula")
+            ));
+        }
+    }
+    println!("transition-based: {ours} states, the reference {theirs}");
+    println!("state-based: {our_states} states, the reference {their_states}");
+    println!("{}", worse.join("\n"));
+    assert!(ours <= theirs, "{}", worse.join("\n"));
+    assert!(our_states <= their_states, "{}", worse.join("\n"));
 }

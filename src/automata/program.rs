@@ -123,6 +123,8 @@ pub(super) struct Program {
     pub(super) promise: Vec<Option<NodeId>>,
     /// Number of different promises.
     pub(super) n_promises: u32,
+    /// Per promise, whether its witness is decided by the letter and the registers alone.
+    pub(super) decided: Vec<bool>,
 }
 
 impl Program {
@@ -168,6 +170,7 @@ impl Program {
             words,
             promise: Vec::new(),
             n_promises: 0,
+            decided: Vec::new(),
         };
         let mut place = vec![0; nodes.len()];
         let mut register_place: Vec<Option<u32>> = vec![None; registers.len()];
@@ -218,6 +221,23 @@ impl Program {
             self.promise[index] = Some((first + number) as NodeId);
         }
         self.n_promises = waiting.len() as u32;
+        let mut ahead: Vec<bool> = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let below = node
+                .operands()
+                .into_iter()
+                .flatten()
+                .any(|f| ahead[f as usize]);
+            let temporal = matches!(
+                node,
+                Core::Next { .. } | Core::Until { .. } | Core::Release { .. }
+            );
+            ahead.push(temporal || below);
+        }
+        self.decided = waiting
+            .iter()
+            .map(|&witness| !ahead[witness as usize])
+            .collect();
     }
 
     fn push(&mut self, node: Core) {

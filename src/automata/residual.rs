@@ -238,6 +238,10 @@ impl Residuals {
     ) -> Result<u32, LimitError> {
         clauses.sort_unstable();
         clauses.dedup();
+        if program.n_promises > 0 {
+            // Of clauses that differ in their promises only, the first stays.
+            clauses.sort_by_cached_key(|&clause| self.n_promises(program, clause));
+        }
         let mut kept: Vec<u32> = Vec::with_capacity(clauses.len());
         'next: for clause in clauses {
             for &other in &kept {
@@ -305,7 +309,18 @@ impl Residuals {
         self.intern_clause(both, meter).map(Some)
     }
 
+    fn n_promises(&self, program: &Program, clause: u32) -> usize {
+        let promise = |&&owed: &&u32| {
+            let node = program.nodes[self.obligation(owed).node as usize];
+            matches!(node, Core::Promise(_))
+        };
+        self.clauses[clause as usize].iter().filter(promise).count()
+    }
+
     /// Whether whatever meets clause `c` meets clause `d`.
+    ///
+    /// A promise of `d` must be one of `c`, unless its witness is decided by the letter: where that is true no clause makes
+    /// the promise, so a run that makes it whenever it must, makes it finitely often before the witness comes.
     fn clause_implies(
         &mut self,
         program: &Program,
@@ -317,6 +332,10 @@ impl Residuals {
         meter.spend(1)?;
         'wanted: for &p in right.iter() {
             if left.binary_search(&p).is_ok() {
+                continue;
+            }
+            let wanted = program.nodes[self.obligation(p).node as usize];
+            if matches!(wanted, Core::Promise(number) if program.decided[number as usize]) {
                 continue;
             }
             for &o in left.iter() {

@@ -5,6 +5,8 @@ use super::deterministic::Deterministic;
 use super::determinize::determinize;
 use super::parity::fewest_priorities;
 use super::reduce::reduce;
+use super::shrink::shrink;
+use super::simplify::{gathered, simplify};
 use super::translate::translate_raw;
 use super::weak::weak;
 use crate::automata::formula::{FormulaId, Formulas, Node};
@@ -33,28 +35,58 @@ pub fn translate(
     formula: FormulaId,
     limits: &Limits,
 ) -> Result<Buchi, CompileError> {
-    let buchi = reduced(formulas, formula, limits)?;
+    let mut formulas = formulas.clone();
+    let formula = simplify(&mut formulas, formula);
+    let buchi = reduced(&formulas, formula, limits)?;
     if buchi.len() == 1 {
         return Ok(buchi);
     }
-    let mut formulas = formulas.clone();
     let negation = formulas.not(formula);
+    let negation = simplify(&mut formulas, negation);
     let tight = tight(limits);
-    let found = reduced(&formulas, negation, &tight)
-        .and_then(|complement| Ok(weak(&buchi, &complement, &tight)?))
-        .and_then(|weak| Ok(weak.map(|weak| weak.to_buchi(limits)).transpose()?));
-    match found {
-        Ok(Some(weak)) => {
-            let weak = reduce(weak)?;
-            Ok(if weak.len() <= buchi.len() {
-                weak
-            } else {
-                buchi
-            })
-        }
-        // Not an obligation, or not to be found out at this price.
+    let smaller = reduced(&formulas, negation, &tight)
+        .and_then(|complement| Ok(smaller_deterministic(&buchi, &complement, &tight)?));
+    match smaller {
+        Ok(Some(smaller)) => Ok(smaller),
+        // There is none, or not at this price.
         _ => Ok(buchi),
     }
+}
+
+/// A deterministic automaton that is no larger than `buchi`, if one is found: the minimal one of an obligation, or what
+/// becomes of the parity automaton where that needs one mark only.
+fn smaller_deterministic(
+    buchi: &Buchi,
+    complement: &Buchi,
+    limits: &Limits,
+) -> Result<Option<Buchi>, LimitError> {
+    // What is no obligation can have too many sets of states to find that out.
+    let found = match weak(buchi, complement, limits).unwrap_or_default() {
+        Some(weak) => reduce(weak.to_buchi(limits)?)?,
+        None => {
+            let parity = parity(buchi, complement, limits)?;
+            if parity.n_marks() > 1 {
+                return Ok(None);
+            }
+            let reduced = reduce(parity.to_buchi(limits)?)?;
+            shrink(reduced, buchi, complement, limits)?
+        }
+    };
+    Ok(Some(found).filter(|found| found.len() <= buchi.len()))
+}
+
+/// A deterministic parity automaton, by determinisation of the smaller one.
+fn parity(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
+    let of = |buchi: &Buchi| {
+        let trees = determinize(&reduce(buchi.with_one_mark(limits)?)?, limits)?;
+        fewest_priorities(&trees, 0, limits)?.merged(limits)
+    };
+    if complement.len() < buchi.len()
+        && let Ok(opposite) = of(complement)
+    {
+        return fewest_priorities(&opposite, 1, limits)?.merged(limits);
+    }
+    of(buchi)
 }
 
 /// A deterministic automaton of a formula.
@@ -74,6 +106,7 @@ pub fn deterministic(
     limits: &Limits,
 ) -> Result<Deterministic, CompileError> {
     let mut formulas = formulas.clone();
+    let formula = simplify(&mut formulas, formula);
     determined(&mut formulas, formula, limits, DEPTH)
 }
 
@@ -87,6 +120,7 @@ fn determined(
     depth: u32,
 ) -> Result<Deterministic, CompileError> {
     let negation = formulas.not(formula);
+    let negation = simplify(formulas, negation);
     let buchi = reduced(formulas, formula, limits)?;
     let complement = reduced(formulas, negation, limits)?;
     if let Ok(Some(weak)) = weak(&buchi, &complement, &tight(limits)) {
@@ -112,33 +146,41 @@ fn determined(
         let product = left.product(&right, conjunction, limits)?;
         return Ok(product.merged(limits)?);
     }
-    let safra = |buchi: &Buchi| -> Result<Deterministic, LimitError> {
-        let tree = determinize(&reduce(buchi.with_one_mark(limits)?)?, limits)?;
-        fewest_priorities(&tree, limits)?.merged(limits)
-    };
-    if complement.len() < buchi.len()
-        && let Ok(opposite) = safra(&complement)
-    {
-        return Ok(opposite.complement());
-    }
-    Ok(safra(&buchi)?)
+    Ok(parity(&buchi, &complement, limits)?)
 }
 
-/// The automaton of a formula after the reductions that keep it as it is, up to simulation.
+/// The smaller automaton of a simplified formula and of what becomes of it when parts of it wait.
 fn reduced(
     formulas: &Formulas,
     formula: FormulaId,
     limits: &Limits,
 ) -> Result<Buchi, CompileError> {
-    Ok(reduce(translate_raw(formulas, formula, limits)?)?)
+    let reduced = |formulas: &Formulas, formula| -> Result<Buchi, CompileError> {
+        Ok(reduce(translate_raw(formulas, formula, limits)?)?)
+    };
+    let buchi = reduced(formulas, formula)?;
+    if buchi.len() == 1 {
+        return Ok(buchi);
+    }
+    let mut formulas = formulas.clone();
+    let waiting = gathered(&mut formulas, formula);
+    if waiting == formula {
+        return Ok(buchi);
+    }
+    let other = reduced(&formulas, waiting)?;
+    Ok(if other.len() < buchi.len() {
+        other
+    } else {
+        buchi
+    })
 }
 
 /// What may be spent on finding out whether something is an obligation.
 fn tight(limits: &Limits) -> Limits {
     Limits {
-        states: limits.states.min(2_000),
-        nodes: limits.nodes.min(400_000),
-        work: limits.work.min(2_000_000),
+        states: limits.states.min(1_000),
+        nodes: limits.nodes.min(1_000_000),
+        work: limits.work.min(3_000_000),
         ..limits.clone()
     }
 }

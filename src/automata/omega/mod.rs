@@ -79,12 +79,14 @@ mod marks;
 
 // From formulas to automata.
 mod compile;
+mod simplify;
 mod translate;
 
 // Form and size.
 mod degeneralize;
 mod reduce;
 mod scc;
+mod shrink;
 mod simulation;
 
 // Determinism.

@@ -13,19 +13,21 @@ type Arc = (u32, u32, u32);
 /// Above all priorities that occur; even.
 const TOP: u32 = 1 << 20;
 
-/// The same automaton, for one whose transitions have one priority each under `parity min even`, with as few priorities as
-/// its transitions allow. All loops of a component in which they have one value then have one priority.
+/// The same automaton, for one whose transitions have at most one priority each under `parity min even`, with as few
+/// priorities as its transitions allow; its complement if `shift` is 1. All loops of a component in which they have one value
+/// then have one priority.
 ///
 /// # Source
 /// O. Carton, R. Maceiras, "Computing the Rabin index of a parity automaton", 1999, on transitions.
 pub(super) fn fewest_priorities(
     automaton: &Deterministic,
+    shift: u32,
     limits: &Limits,
 ) -> Result<Deterministic, LimitError> {
     let mut arcs: Vec<Arc> = Vec::new();
     for state in automaton.states() {
         for (target, marks) in automaton.successors(state) {
-            let priority = marks.iter().next().unwrap_or(automaton.n_marks);
+            let priority = shift + marks.iter().next().unwrap_or(automaton.n_marks);
             arcs.push((state.0, target.0, priority));
         }
     }
@@ -60,7 +62,7 @@ pub(super) fn fewest_priorities(
     for state in automaton.states() {
         let mut change = |leaf: u32| {
             let (target, marks) = automaton.leaves[leaf as usize];
-            let priority = marks.iter().next().unwrap_or(automaton.n_marks);
+            let priority = shift + marks.iter().next().unwrap_or(automaton.n_marks);
             let arc = arcs.binary_search(&(state.0, target.0, priority));
             let value = arc
                 .ok()

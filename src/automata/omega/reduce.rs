@@ -7,17 +7,38 @@ use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
 use super::marks::Marks;
 use super::scc::Components;
-use super::simulation::{Direction, merge};
+use super::simulation::{Direction, merge, prune};
 use crate::automata::dfa::StateId;
 use crate::automata::limits::LimitError;
 
+/// What the marks of an automaton are kept like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// On any edges.
+    Edges,
+    /// At most one, the same on all edges of a state.
+    States,
+}
+
 /// Repeats all reductions as long as they help.
 pub(super) fn reduce(buchi: Buchi) -> Result<Buchi, LimitError> {
-    let mut best = trim(buchi)?;
+    reduce_as(buchi, Form::Edges)
+}
+
+/// As [`reduce`], keeping the marks in this form.
+///
+/// What leaves its component is seen finitely often, so it may carry marks or not; one and the other lets different states
+/// look alike, so both are tried.
+pub(super) fn reduce_as(buchi: Buchi, form: Form) -> Result<Buchi, LimitError> {
+    let mut best = trim(buchi, form, false)?;
     loop {
         let before = (best.len(), best.n_edges(), best.n_marks);
         for direction in [Direction::Forward, Direction::Backward] {
-            best = trim(merge(best, direction)?)?;
+            for passing in [false, true] {
+                best = trim(best, form, passing)?;
+                best = trim(merge(best, direction)?, form, passing)?;
+                best = trim(prune(best, direction)?, form, passing)?;
+            }
         }
         if (best.len(), best.n_edges(), best.n_marks) >= before {
             return Ok(best);
@@ -26,8 +47,8 @@ pub(super) fn reduce(buchi: Buchi) -> Result<Buchi, LimitError> {
 }
 
 /// Keeps the states that an accepting run can visit and the marks that matter, and numbers the states in the order in which
-/// a breadth-first search meets them.
-pub(super) fn trim(mut buchi: Buchi) -> Result<Buchi, LimitError> {
+/// a breadth-first search meets them. What leaves its component carries all marks if `passing`, else none.
+pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi, LimitError> {
     let components = buchi.components();
     let accepting = buchi.accepting_components(&components);
     // Components are numbered against the edges, so what a component leads to is known before it.
@@ -49,10 +70,48 @@ pub(super) fn trim(mut buchi: Buchi) -> Result<Buchi, LimitError> {
             }
         }
     }
+    if form == Form::Edges {
+        add_marks(&mut buchi, &components);
+    }
     drop_marks(&mut buchi, &components, &accepting);
+    let every = Marks::first(buchi.n_marks);
+    let outside = if passing { every } else { Marks::NONE };
+    for (state, edges) in buchi.edges.iter_mut().enumerate() {
+        let mut inside = edges
+            .iter()
+            .filter(|edge| components.same(state as u32, edge.target.0));
+        let marks = inside.next().map_or(outside, |edge| edge.marks);
+        for edge in edges {
+            match form {
+                Form::States => edge.marks = marks,
+                Form::Edges if components.same(state as u32, edge.target.0) => {}
+                Form::Edges => edge.marks = outside,
+            }
+        }
+    }
     join_edges(&mut buchi)?;
     renumber(&mut buchi);
     Ok(buchi)
+}
+
+/// Adds each mark to the edges that cannot be taken again before an edge with it: edges look more alike then.
+fn add_marks(buchi: &mut Buchi, components: &Components) {
+    for mark in 0..buchi.n_marks {
+        let inside = |state: usize, edge: &Edge| components.same(state as u32, edge.target.0);
+        let without = Components::new(buchi.len(), |state| {
+            buchi.edges[state as usize]
+                .iter()
+                .filter(move |edge| inside(state as usize, edge) && !edge.marks.contains(mark))
+                .map(|edge| edge.target.0)
+        });
+        for (state, edges) in buchi.edges.iter_mut().enumerate() {
+            for edge in edges {
+                if inside(state, edge) && !without.same(state as u32, edge.target.0) {
+                    edge.marks = edge.marks.union(Marks::one(mark));
+                }
+            }
+        }
+    }
 }
 
 /// Drops marks that another one implies on every edge that can be taken infinitely often.

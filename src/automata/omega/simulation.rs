@@ -1,12 +1,9 @@
 //! Reduction by simulation.
 //!
 //! A state simulates another when it can match each of its edges, letter by letter, with edges that carry at least the same
-//! marks and lead to states that simulate again. States that simulate each other are merged, and an edge is dropped where
-//! another one of its state leads, with no fewer marks, to a state that simulates its target. Backward the same is said of
-//! edges that enter a state.
-//!
-//! Marks on edges between components are seen finitely often and do not matter. So an edge to be matched counts as without
-//! marks there, and an edge that matches as having all: the first automaton accepts the same words as the second.
+//! marks and lead to states that simulate again. States that simulate each other are merged ([`merge`]), and an edge is
+//! dropped where another one of its state leads, with no fewer marks, to a state that simulates its target ([`prune`]).
+//! Backward the same is said of edges that enter a state.
 //!
 //! # Source
 //! K. Etessami, R. Wilke, R. Schuller, "Fair simulation relations, parity games, and state space reduction for Büchi
@@ -14,7 +11,6 @@
 
 use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
-use super::marks::Marks;
 use crate::automata::dfa::StateId;
 use crate::automata::limits::LimitError;
 
@@ -30,7 +26,7 @@ pub(super) enum Direction {
 /// Pairs of states beyond which simulation is not tried; it is quadratic in them.
 const MAX_STATES: usize = 400;
 
-/// The automaton with states merged and edges dropped by simulation in one direction.
+/// The automaton with the states merged that simulate each other in one direction.
 pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, LimitError> {
     if buchi.len() > MAX_STATES {
         return Ok(buchi);
@@ -42,29 +38,44 @@ pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, Lim
         let same = |&other: &usize| simulates[state][other] && simulates[other][state];
         (0..=state).find(same).unwrap_or(state)
     };
-    let classes: Vec<usize> = (0..buchi.len()).map(class).collect();
+    let classes: Vec<u32> = (0..buchi.len()).map(|state| class(state) as u32).collect();
+    let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); buchi.len()];
+    for (state, here) in buchi.edges.iter().enumerate() {
+        edges[classes[state] as usize].extend(here.iter().map(|edge| Edge {
+            target: StateId(classes[edge.target.index()]),
+            ..*edge
+        }));
+    }
+    buchi.initial = StateId(classes[buchi.initial.index()]);
+    buchi.edges = edges;
+    Ok(buchi)
+}
+
+/// The automaton without the edges for which another one of their state is as good in one direction.
+pub(super) fn prune(mut buchi: Buchi, direction: Direction) -> Result<Buchi, LimitError> {
+    if buchi.len() > MAX_STATES {
+        return Ok(buchi);
+    }
+    let game = Game::new(&buchi, direction);
+    let simulates = game.solve(&mut buchi)?;
     let kept = game.undominated(&mut buchi, &simulates)?;
     let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); buchi.len()];
     for (state, here) in game.edges.iter().enumerate() {
-        // All members keep their edges: one that leaves its component there may stay in it here, where its marks count.
-        let class = classes[state] as u32;
         for (edge, &guard) in here.iter().zip(&kept[state]) {
             if guard == Guard::FALSE {
                 continue;
             }
-            let other = classes[edge.target.index()] as u32;
             let (source, target) = match direction {
-                Direction::Forward => (class, other),
-                Direction::Backward => (other, class),
+                Direction::Forward => (state, edge.target),
+                Direction::Backward => (edge.target.index(), StateId(state as u32)),
             };
-            edges[source as usize].push(Edge {
+            edges[source].push(Edge {
                 guard,
                 marks: edge.marks,
-                target: StateId(target),
+                target,
             });
         }
     }
-    buchi.initial = StateId(classes[buchi.initial.index()] as u32);
     buchi.edges = edges;
     Ok(buchi)
 }
@@ -72,16 +83,12 @@ pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, Lim
 struct Game {
     direction: Direction,
     initial: usize,
-    every: Marks,
     /// Per state the edges that are matched; `target` is the state at their other end.
     edges: Vec<Vec<Edge>>,
-    /// Whether both ends of an edge are in one component.
-    inside: Vec<Vec<bool>>,
 }
 
 impl Game {
     fn new(buchi: &Buchi, direction: Direction) -> Game {
-        let components = buchi.components();
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); buchi.len()];
         for state in buchi.states() {
             for &edge in buchi.edges(state) {
@@ -94,26 +101,10 @@ impl Game {
                 }
             }
         }
-        let inside = edges.iter().enumerate().map(|(state, edges)| {
-            let same = |edge: &Edge| components.same(state as u32, edge.target.0);
-            edges.iter().map(same).collect()
-        });
         Game {
             direction,
             initial: buchi.initial.index(),
-            every: Marks::first(buchi.n_marks),
-            inside: inside.collect(),
             edges,
-        }
-    }
-
-    /// The marks of an edge when it is to be matched, and when it matches.
-    fn marks(&self, state: usize, index: usize) -> (Marks, Marks) {
-        if self.inside[state][index] {
-            let marks = self.edges[state][index].marks;
-            (marks, marks)
-        } else {
-            (Marks::NONE, self.every)
         }
     }
 
@@ -149,11 +140,10 @@ impl Game {
         p: usize,
         q: usize,
     ) -> Result<bool, LimitError> {
-        for (i, edge) in self.edges[p].iter().enumerate() {
-            let wanted = self.marks(p, i).0;
+        for edge in &self.edges[p] {
             let mut left = edge.guard;
-            for (j, by) in self.edges[q].iter().enumerate() {
-                if wanted.is_subset(self.marks(q, j).1)
+            for by in &self.edges[q] {
+                if edge.marks.is_subset(by.marks)
                     && simulates[edge.target.index()][by.target.index()]
                 {
                     left = buchi.guards.minus(left, by.guard)?;
@@ -176,15 +166,12 @@ impl Game {
         simulates: &[Vec<bool>],
     ) -> Result<Vec<Vec<Guard>>, LimitError> {
         let mut kept = Vec::with_capacity(self.edges.len());
-        for (state, edges) in self.edges.iter().enumerate() {
+        for edges in &self.edges {
             let mut guards: Vec<Guard> = edges.iter().map(|edge| edge.guard).collect();
             for (i, edge) in edges.iter().enumerate() {
                 for (j, by) in edges.iter().enumerate() {
                     let (from, to) = (edge.target.index(), by.target.index());
-                    let covered = i != j
-                        && simulates[from][to]
-                        && edge.marks.is_subset(by.marks)
-                        && self.marks(state, i).1.is_subset(self.marks(state, j).1);
+                    let covered = i != j && simulates[from][to] && edge.marks.is_subset(by.marks);
                     if covered {
                         // What remains of the other edge is what counts, so that of two equals one stays.
                         guards[i] = buchi.guards.minus(guards[i], guards[j])?;
