@@ -44,6 +44,7 @@ pub mod problem;
 pub mod project;
 pub mod reference;
 pub mod report;
+pub mod shell;
 pub mod signature;
 pub mod source;
 pub mod stdlib;

@@ -29,4 +29,9 @@ macro_rules! modules {
 modules! {
     "agent"
     "drift"
+    "driving"
+    "household"
+    "patterns"
+    "privacy"
+    "tools"
 }

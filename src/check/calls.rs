@@ -28,6 +28,7 @@ const FUNCTIONS: &[(&str, Builtin)] = &[
     ("add", Builtin::Add),
     ("last", Builtin::Last),
     ("json", Builtin::Json),
+    ("commands", Builtin::Commands),
     ("text", Builtin::Text),
 ];
 
@@ -557,6 +558,9 @@ impl<'a> Checker<'a> {
             Builtin::Json => self
                 .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
                 .then_some(Type::Json),
+            Builtin::Commands => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::List(Arc::new(Type::List(Arc::new(Type::String))))),
             Builtin::Text => {
                 let ids = vec![given[0].id];
                 return self.add(Expr::Call(builtin, ids.into()), Type::String, span);

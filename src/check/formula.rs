@@ -414,7 +414,9 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return None;
         }
-        if matches!(bound, Bound::Time(..)) && self.spec.signature.clock.is_none() {
+        // A template for bounds in time may stand in a library, which has no events.
+        let alone = matches!(bound, Bound::Time(_, ANY_TIME));
+        if matches!(bound, Bound::Time(..)) && !alone && self.spec.signature.clock.is_none() {
             self.report(
                 Diagnostic::new(Code::G0314, span, "there is no clock")
                     .label("a bound in time")
@@ -509,7 +511,7 @@ impl<'a> Checker<'a> {
                     Expr::Const(Value::Duration(Instant(time))) => Some(End::Time(*time)),
                     // A template that is checked on its own: its parameter has no value yet.
                     Expr::Local(_) if typed.ty == Type::Int => Some(End::Steps(MAX_STEPS)),
-                    Expr::Local(_) if typed.ty == Type::Duration => Some(End::Time(i128::MAX)),
+                    Expr::Local(_) if typed.ty == Type::Duration => Some(End::Time(ANY_TIME)),
                     Expr::Unknown => None,
                     _ => {
                         self.error(
@@ -589,3 +591,5 @@ impl<'a> Checker<'a> {
 
 /// The largest bound in steps.
 const MAX_STEPS: u32 = 1_000_000_000;
+/// The length of time that stands for a parameter without a value.
+const ANY_TIME: i128 = i128::MAX;

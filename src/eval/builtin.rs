@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 use super::json;
 use super::ops::{Fault, kind_of, order};
 use crate::hir::Builtin;
+use crate::shell;
 use crate::value::{Number, Value};
 
 /// The name of a function, for messages.
@@ -26,6 +27,7 @@ fn name(builtin: Builtin) -> &'static str {
         Builtin::Add => "add",
         Builtin::Last => "last",
         Builtin::Json => "json",
+        Builtin::Commands => "commands",
         Builtin::Text => "text",
     }
 }
@@ -112,6 +114,13 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             Ok(Value::List(items[items.len().saturating_sub(n)..].into()))
         }
         (Builtin::Json, Value::String(text), _) => json::parse(text),
+        (Builtin::Commands, Value::String(text), _) => {
+            let commands = shell::commands(text).map_err(Fault::NoShell)?;
+            let words = |command: Vec<String>| {
+                Value::list(command.into_iter().map(Value::string).collect())
+            };
+            Ok(Value::list(commands.into_iter().map(words).collect()))
+        }
         _ => Err(wrong(match rest.first() {
             Some(second)
                 if matches!(first, Value::String(_) | Value::Number(_) | Value::List(_)) =>

@@ -18,6 +18,7 @@ pub(super) enum Fault {
     /// The type asked for, the kind of the value.
     Cast(String, &'static str),
     DuplicateKey(String),
+    NoShell(crate::shell::ShellError),
 }
 
 impl std::fmt::Display for Fault {
@@ -29,6 +30,7 @@ impl std::fmt::Display for Fault {
             Fault::Overflow => f.write_str("the result is too large a number"),
             Fault::Cast(ty, kind) => write!(f, "{kind} is no `{ty}`"),
             Fault::DuplicateKey(key) => write!(f, "JSON text with the key `{key}` twice"),
+            Fault::NoShell(error) => write!(f, "{error}"),
         }
     }
 }

@@ -199,6 +199,8 @@ pub enum Builtin {
     Last,
     /// `json(s)`: parses; null when it is not JSON, a data error on duplicate keys.
     Json,
+    /// `commands(s)`: the commands of a shell line, each a list of words; a data error where it is no shell line.
+    Commands,
     /// `text(j)`: all text in a value, keys included, joined by line ends; the empty text for null.
     Text,
 }

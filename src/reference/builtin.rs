@@ -81,6 +81,12 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
             Ok(raw) => json(raw.get(), JSON_DEPTH),
             Err(_) => Ok(Value::Null),
         },
+        (Builtin::Commands, [Value::String(text)]) => {
+            let commands = crate::shell::commands(text).map_err(|error| error.to_string())?;
+            let command =
+                |words: &Vec<String>| Value::list(words.iter().map(Value::string).collect());
+            Ok(Value::list(commands.iter().map(command).collect()))
+        }
         (Builtin::Text, [value]) => {
             let mut texts = Vec::new();
             all_text(value, &mut texts);
