@@ -32,6 +32,7 @@ pub mod automata;
 pub mod check;
 pub mod cli;
 pub mod diagnostic;
+pub mod doc;
 pub mod domain;
 pub mod eval;
 pub mod graph;

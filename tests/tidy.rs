@@ -34,6 +34,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("automata", &[]),
     ("graph", &[]),
     ("stdlib", &[]),
+    (
+        "doc",
+        &[
+            "automata", "check", "hir", "ids", "project", "report", "source", "syntax",
+        ],
+    ),
     ("shell", &[]),
     ("problem", &[]),
     ("signature", &["types", "value"]),

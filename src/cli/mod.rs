@@ -15,6 +15,7 @@ mod artefact;
 mod audit;
 mod check;
 mod compile;
+mod doc;
 mod explain;
 mod failure;
 mod fmt;
@@ -74,6 +75,8 @@ enum Verb {
     Check(check::Args),
     /// Compile a spec into one file that the other verbs take in its place
     Compile(compile::Args),
+    /// Write pages about specs, or about the standard library
+    Doc(doc::Args),
     /// Tell what a property compiles to, or what a diagnostic code means
     Explain(explain::Args),
     /// Lay out specs in the canonical way
@@ -116,6 +119,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Test(args) => test::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
+        Verb::Doc(args) => doc::run(args),
         Verb::Explain(args) => explain::run(args),
     }
 }

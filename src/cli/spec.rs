@@ -61,16 +61,12 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
         }
         return Ok(checked);
     }
-    let root = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
     let name = if path == Path::new("-") {
         "<stdin>".to_owned()
     } else {
         path.display().to_string()
     };
-    Ok(compile(&name, &text, &Folder { root }))
+    Ok(compile(&name, &text, &folder_of(path)))
 }
 
 /// Reads and checks a spec that is to be used: tells what was found, and ends where something is wrong.
@@ -143,6 +139,15 @@ pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
             .count();
         failed(&format!("it is not UTF-8 (line {line})"))
     })
+}
+
+/// What the spec at this path may import.
+pub(super) fn folder_of(path: &Path) -> impl Loader + use<> {
+    let root = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    Folder { root }
 }
 
 /// Imports from the folder of the spec, and never from outside it.

@@ -34,7 +34,7 @@ pub mod visit;
 
 pub use format::{WIDTH, format, format_file};
 pub use limits::{Limits, NESTING_LIMIT};
-pub use print::{print_expr, print_file, print_item};
+pub use print::{print_expr, print_file, print_item, print_type};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFile;

@@ -7,13 +7,21 @@
 mod expr;
 mod item;
 
-use super::ast::{Expr, File, Item};
+use super::ast::{Expr, File, Item, Type};
 
 /// An expression on one line.
 #[must_use]
 pub fn print_expr(expr: &Expr) -> String {
     let mut printer = Printer::default();
     printer.any(expr);
+    printer.out
+}
+
+/// A type.
+#[must_use]
+pub fn print_type(ty: &Type) -> String {
+    let mut printer = Printer::default();
+    printer.ty(ty);
     printer.out
 }
 

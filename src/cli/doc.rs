@@ -1,0 +1,119 @@
+//! `guard doc`: pages about specs and the standard library.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, Outcome};
+use super::output::Output;
+use super::spec;
+use crate::doc::{self, Page};
+use crate::project::NoFiles;
+use crate::source::SourceFile;
+use crate::stdlib;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Specs; without one, the standard library
+    #[arg(value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+    /// The folder to write to, made where it is missing; `-` writes one page to the standard output
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// The form of the pages
+    #[arg(long, value_enum, default_value_t = Format::Html)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Pages for a browser
+    Html,
+    /// Markdown, with automata as Mermaid charts
+    Markdown,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let pages = if args.specs.is_empty() {
+        library()
+    } else {
+        args.specs
+            .iter()
+            .map(|path| of_spec(path))
+            .collect::<Result<_, _>>()?
+    };
+    let write = |page: &Page| match args.format {
+        Format::Html => doc::html(page),
+        Format::Markdown => doc::markdown(page),
+    };
+    if args.output == Path::new("-") {
+        let [(_, page)] = pages.as_slice() else {
+            return Err(Failure::Usage(
+                "`-o -` takes one spec; name a folder for more".to_owned(),
+            ));
+        };
+        let mut output = Output::open(None)?;
+        std::io::Write::write_all(&mut output, write(page).as_bytes())?;
+        output.close()?;
+        return Ok(Outcome::Holds);
+    }
+    let (ending, index) = match args.format {
+        Format::Html => ("html", "index.html"),
+        Format::Markdown => ("md", "README.md"),
+    };
+    let named: Vec<(String, &Page)> = pages
+        .iter()
+        .map(|(stem, page)| (format!("{stem}.{ending}"), page))
+        .collect();
+    for (at, (file, _)) in named.iter().enumerate() {
+        if file == index || named.iter().take(at).any(|(other, _)| other == file) {
+            return Err(Failure::Usage(format!(
+                "two pages would be called `{file}`; document one of them apart"
+            )));
+        }
+    }
+    let contents = match args.format {
+        Format::Html => doc::html_index(&named),
+        Format::Markdown => doc::markdown_index(&named),
+    };
+    let failed = |path: &Path, error: std::io::Error| {
+        Failure::Usage(format!("cannot write `{}`: {error}", path.display()))
+    };
+    std::fs::create_dir_all(&args.output).map_err(|error| failed(&args.output, error))?;
+    let texts = named
+        .iter()
+        .map(|(file, page)| (file.as_str(), write(page)));
+    for (file, text) in texts.chain([(index, contents)]) {
+        let path = args.output.join(file);
+        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    Ok(Outcome::Holds)
+}
+
+fn library() -> Vec<(String, Page)> {
+    let modules = stdlib::modules().filter_map(|name| Some((name, stdlib::module(&[name])?)));
+    let page = |(name, (file, text)): (&str, (&str, &str))| {
+        let page = doc::page(
+            &format!("std.{name}"),
+            &SourceFile::new(file, text),
+            None,
+            &NoFiles,
+        );
+        (name.to_owned(), page)
+    };
+    modules.map(page).collect()
+}
+
+fn of_spec(path: &Path) -> Result<(String, Page), Failure> {
+    let (spec, checked) = spec::usable(path)?;
+    let stem = path.file_stem().map_or_else(
+        || "spec".to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    let file = SourceFile::new(path.display().to_string(), spec::text_of(path)?);
+    let page = doc::page(
+        &stem,
+        &file,
+        Some((&spec, &checked.sources)),
+        &spec::folder_of(path),
+    );
+    Ok((stem, page))
+}

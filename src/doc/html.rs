@@ -1,0 +1,98 @@
+//! Pages as HTML, each complete in itself: styles inside, nothing fetched, no scripts.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pulldown_cmark::{Options, Parser};
+
+use super::{Entry, Facts, Page};
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--soft:#8883}\
+body{font:16px/1.5 system-ui,sans-serif;margin:0;display:grid;grid-template-columns:16rem minmax(0,54rem);gap:2rem}\
+nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1rem;box-sizing:border-box;border-right:1px solid var(--soft);font-size:.85rem}\
+nav a{display:block;text-decoration:none;color:inherit;padding:.1rem 0}nav a:hover{text-decoration:underline}\
+main{padding:1rem 1rem 6rem}section{border-top:1px solid var(--soft);padding:.5rem 0}\
+code,pre{font:.85rem/1.45 ui-monospace,monospace}pre{background:var(--soft);padding:.6rem .8rem;border-radius:.4rem;overflow:auto}\
+h2{font-size:1.1rem;margin:.6rem 0}h2 span{opacity:.6;font-weight:400}.facts{opacity:.8;font-size:.9rem}\
+figure{margin:.5rem 0;overflow:auto;background:#fff;border-radius:.4rem}figure svg{max-width:100%;height:auto}\
+table{border-collapse:collapse}td,th{border:1px solid var(--soft);padding:.2rem .5rem;text-align:left}\
+@media(max-width:50rem){body{display:block}nav{position:static;height:auto}}";
+
+/// A module.
+pub fn page(page: &Page) -> String {
+    let nav = html! {
+        a href="index.html" { "Contents" }
+        @for entry in &page.entries { a href={"#" (entry.name)} { (entry.name) } }
+    };
+    let body = html! {
+        h1 { (page.title) }
+        (markdown(&page.intro))
+        @for entry in &page.entries { (section(entry)) }
+    };
+    document(&page.title, &nav, &body)
+}
+
+/// The list of pages, with the file of each.
+pub fn index(pages: &[(String, &Page)]) -> String {
+    let nav = html! { @for (file, page) in pages { a href=(file) { (page.title) } } };
+    let body = html! {
+        h1 { "Contents" }
+        @for (file, page) in pages {
+            section {
+                h2 { a href=(file) { (page.title) } }
+                (markdown(page.intro.split("\n\n").next().unwrap_or_default()))
+            }
+        }
+    };
+    document("Contents", &nav, &body)
+}
+
+fn section(entry: &Entry) -> Markup {
+    html! {
+        section id=(entry.name) {
+            h2 { span { (entry.kind) " " } (entry.name) }
+            (markdown(&entry.doc))
+            pre { code { (entry.text) } }
+            @if let Some(facts) = &entry.facts { (told(facts)) }
+        }
+    }
+}
+
+fn told(facts: &Facts) -> Markup {
+    html! {
+        div class="facts" { (markdown(&facts.words)) }
+        div class="facts" {
+            @if let Some(enforce) = &facts.enforce { (enforce) }
+            @if let Some(states) = facts.states { ", " (states) " states" }
+        }
+        @if let Some(graph) = &facts.graph { figure { (PreEscaped(graph.svg())) } }
+    }
+}
+
+fn document(title: &str, nav: &Markup, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { nav { (nav) } main { (body) } }
+        }
+    };
+    page.into_string()
+}
+
+/// Markdown of a comment; tags in it are shown, not obeyed.
+fn markdown(text: &str) -> Markup {
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
+        pulldown_cmark::Event::Html(text) | pulldown_cmark::Event::InlineHtml(text) => {
+            pulldown_cmark::Event::Text(text)
+        }
+        event => event,
+    });
+    let mut out = String::new();
+    pulldown_cmark::html::push_html(&mut out, events);
+    PreEscaped(out)
+}

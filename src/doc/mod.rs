@@ -1,0 +1,150 @@
+//! Documentation of a module of Guard: its items with their comments, and what formulas compile to.
+//!
+//! ```text
+//! text ──▶ Page (items, docs, words, automata) ──▶ HTML or Markdown
+//! ```
+//!
+//! A template has no formula of its own; it is shown with predicates of the names of its parameters ([`instance`]).
+//! Everything is told from text: no files are read, and the same text gives the same page.
+
+mod draw;
+mod html;
+mod instance;
+mod markdown;
+
+use serde_json::Value as Json;
+
+use crate::hir::Spec;
+use crate::ids::PropertyId;
+use crate::project::Loader;
+use crate::report::automaton;
+use crate::report::explanation::Explanation;
+use crate::source::{SourceFile, SourceMap};
+use crate::syntax::{self, ast};
+
+pub use html::{index as html_index, page as html};
+pub use markdown::{index as markdown_index, page as markdown};
+
+/// More states than this are counted and not drawn.
+const DRAWN_STATES: usize = 12;
+
+/// A module, ready to be written.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What it is called: `std.drift`, or the name of the file.
+    pub title: String,
+    /// Its `//!` documentation, in Markdown.
+    pub intro: String,
+    /// Its items, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// An item of a module.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its first word: `template`, `property`, ….
+    pub kind: &'static str,
+    /// What it declares.
+    pub name: String,
+    /// Its text, without documentation.
+    pub text: String,
+    /// Its `///` documentation, in Markdown.
+    pub doc: String,
+    /// What its formula compiles to, where it has one.
+    pub facts: Option<Facts>,
+}
+
+/// What a formula compiles to.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The formula in words.
+    pub words: String,
+    /// Whether violations can be blocked, detected or only audited.
+    pub enforce: Option<String>,
+    /// How many states its minimal automaton has.
+    pub states: Option<usize>,
+    /// The automaton as a graph, where it is small.
+    pub graph: Option<draw::Graph>,
+}
+
+/// The page of a module.
+///
+/// `spec` is the module checked as a spec, where it is one; properties are explained with it. `loader` finds what the
+/// module imports.
+pub fn page(
+    title: &str,
+    file: &SourceFile,
+    spec: Option<(&Spec, &SourceMap)>,
+    loader: &dyn Loader,
+) -> Page {
+    let (tree, _) = syntax::parse(file);
+    let entries = tree.items.iter().filter_map(|item| {
+        let (kind, name) = declared(&item.kind)?;
+        let facts = match &item.kind {
+            ast::ItemKind::Template(template) => instance::facts(template, file.text(), loader),
+            _ => spec.and_then(|(spec, sources)| facts(spec, sources, spec.find_property(&name)?)),
+        };
+        Some(Entry {
+            kind,
+            name,
+            text: file.slice(*item.span).trim_end().to_owned(),
+            doc: docs(&item.docs),
+            facts,
+        })
+    });
+    Page {
+        title: title.to_owned(),
+        intro: docs(&tree.docs),
+        entries: entries.collect(),
+    }
+}
+
+/// What the formula of a property compiles to.
+fn facts(spec: &Spec, sources: &SourceMap, id: PropertyId) -> Option<Facts> {
+    let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;
+    let text = |value: &Json| value.as_str().map(str::to_owned);
+    let dfa = automaton::build(spec, spec.property(id).formula).ok();
+    Some(Facts {
+        words: text(&told["words"])?,
+        enforce: text(&told["class"]["enforce"]),
+        states: dfa.as_ref().map(|dfa| dfa.len()),
+        graph: dfa
+            .filter(|dfa| dfa.len() <= DRAWN_STATES)
+            .map(|dfa| draw::Graph::new(spec, &dfa)),
+    })
+}
+
+/// The first word of an item and the name it declares; nothing for what only tests and imports.
+fn declared(kind: &ast::ItemKind) -> Option<(&'static str, String)> {
+    use ast::ItemKind as Kind;
+    let (word, name) = match kind {
+        Kind::Const(item) => ("const", &item.name),
+        Kind::Enum(item) => ("enum", &item.name),
+        Kind::Record(item) => ("record", &item.name),
+        Kind::Let(item) => ("let", &item.name),
+        Kind::Predicate(item) => ("predicate", &item.name),
+        Kind::Track(item) => ("track", &item.name),
+        Kind::Unsafe(item) => ("unsafe", &item.name),
+        Kind::Property(item) => ("property", &item.name),
+        Kind::Rule(item) => ("rule", &item.name),
+        Kind::Template(item) => ("template", &item.name),
+        Kind::Requirement(item) => ("requirement", &item.name),
+        Kind::Abstraction(item) => ("abstraction", &item.name),
+        Kind::Model(item) => ("model", &item.name),
+        Kind::Query(item) => ("query", &item.name),
+        Kind::System(item) => ("system", &item.name),
+        Kind::Component(item) => ("component", &item.name),
+        Kind::Compose(item) => ("compose", &item.name),
+        Kind::Event(_) => return Some(("event", "event".to_owned())),
+        Kind::Trace(_) => return Some(("trace", "trace".to_owned())),
+        Kind::Use(_) | Kind::Enforce(_) | Kind::Test(_) | Kind::Broken(_) => return None,
+    };
+    Some((word, name.text.to_string()))
+}
+
+fn docs(lines: &[ast::Doc]) -> String {
+    let lines = lines
+        .iter()
+        .map(|line| line.text.strip_prefix(' ').unwrap_or(&line.text));
+    lines.collect::<Vec<_>>().join("\n")
+}
