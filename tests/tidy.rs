@@ -37,7 +37,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "doc",
         &[
-            "automata", "check", "hir", "ids", "project", "report", "source", "syntax",
+            "automata",
+            "check",
+            "hir",
+            "ids",
+            "project",
+            "report",
+            "source",
+            "syntax",
+            "translate",
         ],
     ),
     ("shell", &[]),

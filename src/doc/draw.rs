@@ -11,7 +11,7 @@ use layout::topo::layout::VisualGraph;
 
 use crate::automata::{Dfa, Verdict};
 use crate::hir::Spec;
-use crate::report::automaton::{letter_text, literal};
+use crate::translate::{letter_text, literal};
 
 /// An automaton as states and labelled edges.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Graph {
             for (cube, target) in dfa.cubes(state) {
                 let literals: Vec<String> = cube
                     .iter()
-                    .map(|(atom, holds)| literal(&letter_text(spec, *atom), *holds))
+                    .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
                     .collect();
                 let when = if literals.is_empty() {
                     "any".to_owned()

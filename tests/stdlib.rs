@@ -1,0 +1,73 @@
+//! The standard library: every module is laid out, checks without a warning, and passes its tests.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot read its input fails"
+)]
+
+use assert_cmd::Command;
+
+/// The files of these folders.
+fn files(folders: &[&str]) -> Vec<String> {
+    let mut files = Vec::new();
+    for folder in folders {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "guard") {
+                files.push(path.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn guard(args: &[&str], folders: &[&str]) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("guard")
+        .unwrap()
+        .args(args)
+        .args(files(folders))
+        .assert()
+}
+
+#[test]
+fn the_library_is_laid_out_and_clean() {
+    guard(&["fmt", "--check"], &["stdlib", "stdlib/tests"]).success();
+    guard(&["check", "--deny", "warnings"], &["stdlib"]).success();
+}
+
+#[test]
+fn the_tests_of_the_library_pass() {
+    guard(&["test"], &["stdlib/tests"]).success();
+}
+
+/// A module without tests of its own is not yet part of the library.
+#[test]
+fn every_module_has_tests() {
+    for module in guard_lang::stdlib::modules() {
+        let file = format!("stdlib/tests/{module}.guard");
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(text.contains("\ntest \""), "{file} has no tests");
+    }
+}
+
+/// What a module declares is documented.
+#[test]
+fn every_item_of_the_library_is_documented() {
+    for module in guard_lang::stdlib::modules() {
+        let (file, text) = guard_lang::stdlib::module(&[module]).unwrap();
+        let (tree, _) = guard_lang::syntax::parse(&guard_lang::source::SourceFile::new(file, text));
+        assert!(!tree.docs.is_empty(), "{file}");
+        for item in &tree.items {
+            let named = item
+                .kind
+                .name()
+                .is_some_and(|name| !name.text.chars().all(|c| c.is_uppercase() || c == '_'));
+            assert!(
+                !named || !item.docs.is_empty(),
+                "{file}: {:?} has no `///`",
+                item.kind.name()
+            );
+        }
+    }
+}
