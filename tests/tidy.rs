@@ -39,6 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "automata",
             "check",
+            "front",
             "hir",
             "ids",
             "project",
