@@ -47,4 +47,6 @@ ids! {
     ModelId;
     /// A system, component or composition of the spec.
     SystemId;
+    /// A variable of a system, unique within a spec.
+    StateVarId;
 }

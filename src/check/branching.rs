@@ -167,10 +167,11 @@ impl<'a> Checker<'a> {
         };
         let logic = self.logic_of(formula);
         self.asserted(&written, logic);
-        if self.errors() == errors
-            && let Subject::Model(model) = on.subject
-        {
-            self.decided_by(model, formula, *written.formula.span);
+        if self.errors() == errors {
+            match on.subject {
+                Subject::Model(model) => self.decided_by(model, formula, *written.formula.span),
+                Subject::System(_) => self.of_states(formula, *written.formula.span),
+            }
         }
         let message = written.message.and_then(|message| self.plain_text(message));
         let doc: Vec<&str> = item.docs.iter().map(|doc| doc.text.as_str()).collect();
@@ -234,6 +235,15 @@ impl<'a> Checker<'a> {
                     )),
                 );
                 None
+            }
+            ast::ItemKind::System(_) | ast::ItemKind::Component(_) | ast::ItemKind::Compose(_) => {
+                let system = self.system_named(scope, &name.text)?;
+                let scope = self.system_scope(system, item_ref.module);
+                Some(On {
+                    subject: Subject::System(system),
+                    place: Place::System,
+                    scope,
+                })
             }
             // Reported where it is declared.
             _ => None,

@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::name::Qualifier;
 use super::names::Space;
-use super::scope::Scope;
+use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
@@ -25,6 +25,13 @@ impl<'a> Checker<'a> {
             && scope.get("meta").is_none()
         {
             return self.meta_field(name);
+        }
+        // Members of components are bound under their whole name.
+        if let ExprKind::Name(owner) = &base.kind
+            && scope.get(&owner.text).is_none()
+            && let Some(Binding::Value(typed)) = scope.get(&format!("{owner}.{name}"))
+        {
+            return typed.clone();
         }
         match self.qualifier(scope, base) {
             Some(Qualifier::Type(item)) => {

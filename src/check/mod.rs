@@ -19,6 +19,7 @@ mod abstraction;
 mod branching;
 mod calls;
 mod choice;
+mod command;
 mod enforce;
 mod expr;
 mod formula;
@@ -32,6 +33,7 @@ mod operators;
 mod property;
 mod quantified;
 mod scope;
+mod system;
 mod temporal;
 mod tests;
 mod text;
@@ -47,7 +49,7 @@ use smol_str::SmolStr;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir;
-use crate::ids::{AbstractionId, ExprId, LocalId, ModelId, TrackId};
+use crate::ids::{AbstractionId, ExprId, LocalId, ModelId, SystemId, TrackId};
 use crate::project::Project;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
@@ -114,6 +116,8 @@ struct Checker<'a> {
     field_spans: Vec<Span>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
+    /// Systems, components and compositions that were declared.
+    system_ids: HashMap<names::ItemRef, SystemId>,
     /// Definitions that were inlined already, with the arguments they had: a definition that uses another twice costs no
     /// more than one that uses it once.
     made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
@@ -162,6 +166,8 @@ impl<'a> Checker<'a> {
                 filter: hir::Filter::default(),
                 tracks: Vec::new(),
                 properties: Vec::new(),
+                state_vars: Vec::new(),
+                systems: Vec::new(),
                 tests: Vec::new(),
                 branchings: hir::Branchings::default(),
                 claims: Vec::new(),
@@ -182,6 +188,7 @@ impl<'a> Checker<'a> {
             types: HashMap::new(),
             field_spans: Vec::new(),
             tracks: HashMap::new(),
+            system_ids: HashMap::new(),
             made: HashMap::new(),
             made_formulas: HashMap::new(),
             temporal: RefCell::new(HashMap::new()),
@@ -199,10 +206,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The steps of the pass: types, fields and layout first, since expressions read them; then everything that the
+    /// The steps of the pass: types, fields and layout first, since expressions read them; then systems, then everything that the
     /// spec itself declares, in the order of its text.
     fn run(&mut self) {
         self.layout();
+        self.systems();
         let scope = Scope::module(0);
         let tree = &self.project.modules[0].tree;
         for (idx, item) in tree.items.iter().enumerate() {
@@ -258,9 +266,8 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Rule(def) => self.rule(scope, item, def),
             ast::ItemKind::Requirement(def) => self.requirement(scope, item, def),
             ast::ItemKind::Abstraction(_) | ast::ItemKind::Model(_) | ast::ItemKind::Query(_) => {}
-            ast::ItemKind::System(_) => self.not_built(item, "system"),
-            ast::ItemKind::Component(_) => self.not_built(item, "component"),
-            ast::ItemKind::Compose(_) => self.not_built(item, "compose"),
+            // All of them were declared before anything that is said of them.
+            ast::ItemKind::System(_) | ast::ItemKind::Component(_) | ast::ItemKind::Compose(_) => {}
         }
     }
 

@@ -120,6 +120,13 @@ codes! {
     G0337 Error "one-state" "an abstraction that tells no states apart";
     G0338 Error "wrong-setting" "a setting of `learn` that does not fit";
     G0339 Error "no-event" "a value of an event where no event is at hand";
+    G0350 Error "wrong-state-type" "a variable of a system whose values do not end, or a system without variables";
+    G0351 Error "wrong-initial-value" "a first value of a variable that is no constant or none of its values";
+    G0352 Error "not-of-a-state" "something else than the state of a system, where that is spoken of";
+    G0353 Error "wrong-update" "a change that a command of a system cannot make";
+    G0354 Error "mixed-worlds" "a formula about events and states at once";
+    G0355 Error "wrong-composition" "a composition of what cannot be composed";
+    G0356 Error "wrong-probability" "probabilities of a command that are none, or do not sum to one";
     // 037 enforcement
     G0370 Error "unknown-enforced" "`enforce` of something that has no verdict";
     G0371 Error "wrong-arm" "an arm that does not fit what the clause watches";

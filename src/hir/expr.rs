@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
-use crate::ids::{BranchingId, ExprId, LocalId, PropertyId, RegexId, TrackId};
+use crate::ids::{BranchingId, ExprId, LocalId, PropertyId, RegexId, StateVarId, TrackId};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -118,7 +118,7 @@ pub enum Expr {
     Past(PastOp, Option<Window>, ExprId, Option<ExprId>),
     /// A variable of the system that is spoken of, by position. This and the variants after it stand only in what is
     /// said of states of models and systems, never in what is evaluated on events.
-    State(usize),
+    State(StateVarId),
     /// `e'`: the value of the operand in the next state; in `step` of abstractions and systems.
     Next(ExprId),
     /// A label, or a variable of an imported chain: found by its name when the chain is at hand.

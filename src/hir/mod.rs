@@ -11,17 +11,21 @@ pub mod branching;
 pub mod enforce;
 pub mod expr;
 pub mod formula;
+pub mod fraction;
 pub mod model;
 pub mod outline;
 pub mod print;
 pub mod property;
 pub mod reads;
+pub mod system;
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::ids::{AbstractionId, ClaimId, ExprId, LetterId, ModelId, PropertyId, TrackId};
+use crate::ids::{
+    AbstractionId, ClaimId, ExprId, LetterId, ModelId, PropertyId, StateVarId, SystemId, TrackId,
+};
 use crate::signature::Signature;
 use crate::source::Span;
 use crate::types::{EnumType, Type};
@@ -39,6 +43,7 @@ pub use outline::Outline;
 pub use property::{
     Expect, Property, PropertyKind, Quantified, QuantifiedVar, Severity, Test, Trigger,
 };
+pub use system::{StateVar, System};
 
 /// A whole spec.
 ///
@@ -60,6 +65,10 @@ pub struct Spec {
     pub tracks: Vec<Track>,
     /// The properties, in order of declaration.
     pub properties: Vec<Property>,
+    /// The variables of all systems.
+    pub state_vars: Vec<StateVar>,
+    /// The systems, components and compositions: those of the spec itself first, in order of declaration.
+    pub systems: Vec<System>,
     /// The tests, in order of declaration.
     pub tests: Vec<Test>,
     /// The operators of branching time and of probability.
@@ -125,6 +134,16 @@ impl Spec {
     /// The property of this id.
     pub fn property(&self, id: PropertyId) -> &Property {
         &self.properties[id.index()]
+    }
+
+    /// The system of this id.
+    pub fn system(&self, id: SystemId) -> &System {
+        &self.systems[id.index()]
+    }
+
+    /// The variable of this id.
+    pub fn state_var(&self, id: StateVarId) -> &StateVar {
+        &self.state_vars[id.index()]
     }
 
     /// The letter of this id.

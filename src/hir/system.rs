@@ -1,0 +1,333 @@
+//! Declared transition systems: finite variables, guarded commands, and what components promise one another.
+
+use smol_str::SmolStr;
+
+use super::{Arith, Builtin, Expr, Exprs};
+use crate::ids::{ExprId, FormulaId, StateVarId, SystemId};
+use crate::source::Span;
+use crate::types::Type;
+use crate::value::{EnumValue, Value};
+
+/// A `system`, a `component`, or a composition of components.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Its name.
+    pub name: SmolStr,
+    /// How it was declared.
+    pub kind: SystemKind,
+    /// The variables that it declares, in order; of a composition none: those of its parts.
+    pub vars: Vec<StateVarId>,
+    /// What holds in the initial states, beside the values that variables are declared with.
+    pub inits: Vec<ExprId>,
+    /// Its commands, in order.
+    pub commands: Vec<Command>,
+    /// Its labels, in order.
+    pub labels: Vec<Label>,
+    /// Its reward structures, in order.
+    pub rewards: Vec<Reward>,
+    /// What it assumes: of a system, of its own runs (fairness); of a component, of the others.
+    pub assumes: Vec<Pledge>,
+    /// What it promises.
+    pub guarantees: Vec<Pledge>,
+    /// Documentation, without markers.
+    pub doc: SmolStr,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// How a system was declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SystemKind {
+    /// `system`: closed, nothing outside it.
+    System,
+    /// `component`: open; the variables of other components that it reads are changed by these.
+    Component,
+    /// `compose c = a || b`: the components, in order, each once.
+    Composition(Vec<SystemId>),
+}
+
+/// A variable of a system: what it may hold is finite.
+#[derive(Clone, Debug)]
+pub struct StateVar {
+    /// Its name.
+    pub name: SmolStr,
+    /// The system that declares it, the only one that changes it.
+    pub owner: SystemId,
+    /// Its type.
+    pub ty: Type,
+    /// Its values.
+    pub domain: Domain,
+    /// Its value in the initial states; without one, any of its values that the `init`s allow.
+    pub init: Option<Value>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The values of a variable: null first where it is one of them, then the others in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    /// Which values.
+    pub kind: DomainKind,
+    /// Whether null is a value.
+    pub nullable: bool,
+}
+
+/// The values of a variable without null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DomainKind {
+    /// `false`, `true`.
+    Bool,
+    /// The values of the enum of this number, which has this many.
+    Enum(u16, u16),
+    /// The integers from the first to the second, both inclusive. INVARIANT (small): both are below 2^62 in size.
+    Int(i64, i64),
+}
+
+/// A guarded command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Its name; commands of one name of several components happen together.
+    pub name: SmolStr,
+    /// When it is enabled; none: always.
+    pub guard: Option<ExprId>,
+    /// What may then happen. One without a probability, or several that all have one.
+    pub branches: Vec<Branch>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// One way in which a command changes the state; what it does not name stays.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// How likely it is; reads constants and the state.
+    pub probability: Option<ExprId>,
+    /// Its updates, of distinct variables; all read the state before.
+    pub updates: Vec<Update>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `x' == e` or `x' in e`.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// The variable.
+    pub var: StateVarId,
+    /// Its next value.
+    pub next: Next,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The next value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The value of an expression.
+    Is(ExprId),
+    /// Any element of a set or list.
+    In(ExprId),
+}
+
+/// A named set of states.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Its name.
+    pub name: SmolStr,
+    /// Where it holds.
+    pub expr: ExprId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A reward structure.
+#[derive(Clone, Debug)]
+pub struct Reward {
+    /// Its name; none for the one that `R=?` means.
+    pub name: Option<SmolStr>,
+    /// What a step from a state earns.
+    pub expr: ExprId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What is assumed or promised of runs.
+#[derive(Clone, Debug)]
+pub struct Pledge {
+    /// The formula, over infinite runs.
+    pub formula: FormulaId,
+    /// Whether its letters are about recorded events rather than states: no system decides it, monitors watch it.
+    pub of_events: bool,
+    /// As written.
+    pub text: SmolStr,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Domain {
+    /// How many values there are.
+    pub fn len(&self) -> u64 {
+        let values = match self.kind {
+            DomainKind::Bool => 2,
+            DomainKind::Enum(_, values) => u64::from(values),
+            DomainKind::Int(low, high) => high.abs_diff(low) + 1,
+        };
+        values + u64::from(self.nullable)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value at this position; none past the end.
+    pub fn value(&self, index: u64) -> Option<Value> {
+        if index >= self.len() {
+            return None;
+        }
+        let Some(index) = index.checked_sub(u64::from(self.nullable)) else {
+            return Some(Value::Null);
+        };
+        Some(match self.kind {
+            DomainKind::Bool => Value::Bool(index == 1),
+            DomainKind::Enum(of, _) => Value::Enum(EnumValue {
+                of,
+                index: u16::try_from(index).ok()?,
+            }),
+            DomainKind::Int(low, _) => Value::int(i128::from(low) + i128::from(index)),
+        })
+    }
+
+    /// The position of a value; none where it is not one of them.
+    pub fn position(&self, value: &Value) -> Option<u64> {
+        let index = match (self.kind, value) {
+            (_, Value::Null) => return self.nullable.then_some(0),
+            (DomainKind::Bool, Value::Bool(value)) => u64::from(*value),
+            (DomainKind::Enum(of, values), Value::Enum(value)) => {
+                (value.of == of && value.index < values).then_some(u64::from(value.index))?
+            }
+            (DomainKind::Int(low, high), Value::Number(number)) => {
+                let int = i64::try_from(number.to_int()?).ok()?;
+                (low <= int && int <= high).then(|| int.abs_diff(low))?
+            }
+            _ => return None,
+        };
+        Some(index + u64::from(self.nullable))
+    }
+}
+
+impl System {
+    /// The components of a composition; of anything else, nothing.
+    pub fn parts(&self) -> &[SystemId] {
+        match &self.kind {
+            SystemKind::Composition(parts) => parts,
+            SystemKind::System | SystemKind::Component => &[],
+        }
+    }
+
+    /// Whether its commands carry probabilities.
+    pub fn is_probabilistic(&self) -> bool {
+        let mut branches = self.commands.iter().flat_map(|command| &command.branches);
+        branches.any(|branch| branch.probability.is_some())
+    }
+
+    /// All expressions of its commands, labels, rewards and initial states.
+    pub fn roots(&self) -> Vec<ExprId> {
+        let mut roots = self.inits.clone();
+        for command in &self.commands {
+            roots.extend(command.guard);
+            for branch in &command.branches {
+                roots.extend(branch.probability);
+                roots.extend(branch.updates.iter().map(|update| update.next.expr()));
+            }
+        }
+        roots.extend(self.labels.iter().map(|label| label.expr));
+        roots.extend(self.rewards.iter().map(|reward| reward.expr));
+        roots
+    }
+}
+
+impl Next {
+    /// The expression.
+    pub fn expr(self) -> ExprId {
+        match self {
+            Next::Is(expr) | Next::In(expr) => expr,
+        }
+    }
+}
+
+/// The variables of systems that expressions read, in order, each once.
+pub fn state_vars(exprs: &Exprs, roots: impl IntoIterator<Item = ExprId>) -> Vec<StateVarId> {
+    let mut vars = std::collections::BTreeSet::new();
+    let mut seen = vec![false; exprs.len()];
+    let mut todo: Vec<ExprId> = roots.into_iter().collect();
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        if let Expr::State(var) = exprs.get(id) {
+            vars.insert(*var);
+        }
+        todo.extend(exprs.operands(id));
+    }
+    vars.into_iter().collect()
+}
+
+/// Why an expression cannot be said of a state, where it cannot: states hold Booleans, names and whole numbers.
+/// `fractions` says whether numbers may have a fraction.
+pub fn beyond_states(exprs: &Exprs, id: ExprId, fractions: bool) -> Option<String> {
+    let mut seen = vec![false; exprs.len()];
+    let mut todo = vec![id];
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        let allowed = match exprs.get(id) {
+            Expr::Const(value) => is_of_states(value, fractions),
+            Expr::Unknown
+            | Expr::Local(_)
+            | Expr::State(_)
+            | Expr::Not(_)
+            | Expr::And(..)
+            | Expr::Or(..)
+            | Expr::Implies(..)
+            | Expr::Iff(..)
+            | Expr::Compare(..)
+            | Expr::In(..)
+            | Expr::Contains(..)
+            | Expr::Neg(_)
+            | Expr::Coalesce(..)
+            | Expr::If(..)
+            | Expr::Quantifier { .. }
+            | Expr::List(_)
+            | Expr::Set(_)
+            | Expr::Arith(Arith::Add | Arith::Sub | Arith::Mul, ..)
+            | Expr::Call(Builtin::Min | Builtin::Max | Builtin::Abs | Builtin::Mod, _) => true,
+            Expr::Arith(Arith::Div, ..) | Expr::Cast(_) => fractions,
+            _ => false,
+        };
+        let fraction = *exprs.ty(id).non_null() == Type::Float;
+        if !allowed || (fraction && !fractions) {
+            return Some(match exprs.ty(id) {
+                Type::Float if !fractions => "is a number with a fraction".to_owned(),
+                Type::Error => continue,
+                ty => format!("needs a value of type `{ty}`"),
+            });
+        }
+        todo.extend(exprs.operands(id));
+    }
+    None
+}
+
+fn is_of_states(value: &Value, fractions: bool) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Enum(_) => true,
+        Value::Number(number) => {
+            fractions
+                || number
+                    .to_int()
+                    .is_some_and(|int| int.unsigned_abs() <= 1 << 62)
+        }
+        Value::List(items) => items.iter().all(|item| is_of_states(item, fractions)),
+        Value::Set(items) => items.iter().all(|item| is_of_states(item, fractions)),
+        _ => false,
+    }
+}
