@@ -155,9 +155,12 @@ impl<'a> Checker<'a> {
             Expr::Const(value) => vec![value.clone()],
             _ => Vec::new(),
         };
-        let is_set = matches!(next, Next::In(_))
-            && matches!(self.spec.exprs.get(next.expr()), Expr::Const(_));
-        if is_set && constants.is_empty() {
+        let is_known = match self.spec.exprs.get(next.expr()) {
+            Expr::Const(_) => true,
+            Expr::Set(items) | Expr::List(items) => items.is_empty(),
+            _ => false,
+        };
+        if matches!(next, Next::In(_)) && is_known && constants.is_empty() {
             self.report(
                 Diagnostic::new(
                     Code::G0353,

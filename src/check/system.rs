@@ -581,7 +581,7 @@ impl<'a> Checker<'a> {
             if !read.fields.is_empty() || !read.tracks.is_empty() || !read.meta.is_empty() {
                 of_events = Some(letter);
             } else {
-                let checked = self.of_state(letter.expr, letter.span, false);
+                let checked = self.of_state(letter.expr, within(letter.span, span), false);
                 if *self.spec.exprs.ty(checked) == Type::Error {
                     return None;
                 }
@@ -600,7 +600,7 @@ impl<'a> Checker<'a> {
                 None
             }
             (Some(event), None) if !events_allowed => {
-                self.of_state(event.expr, event.span, false);
+                self.of_state(event.expr, within(event.span, span), false);
                 None
             }
             (events, _) => Some(events.is_some()),
@@ -628,7 +628,7 @@ impl<'a> Checker<'a> {
                     let letters = self.spec.formulas.letters().iter();
                     let place = letters
                         .filter(|letter| letter.expr == id)
-                        .map(|letter| letter.span)
+                        .map(|letter| within(letter.span, span))
                         .next();
                     self.of_state(id, place.unwrap_or(span), false);
                 }
@@ -706,6 +706,13 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// Where a letter stands in a formula; equal letters keep the place where they first stood, which may be elsewhere.
+fn within(letter: Span, formula: Span) -> Span {
+    let inside =
+        letter.file == formula.file && formula.start <= letter.start && letter.end <= formula.end;
+    if inside { letter } else { formula }
 }
 
 fn is_state(member: &ast::SystemMember) -> bool {
