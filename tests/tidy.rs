@@ -33,6 +33,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("types", &[]),
     ("automata", &[]),
     ("graph", &[]),
+    ("kripke", &["automata", "graph"]),
+    (
+        "system",
+        &[
+            "automata",
+            "graph",
+            "hir",
+            "ids",
+            "kripke",
+            "translate",
+            "types",
+            "value",
+        ],
+    ),
     ("stdlib", &[]),
     (
         "doc",
@@ -114,6 +128,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "ids",
             "problem",
             "signature",
+            "system",
             "types",
             "value",
             "verdict",

@@ -25,6 +25,7 @@ mod output;
 mod progress;
 mod spec;
 mod test;
+mod verify;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -38,7 +39,6 @@ use failure::{Failure, Outcome, code};
 const NOT_BUILT: &[&str] = &[
     "learn",
     "query",
-    "verify",
     "monitor",
     "calibrate",
     "draft",
@@ -83,6 +83,8 @@ enum Verb {
     Fmt(fmt::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
+    /// Model-check what specs say of systems and components
+    Verify(verify::Args),
 }
 
 /// Runs the command with the arguments of the process.
@@ -121,6 +123,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Verify(args) => verify::run(args),
     }
 }
 

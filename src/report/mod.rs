@@ -17,6 +17,7 @@ pub mod sarif;
 pub mod tally;
 pub mod tests;
 mod text;
+pub mod verify;
 pub mod words;
 
 use std::io;

@@ -1,0 +1,174 @@
+//! `guard verify`: model-checks what specs say of systems and components.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::failure::{Failure, Outcome, complain};
+use super::output::Output;
+use super::spec;
+use crate::diagnostic::did_you_mean;
+use crate::report::verify as report;
+use crate::system::{Limits, Question, SystemError, Verdict, Verifier, VerifyError, questions};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The spec; `-` is the standard input
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// Only these properties, or all that is asked of these systems
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    property: Vec<String>,
+    /// List the states in which a formula of branching time holds
+    #[arg(long)]
+    all_states: bool,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// States of a system
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_states: Option<usize>,
+    /// Transitions of a system
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_transitions: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let (spec, _) = spec::usable(&args.spec)?;
+    let mut limits = Limits::default();
+    limits.states = args.max_states.unwrap_or(limits.states);
+    limits.transitions = args.max_transitions.unwrap_or(limits.transitions);
+    let asked = questions(&spec);
+    if asked.is_empty() {
+        return Err(Failure::Usage(format!(
+            "`{}` declares no system: there is nothing to verify; recorded traces are judged by `guard audit`",
+            args.spec.display()
+        )));
+    }
+    let mut verifier = Verifier::new(&spec, limits);
+    let wanted = selected(&spec, &verifier, &asked, &args.property)?;
+    let mut output = Output::open(None)?;
+    let paint = output.paint;
+    let mut outcome = Outcome::Holds;
+    let mut first = true;
+    // Deadlocks are told once for each system, after what was asked of it.
+    let mut told: Vec<String> = Vec::new();
+    let mut deadlocked: Vec<Verdict> = Vec::new();
+    for question in &wanted {
+        let start = Instant::now();
+        let verdicts = match verifier.answer(*question) {
+            Ok(verdicts) => verdicts,
+            Err(error) => {
+                output.flush()?;
+                complain(&format!(
+                    "`{}`: {}",
+                    verifier.name(*question),
+                    explain(&error)
+                ));
+                outcome = Outcome::WrongSpec;
+                continue;
+            }
+        };
+        let ms = start.elapsed().as_millis();
+        for verdict in verdicts {
+            if !args.property.is_empty() && !is_wanted(&verdict, &args.property) {
+                continue;
+            }
+            if outcome == Outcome::Holds && !holds(&verdict) {
+                outcome = Outcome::Violated;
+            }
+            match args.format {
+                Format::Human => {
+                    if !std::mem::take(&mut first) {
+                        writeln!(output)?;
+                    }
+                    report::human(&mut output, paint, &verdict, args.all_states)?;
+                }
+                Format::Json => {
+                    writeln!(output, "{}", report::json(&verdict, args.all_states, ms))?
+                }
+            }
+            if verdict.deadlocks > 0 && !told.contains(&verdict.system) {
+                told.push(verdict.system.clone());
+                deadlocked.push(verdict);
+            }
+        }
+    }
+    if args.format == Format::Human {
+        for verdict in &deadlocked {
+            writeln!(output)?;
+            report::deadlocks(&mut output, paint, verdict)?;
+        }
+    }
+    output.close()?;
+    Ok(outcome)
+}
+
+/// What was not proved counts as not holding, except where only trust in events is asked for.
+fn holds(verdict: &Verdict) -> bool {
+    match verdict.holds {
+        Some(holds) => holds,
+        None => verdict.property.is_empty(),
+    }
+}
+
+fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
+    let names_it = |name: &String| *name == verdict.property || *name == verdict.system;
+    verdict.property.is_empty() || names.iter().any(names_it)
+}
+
+/// The questions that are named; all of them where none is.
+fn selected(
+    spec: &crate::hir::Spec,
+    verifier: &Verifier<'_>,
+    asked: &[Question],
+    names: &[String],
+) -> Result<Vec<Question>, Failure> {
+    let known: Vec<(String, Vec<String>)> = asked
+        .iter()
+        .map(|question| (verifier.name(*question), verifier.names(*question)))
+        .collect();
+    for name in names {
+        if known.iter().any(|(_, names)| names.contains(name)) {
+            continue;
+        }
+        let all = known
+            .iter()
+            .flat_map(|(_, names)| names)
+            .map(String::as_str);
+        let mut message = format!("nothing called `{name}` is asked of a system");
+        if let Some(near) = did_you_mean(name, all) {
+            message.push_str(&format!("; did you mean `{near}`?"));
+        } else if spec.find_property(name).is_some() {
+            message.push_str(": it is a property of traces, which `guard audit` judges");
+        }
+        return Err(Failure::Usage(message));
+    }
+    let is_wanted =
+        |place: &usize| names.is_empty() || known[*place].1.iter().any(|name| names.contains(name));
+    Ok((0..asked.len())
+        .filter(is_wanted)
+        .map(|place| asked[place])
+        .collect())
+}
+
+/// An error, with the flag that raises the limit.
+fn explain(error: &VerifyError) -> String {
+    let flag = match error {
+        VerifyError::System(SystemError::States { .. } | SystemError::InitialWork { .. })
+        | VerifyError::Product { .. } => "; `--max-states` raises the limit",
+        VerifyError::System(SystemError::Transitions { .. }) => {
+            "; `--max-transitions` raises the limit"
+        }
+        _ => "",
+    };
+    format!("{error}{flag}")
+}

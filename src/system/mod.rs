@@ -1,0 +1,112 @@
+//! Declared systems, explored and model-checked.
+//!
+//! ```text
+//! hir::System ──program──▶ Program ──explore──▶ Explorer: kripke::Structure ──▶ kripke (LTL, CTL)
+//!                                       └──chain──▶ a Markov chain (PCTL)
+//! ```
+//!
+//! A state is packed into as few words as its variables need; guards and updates are compiled once ([`Program`]). The
+//! [`Explorer`] numbers states as they are met and keeps their successors, so that a formula of linear time is decided
+//! without making more states than its answer takes.
+//!
+//! A state in which no command is enabled stays as it is, and is reported as a deadlock.
+
+mod agreement;
+mod code;
+mod explore;
+mod initial;
+mod layout;
+mod program;
+mod session;
+mod states;
+mod verify;
+
+use thiserror::Error;
+
+pub use code::Fault;
+pub use explore::Explorer;
+pub use layout::Layout;
+pub use program::Program;
+pub use verify::{Method, Plain, Question, Shown, Step, Verdict, Verifier, VerifyError, questions};
+
+/// What exploring a system may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// States.
+    pub states: usize,
+    /// Transitions.
+    pub transitions: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            states: 10_000_000,
+            transitions: 100_000_000,
+        }
+    }
+}
+
+/// Why a system cannot be explored.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SystemError {
+    /// More reachable states than [`Limits::states`].
+    #[error("more than {limit} states are reachable{}", valuations(.space))]
+    States {
+        /// The limit.
+        limit: usize,
+        /// How many valuations of the variables there are, where that fits 128 bits.
+        space: Option<u128>,
+    },
+    /// More transitions than [`Limits::transitions`].
+    #[error("there are more than {limit} transitions")]
+    Transitions {
+        /// The limit.
+        limit: usize,
+    },
+    /// Looking for initial states takes too long.
+    #[error("more than {limit} valuations were tried to find the initial states")]
+    InitialWork {
+        /// The limit.
+        limit: usize,
+    },
+    /// There is no initial state.
+    #[error("there is no initial state: no values of the variables satisfy every `init`")]
+    NoInitial,
+    /// Commands of one name can happen together in too many ways.
+    #[error("the commands of the components can happen together in more than {0} ways")]
+    Commands(usize),
+    /// A guard, an update or another expression has no value in a state.
+    #[error("{what} in the state {state}: {fault}")]
+    Fault {
+        /// Which expression: `the guard of `go``.
+        what: String,
+        /// The state.
+        state: String,
+        /// Why.
+        fault: Fault,
+    },
+    /// A command would give a variable a value that it cannot have.
+    #[error(
+        "`{command}` sets `{var}` to {value} in the state {state}, and its values are {values}"
+    )]
+    Range {
+        /// The command.
+        command: String,
+        /// The variable.
+        var: String,
+        /// The value.
+        value: String,
+        /// The values of the variable.
+        values: String,
+        /// The state.
+        state: String,
+    },
+}
+
+fn valuations(space: &Option<u128>) -> String {
+    match space {
+        Some(space) => format!(" ({space} valuations)"),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,405 @@
+//! One system under examination: its states, made once for all that is asked of it.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::automata::{self, Atom, Formulas, Interval, Node};
+use crate::hir::system::Pledge;
+use crate::hir::{Branching, ClaimFormula, Expr, Spec, branching};
+use crate::ids::{ExprId, FormulaId, SystemId};
+use crate::kripke::ctl::{self, StateFormula, StateFormulaId, StateFormulas};
+use crate::kripke::ltl::CheckError;
+use crate::kripke::{Kripke, Run, evidence, ltl};
+use crate::translate::translate;
+
+use super::{Explorer, Limits, Program, SystemError, VerifyError};
+
+/// Systems of up to so many states are explored whole, also where the answer takes less: then their size and their
+/// deadlocks are known.
+const EXPLORED: usize = 1 << 17;
+
+/// A system, what is asked of its states, and what counts as a run.
+pub(super) struct Session<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) explorer: Explorer<'a>,
+    pub(super) limits: ltl::Limits,
+    /// The conditions on states that atoms stand for.
+    atoms: IndexSet<ExprId, FxBuildHasher>,
+    /// Runs count only where these recur.
+    fair: Vec<Atom>,
+    /// Runs count only where these hold.
+    assumed: Vec<FormulaId>,
+    kripke: Option<Kripke>,
+}
+
+/// The answer to one question.
+pub(super) struct Answer {
+    pub(super) holds: bool,
+    /// A run that shows it, and whether it is a counterexample.
+    pub(super) run: Option<Run>,
+    /// How many states of the run violate the formula whatever comes after.
+    pub(super) bad_prefix: Option<usize>,
+    /// The states in which a state formula holds.
+    pub(super) satisfying: Option<Vec<u32>>,
+}
+
+impl<'a> Session<'a> {
+    /// Makes the initial states. `asked` are the formulas that may be asked; of the `assumed` pledges, those about states
+    /// say which runs count.
+    pub(super) fn new(
+        spec: &'a Spec,
+        system: SystemId,
+        asked: &[ClaimFormula],
+        assumed: &[Pledge],
+        limits: Limits,
+    ) -> Result<Session<'a>, VerifyError> {
+        let mut atoms = IndexSet::default();
+        let assumed: Vec<FormulaId> = assumed
+            .iter()
+            .filter(|pledge| !pledge.of_events)
+            .map(|pledge| pledge.formula)
+            .collect();
+        let paths = assumed.iter().map(|formula| ClaimFormula::Path(*formula));
+        for formula in asked.iter().copied().chain(paths) {
+            for state in formula.states(&spec.formulas) {
+                conditions(spec, state, &mut atoms);
+            }
+        }
+        let conditions: Vec<ExprId> = atoms.iter().copied().collect();
+        let program = Program::new(spec, system, &conditions)?;
+        let mut session = Session {
+            spec,
+            explorer: Explorer::new(spec, program, &conditions, limits)?,
+            limits: ltl::Limits {
+                pairs: limits.states.saturating_mul(4),
+                ..ltl::Limits::default()
+            },
+            atoms,
+            fair: Vec::new(),
+            assumed: Vec::new(),
+            kripke: None,
+        };
+        for formula in assumed {
+            match session.recurring(formula) {
+                Some(atom) => session.fair.push(atom),
+                None => session.assumed.push(formula),
+            }
+        }
+        session.explorer.explore_to(EXPLORED)?;
+        Ok(session)
+    }
+
+    /// The atom that `G F a` says recurs.
+    fn recurring(&self, formula: FormulaId) -> Option<Atom> {
+        let mut formulas = Formulas::new();
+        let made = self.linear(formula, &mut formulas);
+        if let Node::Always(Interval::ALL, inner) = formulas.node(made)
+            && let Node::Eventually(Interval::ALL, goal) = formulas.node(inner)
+            && let Node::Atom(atom) = formulas.node(goal)
+        {
+            return Some(atom);
+        }
+        None
+    }
+
+    /// Reports where what is assumed leaves no run.
+    pub(super) fn has_runs(&mut self) -> Result<(), VerifyError> {
+        if self.fair.is_empty() && self.assumed.is_empty() {
+            return Ok(());
+        }
+        let mut formulas = Formulas::new();
+        let assumed = self.assumptions(&mut formulas);
+        let (fair, limits) = (self.fair.clone(), self.limits.clone());
+        let dead = ltl::dead_start(&mut self.explorer, &formulas, assumed, &fair, &limits)
+            .map_err(|error| self.told(error))?;
+        match dead {
+            None => Ok(()),
+            Some(state) => Err(VerifyError::Contradictory {
+                state: self.explorer.show(state),
+            }),
+        }
+    }
+
+    fn assumptions(&self, formulas: &mut Formulas) -> automata::FormulaId {
+        let parts: Vec<automata::FormulaId> = self
+            .assumed
+            .iter()
+            .map(|formula| self.linear(*formula, formulas))
+            .collect();
+        formulas.all(parts)
+    }
+
+    /// A path formula over the atoms of the session.
+    pub(super) fn linear(&self, formula: FormulaId, into: &mut Formulas) -> automata::FormulaId {
+        // First over letters, then each letter as what it is made of.
+        let letters = self.spec.formulas.letters_of(formula);
+        let place = |letter| {
+            letters
+                .iter()
+                .position(|other| *other == letter)
+                .unwrap_or(0)
+        };
+        let mut over_letters = Formulas::new();
+        let atom = |letter| Atom(place(letter) as u32);
+        let root = translate(&self.spec.formulas, formula, atom, &mut over_letters);
+        substitute(
+            &over_letters,
+            root,
+            into,
+            &mut |atom, into| match letters.get(atom.0 as usize) {
+                Some(letter) => self.condition(self.spec.letter(*letter).expr, into),
+                None => into.falsum(),
+            },
+        )
+    }
+
+    /// A condition without quantifiers over paths.
+    fn condition(&self, id: ExprId, into: &mut Formulas) -> automata::FormulaId {
+        if let Some(atom) = self.atoms.get_index_of(&id) {
+            return into.atom(Atom(atom as u32));
+        }
+        match self.spec.exprs.get(id) {
+            Expr::Const(crate::value::Value::Bool(true)) => into.verum(),
+            Expr::Not(a) => {
+                let a = self.condition(*a, into);
+                into.not(a)
+            }
+            Expr::And(a, b) => {
+                let (a, b) = (self.condition(*a, into), self.condition(*b, into));
+                into.and(a, b)
+            }
+            Expr::Or(a, b) => {
+                let (a, b) = (self.condition(*a, into), self.condition(*b, into));
+                into.or(a, b)
+            }
+            Expr::Implies(a, b) => {
+                let (a, b) = (self.condition(*a, into), self.condition(*b, into));
+                into.implies(a, b)
+            }
+            Expr::Iff(a, b) => {
+                let (a, b) = (self.condition(*a, into), self.condition(*b, into));
+                into.iff(a, b)
+            }
+            _ => into.falsum(),
+        }
+    }
+
+    /// Whether all runs that count satisfy a path formula.
+    pub(super) fn path(&mut self, formula: FormulaId) -> Result<Answer, VerifyError> {
+        let mut formulas = Formulas::new();
+        let goal = self.linear(formula, &mut formulas);
+        let assumed = self.assumptions(&mut formulas);
+        let whole = formulas.implies(assumed, goal);
+        let (fair, limits) = (self.fair.clone(), self.limits.clone());
+        let found = ltl::check(&mut self.explorer, &mut formulas, whole, &fair, &limits)
+            .map_err(|error| self.told(error))?;
+        Ok(Answer {
+            holds: found.counterexample.is_none(),
+            run: found.counterexample,
+            bad_prefix: found.bad_prefix,
+            satisfying: None,
+        })
+    }
+
+    /// In which states a formula of branching time holds, and whether in all initial ones.
+    pub(super) fn state(&mut self, formula: ExprId) -> Result<Answer, VerifyError> {
+        if !self.assumed.is_empty() {
+            return Err(VerifyError::FairnessOfPaths);
+        }
+        if self.kripke.is_none() {
+            self.kripke = Some(self.explorer.kripke()?);
+        }
+        let mut formulas = StateFormulas::new();
+        let root = self.branching(formula, &mut formulas);
+        let Some(kripke) = &self.kripke else {
+            return Err(VerifyError::System(SystemError::NoInitial));
+        };
+        let found = ctl::evaluate(kripke, &mut formulas, root, &self.fair, &self.limits)
+            .map_err(|error| told(self.spec, error))?;
+        let fails = kripke
+            .initial()
+            .iter()
+            .find(|state| !found.holds(root, **state));
+        let from = fails.or(kripke.initial().first()).copied();
+        let mut run = None;
+        if let Some(state) = from {
+            run = evidence::explain(
+                kripke,
+                &mut formulas,
+                &found,
+                root,
+                state,
+                &self.fair,
+                &self.limits,
+            )
+            .map_err(|error| told(self.spec, error))?;
+        }
+        if let (None, Some(state)) = (&run, fails) {
+            run = Some(Run {
+                stem: vec![*state],
+                cycle: Vec::new(),
+            });
+        }
+        let satisfying = found
+            .of(root)
+            .map(|set| set.ones().map(|state| state as u32).collect());
+        Ok(Answer {
+            holds: fails.is_none(),
+            run,
+            bad_prefix: None,
+            satisfying,
+        })
+    }
+
+    /// A state formula with its quantifiers over paths.
+    fn branching(&self, id: ExprId, into: &mut StateFormulas) -> StateFormulaId {
+        if let Some(atom) = self.atoms.get_index_of(&id) {
+            return into.add(StateFormula::Atom(Atom(atom as u32)));
+        }
+        match self.spec.exprs.get(id) {
+            Expr::Const(crate::value::Value::Bool(true)) => into.add(StateFormula::True),
+            Expr::Not(a) => {
+                let a = self.branching(*a, into);
+                into.add(StateFormula::Not(a))
+            }
+            Expr::And(a, b) => {
+                let (a, b) = (self.branching(*a, into), self.branching(*b, into));
+                into.add(StateFormula::And(a, b))
+            }
+            Expr::Or(a, b) => {
+                let (a, b) = (self.branching(*a, into), self.branching(*b, into));
+                into.add(StateFormula::Or(a, b))
+            }
+            Expr::Implies(a, b) => {
+                let (a, b) = (self.branching(*a, into), self.branching(*b, into));
+                let not = into.add(StateFormula::Not(a));
+                into.add(StateFormula::Or(not, b))
+            }
+            Expr::Iff(a, b) => {
+                let (a, b) = (self.branching(*a, into), self.branching(*b, into));
+                let (not_a, not_b) = (
+                    into.add(StateFormula::Not(a)),
+                    into.add(StateFormula::Not(b)),
+                );
+                let both = into.add(StateFormula::And(a, b));
+                let neither = into.add(StateFormula::And(not_a, not_b));
+                into.add(StateFormula::Or(both, neither))
+            }
+            Expr::Branching(branching) => match self.spec.branchings.get(*branching) {
+                Branching::Path { all, path } => {
+                    let path = self.path_of(*path, into);
+                    into.add(match all {
+                        true => StateFormula::All(path),
+                        false => StateFormula::Exists(path),
+                    })
+                }
+                // Of probability: another engine decides it, and this one is not asked.
+                _ => never(into),
+            },
+            _ => never(into),
+        }
+    }
+
+    /// A path formula whose atoms are state formulas.
+    fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> automata::FormulaId {
+        let mut states = Vec::new();
+        for letter in self.spec.formulas.letters_of(path) {
+            let state = self.branching(self.spec.letter(letter).expr, into);
+            states.push((letter, state));
+        }
+        let never = never(into);
+        let of = |letter| {
+            states
+                .iter()
+                .find(|(known, _)| *known == letter)
+                .map_or(never, |(_, state)| *state)
+        };
+        let atom = |letter| Atom(of(letter).index() as u32);
+        translate(&self.spec.formulas, path, atom, &mut into.paths)
+    }
+
+    fn told(&self, error: CheckError<SystemError>) -> VerifyError {
+        match error {
+            CheckError::Structure(error) => VerifyError::System(error),
+            CheckError::Automaton(error) => VerifyError::Formula(error),
+            CheckError::Pairs(limit) => VerifyError::Product { limit },
+        }
+    }
+}
+
+fn told(_: &Spec, error: CheckError<std::convert::Infallible>) -> VerifyError {
+    match error {
+        CheckError::Structure(never) => match never {},
+        CheckError::Automaton(error) => VerifyError::Formula(error),
+        CheckError::Pairs(limit) => VerifyError::Product { limit },
+    }
+}
+
+fn never(into: &mut StateFormulas) -> StateFormulaId {
+    let verum = into.add(StateFormula::True);
+    into.add(StateFormula::Not(verum))
+}
+
+/// The conditions on states that a state formula is made of. Conditions are kept whole, so that formulas have few atoms;
+/// only what contains a quantifier over paths, or a label of the system as such, is taken apart.
+pub(super) fn conditions(spec: &Spec, id: ExprId, into: &mut IndexSet<ExprId, FxBuildHasher>) {
+    match spec.exprs.get(id) {
+        Expr::Branching(of) => {
+            for state in spec.branchings.get(*of).states(&spec.formulas) {
+                conditions(spec, state, into);
+            }
+        }
+        Expr::Not(_) | Expr::And(..) | Expr::Or(..) | Expr::Implies(..) | Expr::Iff(..)
+            if is_compound(spec, id) =>
+        {
+            for operand in spec.exprs.operands(id) {
+                conditions(spec, operand, into);
+            }
+        }
+        _ => {
+            into.insert(id);
+        }
+    }
+}
+
+fn is_compound(spec: &Spec, id: ExprId) -> bool {
+    let below = branching::below(&spec.exprs, &spec.formulas, &spec.branchings, [id]);
+    below
+        .iter()
+        .any(|id| matches!(spec.exprs.get(*id), Expr::Branching(_) | Expr::Label(_)))
+}
+
+/// A formula with each atom replaced.
+fn substitute(
+    from: &Formulas,
+    root: automata::FormulaId,
+    into: &mut Formulas,
+    replace: &mut dyn FnMut(Atom, &mut Formulas) -> automata::FormulaId,
+) -> automata::FormulaId {
+    let parts = from.parts(root);
+    let mut made: Vec<automata::FormulaId> = Vec::with_capacity(parts.len());
+    for part in &parts {
+        let falsum = into.falsum();
+        let of = |id: automata::FormulaId| parts.binary_search(&id).map_or(falsum, |at| made[at]);
+        let new = match from.node(*part) {
+            Node::True => into.verum(),
+            Node::False => falsum,
+            Node::Atom(atom) => replace(atom, into),
+            Node::Not(f) => into.not(of(f)),
+            Node::And(f, g) => into.and(of(f), of(g)),
+            Node::Or(f, g) => into.or(of(f), of(g)),
+            Node::Next(f) => into.next(of(f)),
+            Node::WeakNext(f) => into.weak_next(of(f)),
+            Node::Eventually(window, f) => into.eventually(window, of(f)),
+            Node::Always(window, f) => into.always(window, of(f)),
+            Node::Until(f, window, g) => into.until(of(f), window, of(g)),
+            Node::Previously(f) => into.previously(of(f)),
+            Node::WeakPreviously(f) => into.weak_previously(of(f)),
+            Node::Once(window, f) => into.once(window, of(f)),
+            Node::Historically(window, f) => into.historically(window, of(f)),
+            Node::Since(f, g) => into.since(of(f), of(g)),
+        };
+        made.push(new);
+    }
+    made.pop().unwrap_or(root)
+}

@@ -1,0 +1,507 @@
+//! What is asked of systems, and the answers, ready to be told.
+
+use smol_str::SmolStr;
+
+use crate::automata::CompileError;
+use crate::hir::system::SystemKind;
+use crate::hir::{Branching, ClaimFormula, Expr, Logic, Spec, Subject, branching};
+use crate::ids::{ClaimId, StateVarId, SystemId};
+use crate::kripke::Run;
+use crate::types::Type;
+use crate::value::Value;
+
+use super::agreement::Agreement;
+use super::session::{Answer, Session};
+use super::{Explorer, Limits, SystemError};
+
+/// Something that can be verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// A property, query or requirement `on` a system.
+    Claim(ClaimId),
+    /// A `guarantee` of a `system`, by position.
+    Guarantee(SystemId, usize),
+    /// What the components of a composition assume of and promise to one another.
+    Agreement(SystemId),
+    /// Nothing is asked of the system; it is explored.
+    Exploration(SystemId),
+}
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyError {
+    /// The system cannot be explored.
+    #[error(transparent)]
+    System(#[from] SystemError),
+    /// The formula has no automaton within the limits.
+    #[error("{0}")]
+    Formula(CompileError),
+    /// The product of the system and the automaton is too large.
+    #[error(
+        "the product of the system and the automaton of the property has more than {limit} states"
+    )]
+    Product {
+        /// The limit.
+        limit: usize,
+    },
+    /// What is assumed of runs contradicts itself.
+    #[error(
+        "what is assumed leaves no run from the initial state {state}: everything would hold, for want of runs"
+    )]
+    Contradictory {
+        /// The state.
+        state: String,
+    },
+    /// Branching time takes only `G F a` as fairness.
+    #[error(
+        "formulas of branching time and probability take assumptions of the form `G F a` only, where `a` is a condition on \
+         the state; state the property in linear time, or declare a label for `a`"
+    )]
+    FairnessOfPaths,
+    /// A formula of probability on a system without probabilities.
+    #[error(
+        "the steps of the system carry no probabilities: write `=> 0.3: … | 0.7: …`, or ask with `A` and `E`"
+    )]
+    NoProbabilities,
+    /// A formula of probability, which this version cannot decide.
+    #[error("formulas of probability on systems are not built yet")]
+    NotBuilt,
+}
+
+/// A value of a variable, as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// Null.
+    Null,
+    /// A Boolean.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// The name of an enum value.
+    Name(SmolStr),
+}
+
+/// One state of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The values of the variables, in their order.
+    pub values: Vec<Plain>,
+    /// The commands that lead to the next state of the run; several where it cannot be told which one.
+    pub commands: Vec<String>,
+}
+
+/// A run that shows something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Whether it shows that the property fails, rather than that it holds.
+    pub is_counterexample: bool,
+    /// States before the cycle.
+    pub stem: Vec<Step>,
+    /// States that repeat; empty where it does not matter how the run goes on.
+    pub cycle: Vec<Step>,
+    /// How many of the states violate the property whatever comes after.
+    pub bad_prefix: Option<usize>,
+}
+
+/// How an answer was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// On the states of the system.
+    Direct,
+    /// By reasoning about components one by one; what the proof stands on.
+    Composed {
+        /// The other promises and components that it uses.
+        by: Vec<String>,
+        /// Whether the components rely on one another in a circle, each keeping its promise one step ahead.
+        circular: bool,
+    },
+    /// Nothing decides it; it is taken on trust.
+    Trusted,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What is asked: the name of a property, or `component.guarantee`.
+    pub property: String,
+    /// The formula as written.
+    pub text: String,
+    /// Of which system.
+    pub system: String,
+    /// In which logic.
+    pub logic: Logic,
+    /// Whether it holds; none where it is trusted, or where a number is asked for.
+    pub holds: Option<bool>,
+    /// The states that were met, and the transitions.
+    pub states: usize,
+    /// The transitions that were met.
+    pub transitions: usize,
+    /// Whether these are all reachable states.
+    pub complete: bool,
+    /// What the variables are called, in order.
+    pub variables: Vec<String>,
+    /// A run that shows it.
+    pub run: Option<Shown>,
+    /// The states in which a formula of branching time holds, in order.
+    pub satisfying: Option<Vec<Vec<Plain>>>,
+    /// States in which no command is enabled, and a run to the first; they stay as they are.
+    pub deadlocks: usize,
+    /// A run to the first such state.
+    pub deadlock: Option<Vec<Step>>,
+    /// How it was found.
+    pub method: Method,
+    /// What is taken on trust.
+    pub trusted: Vec<String>,
+    /// Why a way of reasoning was refused.
+    pub refused: Vec<String>,
+}
+
+/// Answers questions about the systems of a spec.
+pub struct Verifier<'a> {
+    spec: &'a Spec,
+    limits: Limits,
+    /// The system that was examined last.
+    session: Option<(SystemId, Session<'a>)>,
+}
+
+impl std::fmt::Debug for Verifier<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verifier")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All that can be verified in a spec, in order of declaration: claims first, then what systems promise.
+pub fn questions(spec: &Spec) -> Vec<Question> {
+    let mut questions: Vec<Question> = Vec::new();
+    let mut asked: Vec<SystemId> = Vec::new();
+    for (at, claim) in spec.claims.iter().enumerate() {
+        if let Subject::System(system) = claim.on {
+            questions.push(Question::Claim(ClaimId::new(at)));
+            asked.push(system);
+        }
+    }
+    for (at, system) in spec.systems.iter().enumerate() {
+        let id = SystemId::new(at);
+        let before = questions.len();
+        match &system.kind {
+            SystemKind::System => {
+                questions
+                    .extend((0..system.guarantees.len()).map(|at| Question::Guarantee(id, at)));
+            }
+            SystemKind::Composition(parts) => {
+                let pledges = |part: &SystemId| {
+                    let part = spec.system(*part);
+                    !part.assumes.is_empty() || !part.guarantees.is_empty()
+                };
+                if parts.iter().any(pledges) {
+                    questions.push(Question::Agreement(id));
+                }
+            }
+            // What a component promises is a matter of its compositions.
+            SystemKind::Component => continue,
+        }
+        if questions.len() == before && !asked.contains(&id) {
+            questions.push(Question::Exploration(id));
+        }
+    }
+    questions
+}
+
+impl<'a> Verifier<'a> {
+    /// A verifier of a spec.
+    pub fn new(spec: &'a Spec, limits: Limits) -> Verifier<'a> {
+        Verifier {
+            spec,
+            limits,
+            session: None,
+        }
+    }
+
+    /// The name under which a question can be selected.
+    pub fn name(&self, question: Question) -> String {
+        match question {
+            Question::Claim(claim) => self.spec.claim(claim).name.to_string(),
+            Question::Guarantee(system, at) => guarantee_name(self.spec, system, at),
+            Question::Agreement(system) | Question::Exploration(system) => {
+                self.spec.system(system).name.to_string()
+            }
+        }
+    }
+
+    /// Every name under which a question can be selected: its own, that of its system, and those of its answers.
+    pub fn names(&self, question: Question) -> Vec<String> {
+        let mut names = vec![self.name(question)];
+        let system = match question {
+            Question::Claim(claim) => match self.spec.claim(claim).on {
+                Subject::System(system) => system,
+                Subject::Model(_) => return names,
+            },
+            Question::Guarantee(system, _)
+            | Question::Agreement(system)
+            | Question::Exploration(system) => system,
+        };
+        names.push(self.spec.system(system).name.to_string());
+        if let Question::Agreement(_) = question {
+            for part in self.spec.system(system).parts() {
+                let declared = self.spec.system(*part);
+                names.extend(
+                    (0..declared.assumes.len()).map(|at| assume_name(self.spec, *part, at)),
+                );
+                names.extend(
+                    (0..declared.guarantees.len()).map(|at| guarantee_name(self.spec, *part, at)),
+                );
+            }
+        }
+        names
+    }
+
+    /// Answers a question; an agreement has several answers.
+    ///
+    /// # Errors
+    /// [`VerifyError`]
+    pub fn answer(&mut self, question: Question) -> Result<Vec<Verdict>, VerifyError> {
+        match question {
+            Question::Claim(claim) => self.claim(claim).map(|verdict| vec![verdict]),
+            Question::Guarantee(system, at) => {
+                let pledge = &self.spec.system(system).guarantees[at];
+                let session = self.session(system)?;
+                session.has_runs()?;
+                let answer = session.path(pledge.formula)?;
+                let mut verdict = told(session, answer, Logic::Ltl);
+                verdict.property = guarantee_name(self.spec, system, at);
+                verdict.text = pledge.text.to_string();
+                verdict.system = self.spec.system(system).name.to_string();
+                Ok(vec![verdict])
+            }
+            Question::Agreement(system) => {
+                self.session = None;
+                Agreement::new(self.spec, system, self.limits).verdicts()
+            }
+            Question::Exploration(system) => {
+                let session = self.session(system)?;
+                session.explorer.explore()?;
+                let answer = Answer {
+                    holds: true,
+                    run: None,
+                    bad_prefix: None,
+                    satisfying: None,
+                };
+                let mut verdict = told(session, answer, Logic::Ctl);
+                verdict.holds = None;
+                verdict.system = self.spec.system(system).name.to_string();
+                Ok(vec![verdict])
+            }
+        }
+    }
+
+    fn claim(&mut self, id: ClaimId) -> Result<Verdict, VerifyError> {
+        let claim = self.spec.claim(id);
+        let Subject::System(system) = claim.on else {
+            return Err(VerifyError::NotBuilt);
+        };
+        let probabilistic = match claim.formula {
+            ClaimFormula::Path(_) => false,
+            ClaimFormula::State(state) => is_probabilistic(self.spec, state),
+        };
+        if probabilistic {
+            return Err(match self.has_probabilities(system) {
+                true => VerifyError::NotBuilt,
+                false => VerifyError::NoProbabilities,
+            });
+        }
+        let session = self.session(system)?;
+        session.has_runs()?;
+        let answer = match claim.formula {
+            ClaimFormula::Path(path) => session.path(path)?,
+            ClaimFormula::State(state) => session.state(state)?,
+        };
+        let mut verdict = told(session, answer, claim.logic);
+        verdict.property = claim.name.to_string();
+        verdict.text = claim.text.to_string();
+        verdict.system = self.spec.system(system).name.to_string();
+        verdict.trusted = trusted_events(self.spec, system);
+        Ok(verdict)
+    }
+
+    fn has_probabilities(&self, system: SystemId) -> bool {
+        let system = self.spec.system(system);
+        let parts = system.parts().iter().map(|part| self.spec.system(*part));
+        system.is_probabilistic() || parts.into_iter().any(crate::hir::System::is_probabilistic)
+    }
+
+    /// The session of a system, for all that may be asked of it.
+    fn session(&mut self, system: SystemId) -> Result<&mut Session<'a>, VerifyError> {
+        if self.session.as_ref().is_none_or(|(id, _)| *id != system) {
+            self.session = None;
+            let declared = self.spec.system(system);
+            let claims = self
+                .spec
+                .claims
+                .iter()
+                .filter(|claim| claim.on == Subject::System(system));
+            let asked: Vec<ClaimFormula> = claims
+                .map(|claim| claim.formula)
+                .chain(
+                    declared
+                        .guarantees
+                        .iter()
+                        .map(|pledge| ClaimFormula::Path(pledge.formula)),
+                )
+                .collect();
+            let session = Session::new(self.spec, system, &asked, &declared.assumes, self.limits)?;
+            self.session = Some((system, session));
+        }
+        match &mut self.session {
+            Some((_, session)) => Ok(session),
+            None => Err(VerifyError::System(SystemError::NoInitial)),
+        }
+    }
+}
+
+/// What a component assumes of recorded events, which no system decides.
+pub(super) fn trusted_events(spec: &Spec, system: SystemId) -> Vec<String> {
+    let declared = spec.system(system);
+    let mut trusted = Vec::new();
+    for part in declared.parts().iter().chain([&system]) {
+        let part = spec.system(*part);
+        let events = part.assumes.iter().filter(|pledge| pledge.of_events);
+        trusted.extend(events.map(|pledge| format!("{} assumes {}", part.name, pledge.text)));
+    }
+    trusted
+}
+
+/// `system.guarantee`, with a number where there are several.
+pub(super) fn guarantee_name(spec: &Spec, system: SystemId, at: usize) -> String {
+    let system = spec.system(system);
+    match system.guarantees.len() {
+        1 => format!("{}.guarantee", system.name),
+        _ => format!("{}.guarantee.{}", system.name, at + 1),
+    }
+}
+
+/// `component.assume`, with a number where there are several.
+pub(super) fn assume_name(spec: &Spec, system: SystemId, at: usize) -> String {
+    let system = spec.system(system);
+    match system.assumes.len() {
+        1 => format!("{}.assume", system.name),
+        _ => format!("{}.assume.{}", system.name, at + 1),
+    }
+}
+
+fn is_probabilistic(spec: &Spec, state: crate::ids::ExprId) -> bool {
+    let below = branching::below(&spec.exprs, &spec.formulas, &spec.branchings, [state]);
+    below.iter().any(|id| match spec.exprs.get(*id) {
+        Expr::Branching(of) => !matches!(spec.branchings.get(*of), Branching::Path { .. }),
+        _ => false,
+    })
+}
+
+/// An answer with its states and commands by their names.
+pub(super) fn told(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdict {
+    let explorer = &session.explorer;
+    let spec = session.spec;
+    let is_counterexample = !answer.holds;
+    let run = answer.run.map(|run| Shown {
+        is_counterexample,
+        bad_prefix: answer.bad_prefix,
+        ..shown(spec, explorer, &run)
+    });
+    let satisfying = answer.satisfying.map(|states| {
+        let values = |state: &u32| plain(spec, explorer, *state);
+        states.iter().map(values).collect()
+    });
+    let deadlock = explorer.deadlocks().first().map(|state| {
+        let run = Run {
+            stem: explorer.way_to(*state),
+            cycle: Vec::new(),
+        };
+        shown(spec, explorer, &run).stem
+    });
+    Verdict {
+        property: String::new(),
+        text: String::new(),
+        system: String::new(),
+        logic,
+        holds: Some(answer.holds),
+        states: explorer.len(),
+        transitions: explorer.transitions(),
+        complete: explorer.is_complete(),
+        variables: explorer.layout().names().to_vec(),
+        run,
+        satisfying,
+        deadlocks: explorer.deadlocks().len(),
+        deadlock,
+        method: Method::Direct,
+        trusted: Vec::new(),
+        refused: Vec::new(),
+    }
+}
+
+fn shown(spec: &Spec, explorer: &Explorer<'_>, run: &Run) -> Shown {
+    let states: Vec<u32> = run.states().collect();
+    let next = |at: usize| match states.get(at + 1) {
+        Some(next) => Some(*next),
+        None => run.cycle.first().copied(),
+    };
+    let mut steps: Vec<Step> = states
+        .iter()
+        .enumerate()
+        .map(|(at, state)| Step {
+            values: plain(spec, explorer, *state),
+            commands: match next(at) {
+                Some(next) => {
+                    let commands = explorer.commands_between(*state, next);
+                    commands.into_iter().map(ToOwned::to_owned).collect()
+                }
+                None => Vec::new(),
+            },
+        })
+        .collect();
+    let cycle = steps.split_off(run.stem.len());
+    Shown {
+        is_counterexample: true,
+        stem: steps,
+        cycle,
+        bad_prefix: None,
+    }
+}
+
+fn plain(spec: &Spec, explorer: &Explorer<'_>, state: u32) -> Vec<Plain> {
+    let vars: &[StateVarId] = explorer.layout().vars();
+    let values = explorer.values(state);
+    vars.iter()
+        .zip(&values)
+        .map(
+            |(var, value)| match (spec.state_var(*var).ty.non_null(), value) {
+                (_, Value::Null) => Plain::Null,
+                (_, Value::Bool(value)) => Plain::Bool(*value),
+                (Type::Enum(of), Value::Enum(value)) => Plain::Name(
+                    of.values
+                        .get(value.index as usize)
+                        .cloned()
+                        .unwrap_or_default(),
+                ),
+                (_, Value::Number(number)) => Plain::Int(
+                    number
+                        .to_int()
+                        .and_then(|int| i64::try_from(int).ok())
+                        .unwrap_or(0),
+                ),
+                _ => Plain::Null,
+            },
+        )
+        .collect()
+}
+
+impl std::fmt::Display for Plain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Plain::Null => f.write_str("null"),
+            Plain::Bool(value) => write!(f, "{value}"),
+            Plain::Int(value) => write!(f, "{value}"),
+            Plain::Name(name) => f.write_str(name),
+        }
+    }
+}
