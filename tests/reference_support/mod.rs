@@ -38,6 +38,8 @@ impl SpecBuilder {
                 tracks: Vec::new(),
                 properties: Vec::new(),
                 tests: Vec::new(),
+                state_vars: Vec::new(),
+                systems: Vec::new(),
                 branchings: guard_lang::hir::Branchings::default(),
                 claims: Vec::new(),
                 abstractions: Vec::new(),
