@@ -2,6 +2,8 @@
 //! other, and with themselves after every reduction.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod support;
+
 use guard_lang::automata::{Atom, FormulaId, Formulas, Interval, Limits, omega};
 use proptest::prelude::*;
 
@@ -227,5 +229,55 @@ proptest! {
     #[test]
     fn automata_with_past_agree_with_the_definitions(f in formula(true), words in prop::collection::vec(word(), 12)) {
         agree(&f, &words)?;
+    }
+
+    #[test]
+    fn the_class_of_a_negation_is_the_dual(f in formula(false)) {
+        use omega::Class::{Cosafety, Obligation, Persistence, Reactivity, Recurrence, Safety};
+        let mut formulas = Formulas::new();
+        let root = f.build(&mut formulas);
+        let negation = formulas.not(root);
+        let classes = [root, negation].map(|f| omega::class(&formulas, f, &limits()));
+        if let [Ok(of), Ok(dual)] = classes {
+            let possible: &[omega::Class] = match of {
+                Safety => &[Safety, Cosafety],
+                Cosafety => &[Safety],
+                Obligation => &[Obligation],
+                Recurrence => &[Persistence],
+                Persistence => &[Recurrence],
+                Reactivity => &[Reactivity],
+            };
+            prop_assert!(possible.contains(&dual), "{:?} and {:?}", of, dual);
+        }
+    }
+}
+
+#[test]
+fn formulas_have_their_classes() {
+    use omega::Class::{Cosafety, Obligation, Persistence, Reactivity, Recurrence, Safety};
+    for (text, wanted) in [
+        ("G a", Safety),
+        ("a W b", Safety),
+        ("X a", Safety),
+        ("G F[0,2] a", Safety),
+        ("G (a -> O b)", Safety),
+        ("F a", Cosafety),
+        ("a U b", Cosafety),
+        ("G a | F b", Obligation),
+        ("G a & F b", Obligation),
+        ("G F a", Recurrence),
+        ("G (a -> F b)", Recurrence),
+        ("G F a & G F b", Recurrence),
+        ("F G a", Persistence),
+        ("F G a | F G b", Persistence),
+        ("G F a & F b", Recurrence),
+        ("G F a -> G F b", Reactivity),
+        ("F G a & G F b", Reactivity),
+        ("F G Y a", Persistence),
+        ("F G (a S b)", Persistence),
+    ] {
+        let parsed = support::ltl::parse_one(text);
+        let found = omega::class(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
+        assert_eq!(found, wanted, "{text}");
     }
 }

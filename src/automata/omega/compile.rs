@@ -75,8 +75,12 @@ fn smaller_deterministic(
     Ok(Some(found).filter(|found| found.len() <= buchi.len()))
 }
 
-/// A deterministic parity automaton, by determinisation of the smaller one.
-fn parity(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
+/// A deterministic parity automaton, by determinisation of the smaller one, with as few priorities as can be.
+pub(super) fn parity(
+    buchi: &Buchi,
+    complement: &Buchi,
+    limits: &Limits,
+) -> Result<Deterministic, LimitError> {
     let of = |buchi: &Buchi| {
         let trees = determinize(&reduce(buchi.with_one_mark(limits)?)?, limits)?;
         fewest_priorities(&trees, 0, limits)?.merged(limits)

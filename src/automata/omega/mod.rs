@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`translate`] and [`Buchi`] | is there a word, or a path of a system, that satisfies the formula: [`Buchi::accepted_word`], [`find_run`] |
 //! | [`deterministic`] and [`Deterministic`] | every word must have one run: products with Markov chains, complement, classes |
+//! | [`class()`] | safety, co-safety, obligation, recurrence, persistence, reactivity |
 //! | [`eval()`] | the value on one word; the meaning of it all |
 //!
 //! # Products
@@ -96,10 +97,12 @@ mod subsets;
 mod weak;
 
 // Questions.
+mod class;
 mod emptiness;
 
 pub use acceptance::Acceptance;
 pub use buchi::{Buchi, Edge};
+pub use class::{Class, class};
 pub use compile::{deterministic, translate};
 pub use deterministic::Deterministic;
 pub use emptiness::{Edges, Graph, Run, RunOf, find_run};
