@@ -41,6 +41,7 @@ pub mod ids;
 pub mod input;
 pub mod kripke;
 pub mod lint;
+pub mod markov;
 pub mod monitor;
 pub mod problem;
 pub mod project;

@@ -47,6 +47,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "value",
         ],
     ),
+    ("markov", &["automata", "graph"]),
     ("stdlib", &[]),
     (
         "doc",

@@ -61,92 +61,106 @@ impl Components {
 ///
 /// # Limits
 /// Linear in nodes and edges.
-///
-/// # Source
-/// R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972, in the form that needs no
-/// low-link per node: D. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116(1),
-/// 2016 (his algorithm PEA_FIND_SCC2).
 pub fn components(graph: &Digraph, within: Option<&NodeSet>) -> Components {
-    let n = graph.len();
-    // While a node is open this is the smallest visit number that it is known to reach; once its component is complete,
-    // the component's number counted down from the top, which is larger than any visit number still in use.
-    let mut index = vec![0u32; n];
+    let mut of = vec![NONE; graph.len()];
     let mut members = Vec::new();
     let mut starts = vec![0u32];
+    for_each_component(graph, within, |component| {
+        let number = starts.len() as u32 - 1;
+        for &node in component {
+            of[node as usize] = number;
+        }
+        members.extend_from_slice(component);
+        starts.push(members.len() as u32);
+    });
+    Components {
+        of,
+        starts,
+        members,
+    }
+}
+
+/// Visits the strongly connected components of a graph, or of the part that `within` induces, in reverse topological
+/// order: each after all that it leads to. Within a component the root of the search comes first, and the others so that
+/// the reverse of the order is one in which the search left them: good for sweeps from successors to predecessors.
+///
+/// # Limits
+/// Linear in nodes and edges.
+///
+/// # Source
+/// R. Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972, in the form that needs one
+/// number per node: D. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116(1), 2016
+/// (his algorithm PEA_FIND_SCC2).
+pub fn for_each_component(
+    graph: &Digraph,
+    within: Option<&NodeSet>,
+    mut visit: impl FnMut(&[u32]),
+) {
+    let n = graph.len();
+    // While a node is open this is the smallest visit number that it is known to reach; once its component is complete,
+    // the largest number of all, which lowers nothing.
+    let mut index = vec![0u32; n];
+    if let Some(set) = within {
+        // Nodes outside count as complete, so that the search need not ask.
+        for outside in set.zeroes() {
+            index[outside] = NONE;
+        }
+    }
     let mut visited = 1u32;
-    let mut complete = NONE - 1;
+    let mut component: Vec<u32> = Vec::new();
     let mut waiting: Vec<u32> = Vec::new();
-    // The nodes on the path, with the next edge to follow and whether the node may still be the root.
-    let mut path: Vec<(u32, u32, bool)> = Vec::new();
-    let inside = |node: u32| within.is_none_or(|set| set.contains(node as usize));
+    // The nodes on the path, each with its next edge to follow, the end of its row, and its number when it was opened.
+    let mut path: Vec<(u32, u32, u32, u32)> = Vec::new();
 
     for root in 0..n as u32 {
-        if index[root as usize] != 0 || !inside(root) {
+        if index[root as usize] != 0 {
             continue;
         }
-        index[root as usize] = visited;
-        visited += 1;
-        path.push((root, graph.edges(root).start as u32, true));
-        while let Some(top) = path.last_mut() {
-            let node = top.0;
-            let end = graph.edges(node).end as u32;
-            let mut descend = None;
-            while top.1 < end {
-                let next = graph.target(top.1 as usize);
-                if inside(next) {
-                    if index[next as usize] == 0 {
-                        descend = Some(next);
-                        break;
-                    }
-                    if index[next as usize] < index[node as usize] {
-                        index[node as usize] = index[next as usize];
-                        top.2 = false;
-                    }
-                }
-                top.1 += 1;
-            }
-            if let Some(next) = descend {
-                // The edge is looked at again when the search comes back, and then lowers this node's number if it can.
-                index[next as usize] = visited;
+        let mut open = Some(root);
+        loop {
+            if let Some(node) = open.take() {
+                index[node as usize] = visited;
+                let edges = graph.edges(node);
+                path.push((node, edges.start as u32, edges.end as u32, visited));
                 visited += 1;
-                path.push((next, graph.edges(next).start as u32, true));
+            }
+            let Some(&mut (node, ref mut edge, end, own)) = path.last_mut() else {
+                break;
+            };
+            let mut lowest = index[node as usize];
+            while *edge < end {
+                let next = graph.target(*edge as usize);
+                let number = index[next as usize];
+                if number == 0 {
+                    // The edge is looked at again when the search comes back, and then lowers this node's number.
+                    open = Some(next);
+                    break;
+                }
+                lowest = lowest.min(number);
+                *edge += 1;
+            }
+            index[node as usize] = lowest;
+            if open.is_some() {
                 continue;
             }
-            let is_root = top.2;
             path.pop();
-            if !is_root {
+            if lowest < own {
                 waiting.push(node);
                 continue;
             }
-            let own = index[node as usize];
-            index[node as usize] = complete;
-            visited -= 1;
-            members.push(node);
+            index[node as usize] = NONE;
+            component.clear();
+            component.push(node);
             while let Some(&other) = waiting.last() {
                 if index[other as usize] < own {
                     break;
                 }
                 waiting.pop();
-                visited -= 1;
-                index[other as usize] = complete;
-                members.push(other);
+                index[other as usize] = NONE;
+                component.push(other);
             }
-            complete -= 1;
-            starts.push(members.len() as u32);
+            visit(&component);
         }
-    }
-    let mut of = index;
-    for number in &mut of {
-        *number = if *number == 0 {
-            NONE
-        } else {
-            NONE - 1 - *number
-        };
-    }
-    Components {
-        of,
-        starts,
-        members,
     }
 }
 

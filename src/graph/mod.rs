@@ -25,7 +25,7 @@ mod reach;
 #[cfg(test)]
 mod tests;
 
-pub use components::{Components, bottom, components};
+pub use components::{Components, bottom, components, for_each_component};
 pub use digraph::{Digraph, DigraphBuilder, TooLarge};
 pub use reach::{backward, forward, shortest_path};
 

@@ -1,0 +1,336 @@
+//! Storm's DRN files.
+
+use super::super::chain::{Chain, ChainBuilder, Rewards};
+use super::super::scalar::Scalar;
+use super::super::text::{Place, TextError};
+use super::Imported;
+use super::fields::{Fields, lines};
+
+/// Reads a chain.
+///
+/// # Errors
+/// What is wrong and where; models that are no chains, and parameters.
+pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
+    let mut all = lines(text, "//");
+    let (mut names, mut count) = (Vec::new(), None);
+    let mut is_chain = false;
+    // The header: entries that begin with `@`, some of which have their value on the line after.
+    let mut entry = String::new();
+    for line in all.by_ref() {
+        let whole = line.line();
+        if whole == "@model" {
+            break;
+        }
+        if !whole.starts_with('@') {
+            match entry.as_str() {
+                "@parameters" => {
+                    return Err(line.error(format!("the parameters `{whole}` have no values")));
+                }
+                "@reward_models" => names = split(whole),
+                "@nr_states" => count = Some(whole_number(whole, line.place())?),
+                "@nr_choices" => {}
+                _ => return Err(line.error(format!("unexpected `{whole}` before `@model`"))),
+            }
+            entry.clear();
+            continue;
+        }
+        match whole
+            .split_once(':')
+            .map(|(key, value)| (key, value.trim()))
+        {
+            Some(("@type", kind)) if kind.eq_ignore_ascii_case("dtmc") => is_chain = true,
+            Some(("@type", kind)) => {
+                return Err(line.error(format!(
+                    "this is a model of type `{kind}`; only `DTMC` is supported"
+                )));
+            }
+            Some(("@value_type", "double" | "rational")) => {}
+            Some(("@value_type", kind)) => {
+                return Err(line.error(format!("values of type `{kind}` are not supported"))
+                    .help("values are double or rational; give parameters values before writing the file"));
+            }
+            _ => whole.clone_into(&mut entry),
+        }
+    }
+    if !is_chain {
+        return Err(TextError::new(
+            Place::line(1),
+            "the file does not say `@type: DTMC`",
+        ));
+    }
+    let mut reading = Reading::<V>::new(names);
+    for line in all {
+        reading.line(line)?;
+    }
+    reading.close_row()?;
+    reading.finish(count)
+}
+
+fn split(names: &str) -> Vec<String> {
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+fn whole_number(text: &str, place: Place) -> Result<u64, TextError> {
+    text.parse()
+        .map_err(|_| TextError::new(place, format!("`{text}` is no number of states")))
+}
+
+struct Reading<V> {
+    builder: ChainBuilder<V>,
+    open: bool,
+    place: Place,
+    rewards: Vec<Rewards<V>>,
+    labels: Vec<(String, Vec<u32>)>,
+    actions: usize,
+}
+
+impl<V: Scalar> Reading<V> {
+    fn new(names: Vec<String>) -> Reading<V> {
+        Reading {
+            builder: ChainBuilder::default(),
+            open: false,
+            place: Place::line(1),
+            rewards: names
+                .into_iter()
+                .map(|name| Rewards {
+                    name,
+                    state: Vec::new(),
+                    step: Vec::new(),
+                })
+                .collect(),
+            labels: Vec::new(),
+            actions: 0,
+        }
+    }
+
+    fn line(&mut self, mut line: Fields<'_>) -> Result<(), TextError> {
+        let place = line.place();
+        let whole = line.line();
+        match line.next() {
+            Some("state") => {
+                self.close_row()?;
+                self.place = place;
+                self.open = true;
+                self.actions = 0;
+                self.state(line)
+            }
+            Some("action") => {
+                self.actions += 1;
+                if self.actions > 1 || !self.open {
+                    return Err(TextError::new(
+                        place,
+                        "a state of a chain has one action, and this is another",
+                    ));
+                }
+                let _name = line.next();
+                let rewards = self.values(&mut line)?;
+                for (structure, value) in self.rewards.iter_mut().zip(rewards) {
+                    structure.step.push(value);
+                }
+                Ok(())
+            }
+            Some(_) if self.open => {
+                let Some((target, probability)) = whole.split_once(':') else {
+                    return Err(TextError::new(
+                        place,
+                        "a transition is `target : probability`",
+                    ));
+                };
+                let target = target.trim().parse::<u32>().map_err(|_| {
+                    TextError::new(place, format!("`{}` is no state", target.trim()))
+                })?;
+                let probability = probability.trim();
+                let Some(value) = V::parse(probability) else {
+                    return Err(TextError::new(
+                        place,
+                        format!("`{probability}` is no finite number"),
+                    )
+                    .help("parameters must be given values before the file is written"));
+                };
+                self.builder.transition(target, value);
+                Ok(())
+            }
+            _ => Err(TextError::new(place, "expected `state 0`")),
+        }
+    }
+
+    /// `state N [rewards] label …`; the name of a label may stand in quotes.
+    fn state(&mut self, mut line: Fields<'_>) -> Result<(), TextError> {
+        let place = line.place();
+        let number = line.int("the number of a state")?;
+        if number != self.builder.len() as u64 {
+            return Err(TextError::new(
+                place,
+                format!(
+                    "state {number} stands where state {} is expected",
+                    self.builder.len()
+                ),
+            ));
+        }
+        if line.rest().starts_with('!') {
+            return Err(line.error("exit rates belong to models in continuous time"));
+        }
+        let rewards = self.values(&mut line)?;
+        for (structure, value) in self.rewards.iter_mut().zip(rewards) {
+            structure.state.push(value);
+        }
+        let mut rest = line.rest();
+        while !rest.is_empty() {
+            let (label, after) = match rest.strip_prefix('"') {
+                Some(quoted) => quoted
+                    .split_once('"')
+                    .ok_or_else(|| line.error("this label has no closing quote"))?,
+                None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
+            };
+            match self.labels.iter_mut().find(|known| known.0 == label) {
+                Some(known) => known.1.push(number as u32),
+                None => self.labels.push((label.to_owned(), vec![number as u32])),
+            }
+            rest = after.trim_start();
+        }
+        Ok(())
+    }
+
+    /// `[a, b]`, one value for each reward structure; all zero if absent.
+    fn values(&self, line: &mut Fields<'_>) -> Result<Vec<V>, TextError> {
+        let rest = line.rest();
+        let Some(inside) = rest.strip_prefix('[') else {
+            return Ok(vec![V::zero(); self.rewards.len()]);
+        };
+        let Some((list, _)) = inside.split_once(']') else {
+            return Err(line.error("this list of rewards has no `]`"));
+        };
+        let values: Option<Vec<V>> = list
+            .split(',')
+            .map(str::trim)
+            .filter(|value| !value.is_empty())
+            .map(V::parse)
+            .collect();
+        let values =
+            values.ok_or_else(|| line.error(format!("`[{list}]` is no list of finite numbers")))?;
+        if values.len() != self.rewards.len() {
+            return Err(line.error(format!(
+                "{} rewards are given for {} reward models",
+                values.len(),
+                self.rewards.len()
+            )));
+        }
+        // Go on behind the bracket, which may stand against the field before.
+        while let Some(field) = line.next() {
+            if field.contains(']') {
+                break;
+            }
+        }
+        Ok(values)
+    }
+
+    fn close_row(&mut self) -> Result<(), TextError> {
+        if !self.open {
+            return Ok(());
+        }
+        for structure in &mut self.rewards {
+            structure.step.resize(self.builder.len() + 1, V::zero());
+        }
+        self.open = false;
+        self.builder
+            .end_row()
+            .map_err(|wrong| TextError::new(self.place, wrong.to_string()))
+    }
+
+    fn finish(self, count: Option<u64>) -> Result<Imported<V>, TextError> {
+        let states = self.builder.len();
+        if let Some(count) = count.filter(|&count| count != states as u64) {
+            return Err(TextError::new(
+                self.place,
+                format!("{count} states are announced, and there are {states}"),
+            ));
+        }
+        let deadlocks = self.builder.deadlocks().len();
+        let at = |wrong: super::super::chain::ChainError| {
+            TextError::new(Place::line(1), wrong.to_string())
+        };
+        let initial = self
+            .labels
+            .iter()
+            .find(|label| label.0 == "init")
+            .map_or(Vec::new(), |label| label.1.clone());
+        let mut chain: Chain<V> = self.builder.finish(initial, None).map_err(at)?;
+        for (name, states) in self.labels {
+            let mut set = chain.graph().set(states);
+            if name == "deadlock"
+                && let Some(found) = chain.label("deadlock")
+            {
+                set.union_with(found);
+            }
+            chain.add_label(&name, set);
+        }
+        for mut rewards in self.rewards {
+            if rewards.step.iter().all(Scalar::is_zero) {
+                rewards.step.clear();
+            }
+            chain.add_rewards(rewards).map_err(at)?;
+        }
+        Ok(Imported { chain, deadlocks })
+    }
+}
+
+/// Writes a chain.
+pub fn write_drn<V: Scalar>(chain: &Chain<V>) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    let kind = if V::EXACT { "rational" } else { "double" };
+    let names: Vec<String> = chain
+        .rewards()
+        .iter()
+        .enumerate()
+        .map(|(at, rewards)| {
+            if rewards.name.is_empty() {
+                format!("rewards{}", at + 1)
+            } else {
+                rewards.name.clone()
+            }
+        })
+        .collect();
+    let _ = writeln!(
+        text,
+        "// Exported by guard\n@type: DTMC\n@value_type: {kind}\n@parameters\n\n@reward_models\n{}\n@nr_states\n{}\n@nr_choices\n{}\n@model",
+        names.join(" "),
+        chain.len(),
+        chain.len()
+    );
+    let list = |values: &dyn Fn(&Rewards<V>) -> Option<V>| {
+        let values: Vec<String> = chain
+            .rewards()
+            .iter()
+            .map(|rewards| values(rewards).unwrap_or(V::zero()).text())
+            .collect();
+        if values.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", values.join(", "))
+        }
+    };
+    for state in 0..chain.len() {
+        let _ = write!(
+            text,
+            "state {state}{}",
+            list(&|rewards| rewards.state.get(state).cloned())
+        );
+        for (name, _) in chain.labels().filter(|(_, set)| set.contains(state)) {
+            if name.contains(char::is_whitespace) {
+                let _ = write!(text, " \"{name}\"");
+            } else {
+                let _ = write!(text, " {name}");
+            }
+        }
+        let _ = writeln!(
+            text,
+            "\n\taction 0{}",
+            list(&|rewards| rewards.step.get(state).cloned())
+        );
+        for (target, probability) in chain.row(state as u32) {
+            let _ = writeln!(text, "\t\t{target} : {}", probability.text());
+        }
+    }
+    text
+}

@@ -1,0 +1,313 @@
+//! PRISM's explicit files: `.tra`, `.lab`, `.srew`, `.trew`.
+
+use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
+use super::super::scalar::Scalar;
+use super::super::text::{Place, TextError};
+use super::Imported;
+use super::fields::{Fields, lines};
+
+/// The texts of a chain's files.
+#[derive(Clone, Debug, Default)]
+pub struct ExplicitFiles<'a> {
+    /// `.tra`
+    pub transitions: &'a str,
+    /// `.lab`; without it, state 0 is initial.
+    pub labels: Option<&'a str>,
+    /// For each reward structure its `.srew` and `.trew`.
+    pub rewards: Vec<(Option<&'a str>, Option<&'a str>)>,
+}
+
+/// What is wrong in which of the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExplicitFile {
+    /// `.tra`
+    Transitions,
+    /// `.lab`
+    Labels,
+    /// The `.srew` of a structure.
+    StateRewards(usize),
+    /// The `.trew` of a structure.
+    TransitionRewards(usize),
+}
+
+/// Reads a chain.
+///
+/// # Errors
+/// The file, the place and what is wrong there.
+pub fn read_explicit<V: Scalar>(
+    files: &ExplicitFiles<'_>,
+) -> Result<Imported<V>, (ExplicitFile, TextError)> {
+    let (builder, deadlocks) =
+        transitions::<V>(files.transitions).map_err(|wrong| (ExplicitFile::Transitions, wrong))?;
+    let states = builder.len();
+    let declared = match files.labels {
+        Some(text) => labels(text, states).map_err(|wrong| (ExplicitFile::Labels, wrong))?,
+        None => Vec::new(),
+    };
+    let initial: Vec<u32> = match declared.iter().find(|label| label.0 == "init") {
+        Some((_, states)) => states.clone(),
+        None => vec![0],
+    };
+    let mut chain = builder.finish(initial, None).map_err(|wrong| {
+        let file = match wrong {
+            ChainError::NoInitial => ExplicitFile::Labels,
+            _ => ExplicitFile::Transitions,
+        };
+        (file, TextError::new(Place::line(1), wrong.to_string()))
+    })?;
+    for (name, states) in declared {
+        // Whether a state is a deadlock follows from the transitions, unless the file knows of more.
+        let mut set = chain.graph().set(states);
+        if name == "deadlock"
+            && let Some(found) = chain.label("deadlock")
+        {
+            set.union_with(found);
+        }
+        chain.add_label(&name, set);
+    }
+    for (at, (state, transition)) in files.rewards.iter().enumerate() {
+        let mut rewards = Rewards {
+            name: String::new(),
+            state: Vec::new(),
+            step: Vec::new(),
+        };
+        if let Some(text) = state {
+            rewards.state = state_rewards(text, states, &mut rewards.name)
+                .map_err(|wrong| (ExplicitFile::StateRewards(at), wrong))?;
+        }
+        if let Some(text) = transition {
+            rewards.step = transition_rewards(text, &chain, &mut rewards.name)
+                .map_err(|wrong| (ExplicitFile::TransitionRewards(at), wrong))?;
+        }
+        let file = if state.is_some() {
+            ExplicitFile::StateRewards(at)
+        } else {
+            ExplicitFile::TransitionRewards(at)
+        };
+        chain
+            .add_rewards(rewards)
+            .map_err(|wrong| (file, TextError::new(Place::line(1), wrong.to_string())))?;
+    }
+    Ok(Imported { chain, deadlocks })
+}
+
+/// How many states or transitions are made room for before they are seen.
+const MAX_TRUST: usize = 1 << 24;
+
+fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextError> {
+    let mut all = lines(text, "#");
+    let mut header = all
+        .next()
+        .ok_or_else(|| TextError::new(Place::line(1), "the file of transitions is empty"))?;
+    let states = header.int("the number of states")?;
+    let place = header.place();
+    let count = header.int("the number of transitions")? as usize;
+    if header.next().is_some() {
+        return Err(TextError::new(
+            place,
+            "a third number in the first line is that of an MDP's file",
+        )
+        .help("only chains are supported: `states transitions`"));
+    }
+    if states == 0 {
+        return Err(header.error("the model has no states"));
+    }
+    if states >= u64::from(u32::MAX) {
+        return Err(header.error(format!("{states} states are more than can be numbered")));
+    }
+    let states = states as usize;
+    let mut found: Vec<(u32, u32, V, u32)> = Vec::with_capacity(count.min(MAX_TRUST));
+    let mut sorted = true;
+    for mut line in all {
+        let number = line.place().line;
+        let from = line.state(states)?;
+        let to = line.state(states)?;
+        let place = line.place();
+        let probability: V = line.number("a probability")?;
+        let sound = probability >= V::zero() && probability <= V::one();
+        if !sound {
+            return Err(TextError::new(
+                place,
+                format!(
+                    "the probability {} is not between 0 and 1",
+                    probability.text()
+                ),
+            ));
+        }
+        // PRISM may write the action's name behind.
+        let _ = line.next();
+        line.end()?;
+        sorted &= found.last().is_none_or(|last| last.0 <= from);
+        found.push((from, to, probability, number));
+    }
+    if found.len() != count {
+        return Err(TextError::new(
+            place,
+            format!(
+                "{count} transitions are announced, and there are {}",
+                found.len()
+            ),
+        ));
+    }
+    if !sorted {
+        found.sort_by_key(|entry| entry.0);
+    }
+    let mut builder = ChainBuilder::with_capacity(states.min(MAX_TRUST), found.len());
+    let mut entries = found.into_iter().peekable();
+    for state in 0..states as u32 {
+        let mut line = 1;
+        while let Some((_, to, probability, number)) = entries.next_if(|entry| entry.0 == state) {
+            line = number;
+            builder.transition(to, probability);
+        }
+        builder
+            .end_row()
+            .map_err(|wrong| TextError::new(Place { line, column: 1 }, wrong.to_string()))?;
+    }
+    let deadlocks = builder.deadlocks().len();
+    Ok((builder, deadlocks))
+}
+
+/// The names of labels with their states.
+fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextError> {
+    let mut all = lines(text, "#");
+    let header = all
+        .next()
+        .ok_or_else(|| TextError::new(Place::line(1), "the file of labels is empty"))?;
+    let mut found: Vec<(String, Vec<u32>)> = Vec::new();
+    let mut numbers: Vec<(u64, usize)> = Vec::new();
+    let mut rest = header.line();
+    while !rest.is_empty() {
+        let part = rest.split_once("=\"").and_then(|(number, after)| {
+            let (name, after) = after.split_once('"')?;
+            Some((number.trim().parse::<u64>().ok()?, name, after))
+        });
+        let Some((number, name, after)) = part else {
+            return Err(header.error(format!(
+                "the first line declares labels as `0=\"init\" 1=\"deadlock\"`, and `{rest}` does not"
+            )));
+        };
+        if found.iter().any(|label| label.0 == name)
+            || numbers.iter().any(|known| known.0 == number)
+        {
+            return Err(header.error(format!("label {number}=\"{name}\" is declared twice")));
+        }
+        numbers.push((number, found.len()));
+        found.push((name.to_owned(), Vec::new()));
+        rest = after.trim_start();
+    }
+    for line in all {
+        let place = line.place();
+        let Some((state, marks)) = line.line().split_once(':') else {
+            return Err(line.error("a line of labels is `state: label label …`"));
+        };
+        let state = state.trim();
+        let known = state
+            .parse::<u32>()
+            .ok()
+            .filter(|&state| (state as usize) < states);
+        let Some(state) = known else {
+            return Err(TextError::new(
+                place,
+                format!("state {state} does not exist: the model has {states} states, from 0 on"),
+            ));
+        };
+        for mark in marks.split_whitespace() {
+            let known = mark
+                .parse::<u64>()
+                .ok()
+                .and_then(|number| numbers.iter().find(|known| known.0 == number));
+            let Some((_, at)) = known else {
+                return Err(TextError::new(
+                    place,
+                    format!("label {mark} is not declared in the first line"),
+                ));
+            };
+            found[*at].1.push(state);
+        }
+    }
+    Ok(found)
+}
+
+/// The name in a comment `# Reward structure "name"`.
+fn structure_name(text: &str, name: &mut String) {
+    for line in text.lines().take_while(|line| line.starts_with('#')) {
+        if let Some((_, rest)) = line.split_once("Reward structure")
+            && let Some((_, rest)) = rest.split_once('"')
+            && let Some((found, _)) = rest.split_once('"')
+        {
+            found.clone_into(name);
+        }
+    }
+}
+
+fn header<'a>(all: &mut impl Iterator<Item = Fields<'a>>, states: usize) -> Result<(), TextError> {
+    let mut header = all
+        .next()
+        .ok_or_else(|| TextError::new(Place::line(1), "the file of rewards is empty"))?;
+    let given = header.int("the number of states")?;
+    header.int("the number of entries")?;
+    if given != states as u64 {
+        return Err(header.error(format!(
+            "the rewards are for {given} states, and the model has {states}"
+        )));
+    }
+    Ok(())
+}
+
+fn state_rewards<V: Scalar>(
+    text: &str,
+    states: usize,
+    name: &mut String,
+) -> Result<Vec<V>, TextError> {
+    structure_name(text, name);
+    let mut all = lines(text, "#");
+    header(&mut all, states)?;
+    let mut rewards = vec![V::zero(); states];
+    for mut line in all {
+        let state = line.state(states)?;
+        rewards[state as usize] = reward(&mut line)?;
+    }
+    Ok(rewards)
+}
+
+fn transition_rewards<V: Scalar>(
+    text: &str,
+    chain: &Chain<V>,
+    name: &mut String,
+) -> Result<Vec<V>, TextError> {
+    structure_name(text, name);
+    let mut all = lines(text, "#");
+    header(&mut all, chain.len())?;
+    let mut rewards = vec![V::zero(); chain.len()];
+    for mut line in all {
+        let from = line.state(chain.len())?;
+        let place = line.place();
+        let to = line.state(chain.len())?;
+        let value: V = reward(&mut line)?;
+        let Some((_, probability)) = chain.row(from).find(|entry| entry.0 == to) else {
+            return Err(TextError::new(
+                place,
+                format!("there is no transition from state {from} to state {to}"),
+            ));
+        };
+        rewards[from as usize].accumulate(probability, &value);
+    }
+    Ok(rewards)
+}
+
+fn reward<V: Scalar>(line: &mut Fields<'_>) -> Result<V, TextError> {
+    let place = line.place();
+    let value: V = line.number("a reward")?;
+    if value < V::zero() {
+        return Err(TextError::new(
+            place,
+            format!(
+                "the reward {} is negative, which is not supported",
+                value.text()
+            ),
+        ));
+    }
+    line.end()?;
+    Ok(value)
+}

@@ -1,0 +1,110 @@
+//! Lines of fields between blanks, with their places.
+
+use super::super::scalar::Scalar;
+use super::super::text::{Place, TextError};
+
+/// The fields of one line.
+#[derive(Clone, Debug)]
+pub(super) struct Fields<'a> {
+    line: &'a str,
+    rest: &'a str,
+    number: usize,
+}
+
+/// The lines of a text that are neither blank nor comments, with `mark` beginning comments.
+pub(super) fn lines<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Fields<'a>> {
+    text.lines()
+        .enumerate()
+        .filter(move |(_, line)| {
+            let line = line.trim_start();
+            !line.is_empty() && !line.starts_with(mark)
+        })
+        .map(|(at, line)| Fields {
+            line,
+            rest: line,
+            number: at + 1,
+        })
+}
+
+impl<'a> Fields<'a> {
+    /// Where the next field stands.
+    pub(super) fn place(&self) -> Place {
+        let rest = self.rest.trim_start();
+        Place {
+            line: self.number as u32,
+            column: self.line[..self.line.len() - rest.len()].chars().count() as u32 + 1,
+        }
+    }
+
+    pub(super) fn line(&self) -> &'a str {
+        self.line.trim()
+    }
+
+    /// The next field, which may be absent.
+    pub(super) fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start();
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (field, rest) = rest.split_at(end);
+        self.rest = rest;
+        (!field.is_empty()).then_some(field)
+    }
+
+    /// What is left, without blanks at either end.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest.trim()
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) -> TextError {
+        TextError::new(self.place(), message)
+    }
+
+    /// The next field as a whole number.
+    pub(super) fn int(&mut self, what: &str) -> Result<u64, TextError> {
+        let place = self.place();
+        let field = self
+            .next()
+            .ok_or_else(|| TextError::new(place, format!("{what} is missing")))?;
+        field.parse().map_err(|_| {
+            TextError::new(
+                place,
+                format!("{what} must be a whole number, not `{field}`"),
+            )
+        })
+    }
+
+    /// The next field as the number of a state that exists.
+    pub(super) fn state(&mut self, states: usize) -> Result<u32, TextError> {
+        let place = self.place();
+        let state = self.int("the number of a state")?;
+        if state >= states as u64 {
+            return Err(TextError::new(
+                place,
+                format!("state {state} does not exist: the model has {states} states, from 0 on"),
+            ));
+        }
+        Ok(state as u32)
+    }
+
+    /// The next field as a number.
+    pub(super) fn number<V: Scalar>(&mut self, what: &str) -> Result<V, TextError> {
+        let place = self.place();
+        let field = self
+            .next()
+            .ok_or_else(|| TextError::new(place, format!("{what} is missing")))?;
+        V::parse(field).ok_or_else(|| {
+            TextError::new(
+                place,
+                format!("{what} must be a finite number, not `{field}`"),
+            )
+        })
+    }
+
+    /// That nothing follows.
+    pub(super) fn end(&mut self) -> Result<(), TextError> {
+        let place = self.place();
+        match self.next() {
+            None => Ok(()),
+            Some(more) => Err(TextError::new(place, format!("unexpected `{more}`"))),
+        }
+    }
+}

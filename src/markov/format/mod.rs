@@ -1,0 +1,20 @@
+//! Chains in files: read from PRISM's explicit files and Storm's DRN, written as these, as PRISM, DOT and JSON.
+//!
+//! Readers take texts and give chains or a [`TextError`](super::text::TextError) with line and column; nothing here opens a
+//! file. Numbers are read as the [`Scalar`](super::Scalar) asked for: as doubles, or exactly from their decimals.
+
+mod drn;
+mod explicit;
+mod fields;
+
+pub use drn::{read_drn, write_drn};
+pub use explicit::{ExplicitFiles, read_explicit};
+
+/// What a reader made of its files.
+#[derive(Debug)]
+pub struct Imported<V> {
+    /// The chain.
+    pub chain: super::Chain<V>,
+    /// How many states had no transition and got a loop.
+    pub deadlocks: usize,
+}

@@ -1,0 +1,607 @@
+//! From trees to code: names become variables, constants or formulas; types are checked.
+
+use rustc_hash::FxHashMap;
+
+use super::super::scalar::Scalar;
+use super::super::text::{Place, TextError};
+use super::super::valuation::{Slot, Valuations};
+use super::code::{BoolCode, EvalError, IntCode, RealCode, Test, Value, from_int};
+use super::expr::{Expr, Function, Kind, Op, Relation};
+use super::model::{Constant, Type};
+use super::parser::{Parsed, Parser};
+
+/// What names mean.
+#[derive(Debug)]
+pub struct Scope<V> {
+    constants: FxHashMap<String, Option<Value<V>>>,
+    formulas: FxHashMap<String, Expr>,
+    variables: FxHashMap<String, (Slot, bool)>,
+}
+
+/// Values for constants, by name, as texts.
+pub type Definitions = indexmap::IndexMap<String, String>;
+
+impl<V> Default for Scope<V> {
+    fn default() -> Self {
+        Scope {
+            constants: FxHashMap::default(),
+            formulas: FxHashMap::default(),
+            variables: FxHashMap::default(),
+        }
+    }
+}
+
+/// An expression of any type.
+#[derive(Clone, Debug)]
+pub(super) enum Code<V> {
+    Bool(BoolCode<V>),
+    Int(IntCode<V>),
+    Real(RealCode<V>),
+}
+
+impl<V: Scalar> Code<V> {
+    fn ty(&self) -> &'static str {
+        match self {
+            Code::Bool(_) => "a truth value",
+            Code::Int(_) => "a whole number",
+            Code::Real(_) => "a number",
+        }
+    }
+
+    fn eval(&self, state: &[u64]) -> Result<Value<V>, EvalError> {
+        Ok(match self {
+            Code::Bool(code) => Value::Bool(code.eval(state)?),
+            Code::Int(code) => Value::Int(code.eval(state)?),
+            Code::Real(code) => Value::Real(code.eval(state)?),
+        })
+    }
+
+    fn constant(value: Value<V>) -> Code<V> {
+        match value {
+            Value::Bool(value) => Code::Bool(BoolCode::Const(value)),
+            Value::Int(value) => Code::Int(IntCode::Const(value)),
+            Value::Real(value) => Code::Real(RealCode::Const(value)),
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        matches!(
+            self,
+            Code::Bool(BoolCode::Const(_))
+                | Code::Int(IntCode::Const(_))
+                | Code::Real(RealCode::Const(_))
+        )
+    }
+}
+
+/// How deep formulas may use formulas.
+const MAX_FORMULAS: u32 = 100;
+
+impl<V: Scalar> Scope<V> {
+    /// Declares the variables of a model.
+    pub fn add_variables(&mut self, valuations: &Valuations) {
+        for (variable, slot) in valuations.variables().iter().zip(valuations.slots()) {
+            self.variables
+                .insert(variable.name.clone(), (*slot, variable.is_bool));
+        }
+    }
+
+    /// Declares formulas.
+    pub fn add_formulas(&mut self, formulas: &[(String, Expr)]) {
+        for (name, formula) in formulas {
+            self.formulas.insert(name.clone(), formula.clone());
+        }
+    }
+
+    /// Declares constants; `given` holds values for those that have none, and new ones for those that do.
+    ///
+    /// # Errors
+    /// A value that is not of its constant's type, or constants that need each other. A constant without a value is an
+    /// error only where it is used.
+    pub fn add_constants(
+        &mut self,
+        constants: &[Constant],
+        given: &Definitions,
+    ) -> Result<(), TextError> {
+        for constant in constants {
+            self.constants.insert(constant.name.clone(), None);
+        }
+        let mut open: Vec<&Constant> = constants.iter().collect();
+        // Constants may use ones below them: rounds until nothing more is found.
+        loop {
+            let before = open.len();
+            let mut waiting = Vec::new();
+            let mut reason = None;
+            for constant in open {
+                let value = match given.get(&constant.name) {
+                    Some(text) => Some(given_value(text, constant)?),
+                    None => constant.value.clone(),
+                };
+                let Some(value) = value else {
+                    continue;
+                };
+                match self.value(&value).and_then(|value| typed(value, constant)) {
+                    Ok(value) => {
+                        self.constants.insert(constant.name.clone(), Some(value));
+                    }
+                    Err(wrong) => {
+                        reason.get_or_insert(wrong);
+                        waiting.push(constant);
+                    }
+                }
+            }
+            match reason {
+                None => return Ok(()),
+                Some(wrong) if waiting.len() == before => {
+                    // One that waits for a value which nobody gave matters only where it is used.
+                    let missing = constants.iter().any(|constant| {
+                        constant.value.is_none() && !given.contains_key(&constant.name)
+                    });
+                    return if missing { Ok(()) } else { Err(wrong) };
+                }
+                Some(_) => open = waiting,
+            }
+        }
+    }
+
+    /// The value of an expression without variables.
+    pub fn value(&self, expr: &Expr) -> Result<Value<V>, TextError> {
+        let code = self.compile(expr, 0)?;
+        if !code.is_constant() {
+            return Err(TextError::new(
+                expr.place,
+                "this must not depend on the state",
+            ));
+        }
+        code.eval(&[]).map_err(|wrong| failed(expr.place, wrong))
+    }
+
+    /// The whole number that an expression without variables stands for.
+    pub fn int_value(&self, expr: &Expr, what: &str) -> Result<i64, TextError> {
+        match self.value(expr)? {
+            Value::Int(value) => Ok(value),
+            // `1e3` is a whole number too.
+            Value::Real(value) => match value.floor() {
+                Some(floor) if from_int::<V>(floor) == value => Ok(floor),
+                _ => Err(TextError::new(
+                    expr.place,
+                    format!("{what} must be a whole number, not {}", value.text()),
+                )),
+            },
+            Value::Bool(_) => Err(TextError::new(
+                expr.place,
+                format!("{what} must be a whole number, not a truth value"),
+            )),
+        }
+    }
+
+    /// The number that an expression without variables stands for.
+    pub fn real_value(&self, expr: &Expr, what: &str) -> Result<V, TextError> {
+        match self.value(expr)? {
+            Value::Int(value) => Ok(from_int(value)),
+            Value::Real(value) => Ok(value),
+            Value::Bool(_) => Err(TextError::new(
+                expr.place,
+                format!("{what} must be a number, not a truth value"),
+            )),
+        }
+    }
+
+    pub(super) fn bool_code(&self, expr: &Expr, what: &str) -> Parsed<BoolCode<V>> {
+        match self.compile(expr, 0)? {
+            Code::Bool(code) => Ok(code),
+            other => Err(TextError::new(
+                expr.place,
+                format!("{what} must be a truth value, and this is {}", other.ty()),
+            )),
+        }
+    }
+
+    pub(super) fn int_code(&self, expr: &Expr, what: &str) -> Parsed<IntCode<V>> {
+        match self.compile(expr, 0)? {
+            Code::Int(code) => Ok(code),
+            other => Err(TextError::new(
+                expr.place,
+                format!("{what} must be a whole number, and this is {}", other.ty()),
+            )
+            .help("`floor` and `ceil` make whole numbers of others")),
+        }
+    }
+
+    pub(super) fn real_code(&self, expr: &Expr, what: &str) -> Parsed<RealCode<V>> {
+        let code = self.compile(expr, 0)?;
+        let ty = code.ty();
+        real(code).ok_or_else(|| {
+            TextError::new(
+                expr.place,
+                format!("{what} must be a number, and this is {ty}"),
+            )
+        })
+    }
+
+    /// Whether a name is a variable, constant or formula here.
+    pub fn knows(&self, name: &str) -> bool {
+        self.variables.contains_key(name)
+            || self.constants.contains_key(name)
+            || self.formulas.contains_key(name)
+    }
+
+    fn compile(&self, expr: &Expr, depth: u32) -> Parsed<Code<V>> {
+        let code = self.build(expr, depth)?;
+        // What does not depend on the state is computed once.
+        if !code.is_constant() && is_closed(&code) {
+            return code
+                .eval(&[])
+                .map(Code::constant)
+                .map_err(|wrong| failed(expr.place, wrong));
+        }
+        Ok(code)
+    }
+
+    fn build(&self, expr: &Expr, depth: u32) -> Parsed<Code<V>> {
+        let place = expr.place;
+        let compile = |part: &Expr| self.compile(part, depth);
+        Ok(match &expr.kind {
+            Kind::Bool(value) => Code::Bool(BoolCode::Const(*value)),
+            Kind::Int(value) => Code::Int(IntCode::Const(*value)),
+            Kind::Real(text) => Code::Real(RealCode::Const(V::parse(text).ok_or_else(|| {
+                TextError::new(
+                    place,
+                    format!("`{text}` is no number that can be represented"),
+                )
+            })?)),
+            Kind::Name(name) => return self.name(name, place, depth),
+            Kind::Not(of) => match compile(of)? {
+                Code::Bool(code) => Code::Bool(BoolCode::Not(Box::new(code))),
+                other => return Err(mismatch(place, "!", &other)),
+            },
+            Kind::Minus(of) => match compile(of)? {
+                Code::Int(code) => Code::Int(IntCode::Minus(Box::new(code))),
+                Code::Real(code) => Code::Real(RealCode::Minus(Box::new(code))),
+                other => return Err(mismatch(place, "-", &other)),
+            },
+            Kind::Binary(op, left, right) => binary(*op, compile(left)?, compile(right)?, place)?,
+            Kind::If(condition, yes, no) => {
+                let Code::Bool(condition) = compile(condition)? else {
+                    return Err(TextError::new(
+                        place,
+                        "the condition before `?` must be a truth value",
+                    ));
+                };
+                choice(condition, compile(yes)?, compile(no)?, place)?
+            }
+            Kind::Call(function, arguments) => {
+                let arguments: Vec<Code<V>> =
+                    arguments.iter().map(compile).collect::<Parsed<_>>()?;
+                call(*function, arguments, place)?
+            }
+            _ => {
+                return Err(TextError::new(
+                    place,
+                    "an operator of properties cannot stand inside this expression",
+                ));
+            }
+        })
+    }
+
+    fn name(&self, name: &str, place: Place, depth: u32) -> Parsed<Code<V>> {
+        if let Some(&(slot, is_bool)) = self.variables.get(name) {
+            return Ok(if is_bool {
+                Code::Bool(BoolCode::Variable(slot))
+            } else {
+                Code::Int(IntCode::Variable(slot))
+            });
+        }
+        match self.constants.get(name) {
+            Some(Some(value)) => return Ok(Code::constant(value.clone())),
+            Some(None) => {
+                return Err(
+                    TextError::new(place, format!("the constant `{name}` has no value"))
+                        .help(format!("give it one with --const {name}=…")),
+                );
+            }
+            None => {}
+        }
+        if let Some(formula) = self.formulas.get(name) {
+            if depth >= MAX_FORMULAS {
+                return Err(TextError::new(
+                    place,
+                    format!("the formula `{name}` uses itself"),
+                ));
+            }
+            return self.compile(formula, depth + 1);
+        }
+        Err(TextError::new(place, format!("`{name}` is not declared")))
+    }
+}
+
+fn given_value(text: &str, constant: &Constant) -> Parsed<Expr> {
+    let mut parser = Parser::new(text, false)?;
+    let value = parser.expr();
+    match value {
+        Ok(value) if *parser.peek() == super::token::Token::End => Ok(value),
+        _ => Err(TextError::new(
+            constant.place,
+            format!("`{text}` is no value for the constant `{}`", constant.name),
+        )),
+    }
+}
+
+fn typed<V: Scalar>(value: Value<V>, constant: &Constant) -> Parsed<Value<V>> {
+    Ok(match (constant.ty, value) {
+        (Type::Double, Value::Int(value)) => Value::Real(from_int(value)),
+        (Type::Int, Value::Int(value)) => Value::Int(value),
+        (Type::Double, Value::Real(value)) => Value::Real(value),
+        (Type::Bool, Value::Bool(value)) => Value::Bool(value),
+        (ty, _) => {
+            let ty = match ty {
+                Type::Int => "a whole number",
+                Type::Double => "a number",
+                Type::Bool => "a truth value",
+            };
+            return Err(TextError::new(
+                constant.place,
+                format!("the constant `{}` must be {ty}", constant.name),
+            ));
+        }
+    })
+}
+
+fn failed(place: Place, wrong: EvalError) -> TextError {
+    TextError::new(place, wrong.to_string())
+}
+
+fn mismatch<V: Scalar>(place: Place, op: &str, operand: &Code<V>) -> TextError {
+    TextError::new(place, format!("`{op}` does not take {}", operand.ty()))
+}
+
+fn real<V>(code: Code<V>) -> Option<RealCode<V>> {
+    match code {
+        Code::Real(code) => Some(code),
+        Code::Int(code) => Some(RealCode::Int(code)),
+        Code::Bool(_) => None,
+    }
+}
+
+/// Whether code reads no variable; its operands have been folded, so only one level is looked at.
+fn is_closed<V>(code: &Code<V>) -> bool {
+    let bools =
+        |parts: &[&BoolCode<V>]| parts.iter().all(|part| matches!(part, BoolCode::Const(_)));
+    let int = |part: &IntCode<V>| matches!(part, IntCode::Const(_));
+    let real = |part: &RealCode<V>| match part {
+        RealCode::Const(_) => true,
+        RealCode::Int(of) => int(of),
+        _ => false,
+    };
+    match code {
+        Code::Bool(code) => match code {
+            BoolCode::Const(_) => true,
+            BoolCode::Variable(_) | BoolCode::Is(..) => false,
+            BoolCode::Not(of) => bools(&[of]),
+            BoolCode::And(parts) | BoolCode::Or(parts) => bools(&parts.iter().collect::<Vec<_>>()),
+            BoolCode::Iff(left, right) => bools(&[left, right]),
+            BoolCode::Ints(_, left, right) => int(left) && int(right),
+            BoolCode::Reals(_, left, right) => real(left) && real(right),
+            BoolCode::If(condition, yes, no) => bools(&[condition, yes, no]),
+        },
+        Code::Int(code) => match code {
+            IntCode::Const(_) => true,
+            IntCode::Variable(_) => false,
+            IntCode::Minus(of) => int(of),
+            IntCode::Add(left, right)
+            | IntCode::Subtract(left, right)
+            | IntCode::Multiply(left, right)
+            | IntCode::Power(left, right)
+            | IntCode::Modulo(left, right) => int(left) && int(right),
+            IntCode::Min(parts) | IntCode::Max(parts) => parts.iter().all(int),
+            IntCode::Floor(of) | IntCode::Ceiling(of) | IntCode::Round(of) => real(of),
+            IntCode::If(condition, yes, no) => bools(&[condition]) && int(yes) && int(no),
+        },
+        Code::Real(code) => match code {
+            RealCode::Const(_) => true,
+            RealCode::Int(of) => int(of),
+            RealCode::Minus(of) => real(of),
+            RealCode::Add(left, right)
+            | RealCode::Subtract(left, right)
+            | RealCode::Multiply(left, right)
+            | RealCode::Divide(left, right)
+            | RealCode::Power(left, right)
+            | RealCode::Logarithm(left, right) => real(left) && real(right),
+            RealCode::Min(parts) | RealCode::Max(parts) => parts.iter().all(real),
+            RealCode::If(condition, yes, no) => bools(&[condition]) && real(yes) && real(no),
+        },
+    }
+}
+
+fn binary<V: Scalar>(op: Op, left: Code<V>, right: Code<V>, place: Place) -> Parsed<Code<V>> {
+    let test = match op {
+        Op::Equal => Some(Test::Equal),
+        Op::NotEqual => Some(Test::NotEqual),
+        Op::Compare(Relation::Less) => Some(Test::Less),
+        Op::Compare(Relation::LessEqual) => Some(Test::LessEqual),
+        Op::Compare(Relation::Greater) => Some(Test::Greater),
+        Op::Compare(Relation::GreaterEqual) => Some(Test::GreaterEqual),
+        _ => None,
+    };
+    if let Some(test) = test {
+        return compare(test, left, right, place);
+    }
+    if matches!(op, Op::And | Op::Or | Op::Implies | Op::Iff) {
+        let (Code::Bool(left), Code::Bool(right)) = (left, right) else {
+            return Err(TextError::new(place, "this operator takes truth values"));
+        };
+        return Ok(Code::Bool(match op {
+            Op::And => BoolCode::And(joined(left, right, |code| match code {
+                BoolCode::And(parts) => Ok(parts),
+                other => Err(other),
+            })),
+            Op::Or => BoolCode::Or(joined(left, right, |code| match code {
+                BoolCode::Or(parts) => Ok(parts),
+                other => Err(other),
+            })),
+            Op::Implies => BoolCode::Or(vec![BoolCode::Not(Box::new(left)), right]),
+            _ => BoolCode::Iff(Box::new(left), Box::new(right)),
+        }));
+    }
+    Ok(match (left, right) {
+        (Code::Int(left), Code::Int(right)) if op != Op::Divide => {
+            let (left, right) = (Box::new(left), Box::new(right));
+            Code::Int(match op {
+                Op::Add => IntCode::Add(left, right),
+                Op::Subtract => IntCode::Subtract(left, right),
+                _ => IntCode::Multiply(left, right),
+            })
+        }
+        (left, right) => {
+            let (Some(left), Some(right)) = (real(left), real(right)) else {
+                return Err(TextError::new(place, "this operator takes numbers"));
+            };
+            let (left, right) = (Box::new(left), Box::new(right));
+            Code::Real(match op {
+                Op::Add => RealCode::Add(left, right),
+                Op::Subtract => RealCode::Subtract(left, right),
+                Op::Multiply => RealCode::Multiply(left, right),
+                _ => RealCode::Divide(left, right),
+            })
+        }
+    })
+}
+
+/// Operands of an operator that may be flattened.
+fn joined<V>(
+    left: BoolCode<V>,
+    right: BoolCode<V>,
+    parts: fn(BoolCode<V>) -> Result<Vec<BoolCode<V>>, BoolCode<V>>,
+) -> Vec<BoolCode<V>> {
+    let mut all = parts(left).unwrap_or_else(|other| vec![other]);
+    match parts(right) {
+        Ok(more) => all.extend(more),
+        Err(other) => all.push(other),
+    }
+    all
+}
+
+fn compare<V: Scalar>(test: Test, left: Code<V>, right: Code<V>, place: Place) -> Parsed<Code<V>> {
+    Ok(Code::Bool(match (left, right) {
+        (Code::Bool(left), Code::Bool(right)) if matches!(test, Test::Equal | Test::NotEqual) => {
+            let same = BoolCode::Iff(Box::new(left), Box::new(right));
+            if test == Test::Equal {
+                same
+            } else {
+                BoolCode::Not(Box::new(same))
+            }
+        }
+        (Code::Int(IntCode::Variable(slot)), Code::Int(IntCode::Const(value))) => {
+            BoolCode::Is(slot, test, value)
+        }
+        (Code::Int(left), Code::Int(right)) => {
+            BoolCode::Ints(test, Box::new(left), Box::new(right))
+        }
+        (left, right) => match (real(left), real(right)) {
+            (Some(left), Some(right)) => BoolCode::Reals(test, Box::new(left), Box::new(right)),
+            _ => return Err(TextError::new(place, "these cannot be compared")),
+        },
+    }))
+}
+
+fn choice<V: Scalar>(
+    condition: BoolCode<V>,
+    yes: Code<V>,
+    no: Code<V>,
+    place: Place,
+) -> Parsed<Code<V>> {
+    let condition = Box::new(condition);
+    Ok(match (yes, no) {
+        (Code::Bool(yes), Code::Bool(no)) => {
+            Code::Bool(BoolCode::If(condition, Box::new(yes), Box::new(no)))
+        }
+        (Code::Int(yes), Code::Int(no)) => {
+            Code::Int(IntCode::If(condition, Box::new(yes), Box::new(no)))
+        }
+        (yes, no) => match (real(yes), real(no)) {
+            (Some(yes), Some(no)) => {
+                Code::Real(RealCode::If(condition, Box::new(yes), Box::new(no)))
+            }
+            _ => {
+                return Err(TextError::new(
+                    place,
+                    "both sides of `:` must be of one type",
+                ));
+            }
+        },
+    })
+}
+
+fn call<V: Scalar>(function: Function, arguments: Vec<Code<V>>, place: Place) -> Parsed<Code<V>> {
+    let count = arguments.len();
+    let wanted = match function {
+        Function::Min | Function::Max => count.max(1),
+        Function::Floor | Function::Ceil | Function::Round => 1,
+        Function::Pow | Function::Mod | Function::Log => 2,
+    };
+    if count != wanted {
+        return Err(TextError::new(
+            place,
+            format!("this function takes {wanted} arguments, not {count}"),
+        ));
+    }
+    let ints: Option<Vec<IntCode<V>>> = arguments
+        .iter()
+        .map(|code| match code {
+            Code::Int(code) => Some(code.clone()),
+            _ => None,
+        })
+        .collect();
+    if let Some(mut ints) = ints {
+        return Ok(Code::Int(match function {
+            Function::Min => IntCode::Min(ints),
+            Function::Max => IntCode::Max(ints),
+            Function::Floor | Function::Ceil | Function::Round => ints.swap_remove(0),
+            Function::Pow | Function::Mod => {
+                let right = Box::new(ints.swap_remove(1));
+                let left = Box::new(ints.swap_remove(0));
+                if function == Function::Pow {
+                    IntCode::Power(left, right)
+                } else {
+                    IntCode::Modulo(left, right)
+                }
+            }
+            Function::Log => {
+                return logarithm(ints.into_iter().map(RealCode::Int).collect(), place);
+            }
+        }));
+    }
+    let Some(mut reals) = arguments
+        .into_iter()
+        .map(real)
+        .collect::<Option<Vec<RealCode<V>>>>()
+    else {
+        return Err(TextError::new(place, "this function takes numbers"));
+    };
+    Ok(match function {
+        Function::Min => Code::Real(RealCode::Min(reals)),
+        Function::Max => Code::Real(RealCode::Max(reals)),
+        Function::Floor => Code::Int(IntCode::Floor(Box::new(reals.swap_remove(0)))),
+        Function::Ceil => Code::Int(IntCode::Ceiling(Box::new(reals.swap_remove(0)))),
+        Function::Round => Code::Int(IntCode::Round(Box::new(reals.swap_remove(0)))),
+        Function::Pow => {
+            let right = Box::new(reals.swap_remove(1));
+            Code::Real(RealCode::Power(Box::new(reals.swap_remove(0)), right))
+        }
+        Function::Log => return logarithm(reals, place),
+        Function::Mod => {
+            return Err(TextError::new(place, "`mod` takes whole numbers"));
+        }
+    })
+}
+
+fn logarithm<V: Scalar>(mut arguments: Vec<RealCode<V>>, place: Place) -> Parsed<Code<V>> {
+    if V::EXACT {
+        return Err(failed(place, EvalError::NotRational));
+    }
+    let base = Box::new(arguments.swap_remove(1));
+    Ok(Code::Real(RealCode::Logarithm(
+        Box::new(arguments.swap_remove(0)),
+        base,
+    )))
+}

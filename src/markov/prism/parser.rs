@@ -1,0 +1,641 @@
+//! The parser of expressions and properties, by recursive descent.
+//!
+//! Precedence, loosest first: `U W R`; `X F G`; `? :`; `=>`; `<=>`; `|`; `&`; `!`; `= !=`; `< <= > >=`; `+ -`; `* /`;
+//! unary `-`. So `F "a" & "b"` is `F ("a" & "b")`, and a temporal operator under `&` needs parentheses.
+
+use super::super::text::{Place, TextError};
+use super::expr::{
+    Bounds, Compare, Expr, Filter, Function, Kind, Measure, Op, Quantifier, Relation, Structure,
+    Temporal, Until,
+};
+use super::token::{Lexeme, Token, tokens};
+
+/// How deep expressions may nest.
+const MAX_DEPTH: u32 = 250;
+
+/// A text being read.
+#[derive(Debug)]
+pub(super) struct Parser {
+    tokens: Vec<Lexeme>,
+    at: usize,
+    depth: u32,
+    /// Whether the operators of properties are words of the language here.
+    pub(super) properties: bool,
+}
+
+pub(super) type Parsed<T> = Result<T, TextError>;
+
+impl Parser {
+    pub(super) fn new(text: &str, properties: bool) -> Parsed<Parser> {
+        Ok(Parser {
+            tokens: tokens(text)?,
+            at: 0,
+            depth: 0,
+            properties,
+        })
+    }
+
+    pub(super) fn peek(&self) -> &Token {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, distance: usize) -> &Token {
+        let last = self.tokens.len() - 1;
+        &self.tokens[(self.at + distance).min(last)].token
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.tokens[self.at].place
+    }
+
+    /// Where the token at hand begins.
+    pub(super) fn start(&self) -> usize {
+        self.tokens[self.at].bytes.start
+    }
+
+    /// Where the token before it ended.
+    pub(super) fn end_of_last(&self) -> usize {
+        self.tokens[self.at.saturating_sub(1)].bytes.end
+    }
+
+    /// On which line the token before stood.
+    pub(super) fn line_of_last(&self) -> u32 {
+        self.tokens[self.at.saturating_sub(1)].place.line
+    }
+
+    pub(super) fn next(&mut self) -> Token {
+        let token = self.peek().clone();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub(super) fn is(&self, mark: &str) -> bool {
+        matches!(self.peek(), Token::Mark(found) if *found == mark)
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Name(found) if found == word)
+    }
+
+    pub(super) fn take(&mut self, mark: &str) -> bool {
+        let found = self.is(mark);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, mark: &str) -> Parsed<()> {
+        if self.take(mark) {
+            return Ok(());
+        }
+        Err(self.wrong(&format!("`{mark}`")))
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.take_word(word) {
+            return Ok(());
+        }
+        Err(self.wrong(&format!("`{word}`")))
+    }
+
+    pub(super) fn name(&mut self, what: &str) -> Parsed<String> {
+        match self.peek() {
+            Token::Name(name) => {
+                let name = name.clone();
+                self.next();
+                Ok(name)
+            }
+            _ => Err(self.wrong(what)),
+        }
+    }
+
+    pub(super) fn text(&mut self, what: &str) -> Parsed<String> {
+        match self.peek() {
+            Token::Text(text) => {
+                let text = text.clone();
+                self.next();
+                Ok(text)
+            }
+            _ => Err(self.wrong(what)),
+        }
+    }
+
+    pub(super) fn wrong(&self, expected: &str) -> TextError {
+        TextError::new(
+            self.place(),
+            format!("expected {expected}, found {}", self.peek()),
+        )
+    }
+
+    /// An expression of any kind, a condition with `||` excepted.
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(TextError::new(
+                self.place(),
+                format!("this expression nests deeper than {MAX_DEPTH} levels"),
+            ));
+        }
+        let found = self.until();
+        self.depth -= 1;
+        found
+    }
+
+    fn until(&mut self) -> Parsed<Expr> {
+        let left = self.temporal()?;
+        let which = match self.peek() {
+            Token::Name(name) if self.properties => match name.as_str() {
+                "U" => Until::Until,
+                "W" => Until::Unless,
+                "R" => Until::Release,
+                _ => return Ok(left),
+            },
+            _ => return Ok(left),
+        };
+        let place = self.place();
+        self.next();
+        let bounds = self.bounds()?;
+        // `a U b U c` is `a U (b U c)`, as usual.
+        let right = self.nested(Parser::until)?;
+        Ok(Expr {
+            kind: Kind::Until(which, Box::new(left), bounds, Box::new(right)),
+            place,
+        })
+    }
+
+    /// A step down that counts for the depth.
+    fn nested(&mut self, parse: fn(&mut Parser) -> Parsed<Expr>) -> Parsed<Expr> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(TextError::new(
+                self.place(),
+                format!("this expression nests deeper than {MAX_DEPTH} levels"),
+            ));
+        }
+        let found = parse(self);
+        self.depth -= 1;
+        found
+    }
+
+    fn temporal(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        let word = match self.peek() {
+            Token::Name(name) if self.properties => name.as_str(),
+            _ => return self.choice(),
+        };
+        let kind = match word {
+            "X" => {
+                self.next();
+                Kind::Next(Box::new(self.nested(Parser::temporal)?))
+            }
+            "F" | "G" => {
+                let which = if word == "F" {
+                    Temporal::Finally
+                } else {
+                    Temporal::Globally
+                };
+                self.next();
+                let bounds = self.bounds()?;
+                Kind::Unary(which, bounds, Box::new(self.nested(Parser::temporal)?))
+            }
+            _ => return self.choice(),
+        };
+        Ok(Expr { kind, place })
+    }
+
+    /// `<=k`, `<k`, `>=k`, `>k`, `=k`, `[l,u]`, or nothing.
+    fn bounds(&mut self) -> Parsed<Bounds> {
+        let mut bounds = Bounds::default();
+        let mark = match self.peek() {
+            Token::Mark(mark @ ("<=" | "<" | ">=" | ">" | "=" | "[")) => *mark,
+            _ => return Ok(bounds),
+        };
+        self.next();
+        let first = Box::new(self.nested(Parser::sum)?);
+        match mark {
+            "<=" => bounds.upper = Some((first, false)),
+            "<" => bounds.upper = Some((first, true)),
+            ">=" => bounds.lower = Some((first, false)),
+            ">" => bounds.lower = Some((first, true)),
+            "=" => {
+                bounds.lower = Some((first.clone(), false));
+                bounds.upper = Some((first, false));
+            }
+            _ => {
+                self.expect(",")?;
+                let second = Box::new(self.nested(Parser::sum)?);
+                self.expect("]")?;
+                bounds.lower = Some((first, false));
+                bounds.upper = Some((second, false));
+            }
+        }
+        Ok(bounds)
+    }
+
+    fn choice(&mut self) -> Parsed<Expr> {
+        let condition = self.implies()?;
+        let place = self.place();
+        // `P=?` is not the beginning of a choice.
+        if !self.take("?") {
+            return Ok(condition);
+        }
+        let yes = self.nested(Parser::choice)?;
+        self.expect(":")?;
+        let no = self.nested(Parser::choice)?;
+        Ok(Expr {
+            kind: Kind::If(Box::new(condition), Box::new(yes), Box::new(no)),
+            place,
+        })
+    }
+
+    fn chain(
+        &mut self,
+        operand: fn(&mut Parser) -> Parsed<Expr>,
+        operator: fn(&Token) -> Option<Op>,
+    ) -> Parsed<Expr> {
+        let mut left = operand(self)?;
+        let mut links = 0;
+        while let Some(op) = operator(self.peek()) {
+            let place = self.place();
+            self.next();
+            let right = operand(self)?;
+            left = Expr {
+                kind: Kind::Binary(op, Box::new(left), Box::new(right)),
+                place,
+            };
+            // A long chain is a deep tree on its left side.
+            links += 1;
+            if links > 8 * MAX_DEPTH {
+                return Err(TextError::new(
+                    place,
+                    format!(
+                        "this chain of operators has more than {} links",
+                        8 * MAX_DEPTH
+                    ),
+                )
+                .help("group it with parentheses"));
+            }
+        }
+        Ok(left)
+    }
+
+    fn implies(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::iff, |token| {
+            (*token == Token::Mark("=>")).then_some(Op::Implies)
+        })
+    }
+
+    fn iff(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::or, |token| {
+            (*token == Token::Mark("<=>")).then_some(Op::Iff)
+        })
+    }
+
+    fn or(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::and, |token| {
+            (*token == Token::Mark("|")).then_some(Op::Or)
+        })
+    }
+
+    fn and(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::not, |token| {
+            (*token == Token::Mark("&")).then_some(Op::And)
+        })
+    }
+
+    fn not(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        if !self.take("!") {
+            return self.equality();
+        }
+        Ok(Expr {
+            kind: Kind::Not(Box::new(self.nested(Parser::not)?)),
+            place,
+        })
+    }
+
+    fn equality(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::comparison, |token| match token {
+            Token::Mark("=") => Some(Op::Equal),
+            Token::Mark("!=") => Some(Op::NotEqual),
+            _ => None,
+        })
+    }
+
+    fn comparison(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::sum, |token| relation(token).map(Op::Compare))
+    }
+
+    fn sum(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::product, |token| match token {
+            Token::Mark("+") => Some(Op::Add),
+            Token::Mark("-") => Some(Op::Subtract),
+            _ => None,
+        })
+    }
+
+    fn product(&mut self) -> Parsed<Expr> {
+        self.chain(Parser::minus, |token| match token {
+            Token::Mark("*") => Some(Op::Multiply),
+            Token::Mark("/") => Some(Op::Divide),
+            _ => None,
+        })
+    }
+
+    fn minus(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        if !self.take("-") {
+            return self.primary();
+        }
+        Ok(Expr {
+            kind: Kind::Minus(Box::new(self.nested(Parser::minus)?)),
+            place,
+        })
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let place = self.place();
+        let kind = match self.peek().clone() {
+            Token::Int(number) => {
+                self.next();
+                Kind::Int(number)
+            }
+            Token::Real(text) => {
+                self.next();
+                Kind::Real(text)
+            }
+            Token::Text(text) if self.properties => {
+                self.next();
+                Kind::Label(text)
+            }
+            Token::Mark("(") => {
+                self.next();
+                let inner = self.expr()?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            Token::Name(name) => return self.word(name, place),
+            _ => return Err(self.wrong("an expression")),
+        };
+        Ok(Expr { kind, place })
+    }
+
+    /// What a word begins: an operator of properties, a function, or a name.
+    fn word(&mut self, name: String, place: Place) -> Parsed<Expr> {
+        if self.properties
+            && let Some(kind) = self.operator(&name)?
+        {
+            return Ok(Expr { kind, place });
+        }
+        self.next();
+        let kind = match name.as_str() {
+            "true" => Kind::Bool(true),
+            "false" => Kind::Bool(false),
+            // The old form: func(name, …).
+            "func" if self.take("(") => {
+                let name = self.name("the name of a function")?;
+                let Some(function) = function(&name) else {
+                    return Err(no_function(&name, place));
+                };
+                self.expect(",")?;
+                Kind::Call(function, self.arguments()?)
+            }
+            _ if self.is("(") => {
+                let Some(function) = function(&name) else {
+                    return Err(no_function(&name, place));
+                };
+                self.next();
+                Kind::Call(function, self.arguments()?)
+            }
+            _ => Kind::Name(name),
+        };
+        Ok(Expr { kind, place })
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+        let mut found = vec![self.expr()?];
+        while self.take(",") {
+            found.push(self.expr()?);
+        }
+        self.expect(")")?;
+        Ok(found)
+    }
+
+    /// An operator of properties, if the word at hand begins one.
+    fn operator(&mut self, name: &str) -> Parsed<Option<Kind>> {
+        Ok(Some(match name {
+            "P" | "Pmin" | "Pmax" => {
+                self.next();
+                let compare = self.compare()?;
+                self.expect("[")?;
+                let path = self.expr()?;
+                let given = if self.take("||") {
+                    Some(Box::new(self.expr()?))
+                } else {
+                    None
+                };
+                self.expect("]")?;
+                Kind::Probability(compare, Box::new(path), given)
+            }
+            "S" | "LRA" => {
+                self.next();
+                let compare = self.compare()?;
+                self.expect("[")?;
+                let of = self.expr()?;
+                self.expect("]")?;
+                Kind::Steady(compare, Box::new(of))
+            }
+            "R" | "Rmin" | "Rmax" | "T" | "Tmin" | "Tmax" if name != "T" || !self.is_plain(1) => {
+                self.reward()?
+            }
+            "A" | "E" if *self.ahead(1) == Token::Mark("[") => {
+                self.next();
+                self.next();
+                let of = self.expr()?;
+                self.expect("]")?;
+                let quantifier = if name == "A" {
+                    Quantifier::All
+                } else {
+                    Quantifier::Exists
+                };
+                Kind::Paths(quantifier, Box::new(of))
+            }
+            "filter" if *self.ahead(1) == Token::Mark("(") => self.filter()?,
+            "multi" if *self.ahead(1) == Token::Mark("(") => {
+                return Err(TextError::new(
+                    self.place(),
+                    "multi-objective properties are about choices, and a chain has none",
+                ));
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Whether what follows cannot continue an operator, so that the word is a name.
+    fn is_plain(&self, distance: usize) -> bool {
+        !matches!(self.ahead(distance), Token::Mark("{"))
+            && !(*self.ahead(distance) == Token::Mark("=")
+                && *self.ahead(distance + 1) == Token::Mark("?"))
+    }
+
+    fn compare(&mut self) -> Parsed<Compare> {
+        // `Pmin=?` and `Pmax=?` were read with their word; `P min=?` is Storm's old spelling.
+        let _ = self.take_word("min") || self.take_word("max");
+        if self.is("=") && *self.ahead(1) == Token::Mark("?") {
+            self.next();
+            self.next();
+            return Ok(Compare::Value);
+        }
+        let Some(relation) = relation(self.peek()) else {
+            return Err(self.wrong("`=?` or a bound such as `>=0.5`"));
+        };
+        self.next();
+        Ok(Compare::Bound(relation, Box::new(self.sum()?)))
+    }
+
+    fn reward(&mut self) -> Parsed<Kind> {
+        self.next();
+        let mut structure = None;
+        if self.take("[") {
+            // Storm's `R[exp]`; only expectations are known.
+            if !self.take_word("exp") {
+                return Err(self.wrong("`exp`, the only kind of reward operator that is supported"));
+            }
+            self.expect("]")?;
+        }
+        if self.take("{") {
+            structure = Some(match self.next() {
+                Token::Text(name) => Structure::Name(name),
+                Token::Int(index) => Structure::Index(index),
+                _ => {
+                    self.at -= 1;
+                    return Err(
+                        self.wrong("the name of a reward structure in quotes, or its number")
+                    );
+                }
+            });
+            self.expect("}")?;
+        }
+        let compare = self.compare()?;
+        self.expect("[")?;
+        let measure = match self.peek().clone() {
+            Token::Name(word) => match (word.as_str(), self.ahead(1)) {
+                ("C", Token::Mark(mark @ ("<=" | "<"))) => {
+                    let strict = *mark == "<";
+                    self.next();
+                    self.next();
+                    Measure::Cumulative(self.sum()?, strict)
+                }
+                ("C", _) => {
+                    self.next();
+                    Measure::Total
+                }
+                ("I", _) => {
+                    self.next();
+                    self.expect("=")?;
+                    Measure::Instantaneous(self.sum()?)
+                }
+                ("S" | "LRA", Token::Mark("]")) => {
+                    self.next();
+                    Measure::Steady
+                }
+                ("F", _) => {
+                    let place = self.place();
+                    self.next();
+                    if !self.bounds()?.is_none() {
+                        return Err(TextError::new(
+                            place,
+                            "rewards until a set is reached within a bound are not supported",
+                        )
+                        .help("rewards of a number of steps are written `C<=k`"));
+                    }
+                    Measure::Reach(self.temporal()?)
+                }
+                _ => return Err(self.wrong("`F`, `C`, `C<=k`, `I=k` or `S`")),
+            },
+            _ => return Err(self.wrong("`F`, `C`, `C<=k`, `I=k` or `S`")),
+        };
+        self.expect("]")?;
+        Ok(Kind::Reward(structure, compare, Box::new(measure)))
+    }
+
+    fn filter(&mut self) -> Parsed<Kind> {
+        self.next();
+        self.next();
+        let place = self.place();
+        let word = if self.take("&") {
+            "forall".to_owned()
+        } else if self.take("|") {
+            "exists".to_owned()
+        } else {
+            self.name("what the filter does, such as `max` or `forall`")?
+        };
+        let filter = match word.as_str() {
+            "min" => Filter::Min,
+            "max" => Filter::Max,
+            "avg" => Filter::Average,
+            "sum" => Filter::Sum,
+            "count" => Filter::Count,
+            "forall" => Filter::ForAll,
+            "exists" => Filter::Exists,
+            "first" => Filter::First,
+            "state" => Filter::State,
+            "range" => Filter::Range,
+            "print" | "printall" => Filter::Print,
+            _ => {
+                return Err(TextError::new(place, format!("there is no filter `{word}`")).help(
+                    "filters are min, max, avg, sum, count, range, forall, exists, first, state and print",
+                ));
+            }
+        };
+        self.expect(",")?;
+        let of = self.expr()?;
+        let states = if self.take(",") {
+            Some(Box::new(self.expr()?))
+        } else {
+            None
+        };
+        self.expect(")")?;
+        Ok(Kind::Filter(filter, Box::new(of), states))
+    }
+}
+
+fn relation(token: &Token) -> Option<Relation> {
+    Some(match token {
+        Token::Mark("<") => Relation::Less,
+        Token::Mark("<=") => Relation::LessEqual,
+        Token::Mark(">") => Relation::Greater,
+        Token::Mark(">=") => Relation::GreaterEqual,
+        _ => return None,
+    })
+}
+
+fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "min" => Function::Min,
+        "max" => Function::Max,
+        "floor" => Function::Floor,
+        "ceil" => Function::Ceil,
+        "round" => Function::Round,
+        "pow" => Function::Pow,
+        "mod" => Function::Mod,
+        "log" => Function::Log,
+        _ => return None,
+    })
+}
+
+fn no_function(name: &str, place: Place) -> TextError {
+    TextError::new(place, format!("there is no function `{name}`"))
+        .help("functions are min, max, floor, ceil, round, pow, mod and log")
+}

@@ -1,0 +1,469 @@
+//! The numbers that the engine computes with: doubles whose rounding is accounted for, or exact rationals.
+//!
+//! All algorithms are written once over [`Scalar`]. What they compute is an [`Estimate`]: for rationals the number itself,
+//! for doubles a value with a bound on how far the true result can be from it. Everything that the engine solves is a sum
+//! of products and quotients of numbers that are not negative, so a rounding error is a *relative* error of a known number
+//! of units in the last place, whatever the condition of the system; subtraction, which would lose digits, does not occur.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+/// Half a unit in the last place of 1: the relative error of one operation on doubles.
+pub const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// Below this, products may have lost digits to underflow; the loss is far below this number again.
+const TINY: f64 = 1e-250;
+
+/// A number of the engine: not negative, except for thresholds in properties.
+pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
+    /// What the engine computes: such a number and how far off it may be.
+    type Estimate: Estimate<Self>;
+
+    /// Whether arithmetic is exact.
+    const EXACT: bool;
+
+    /// 0.
+    fn zero() -> Self;
+    /// 1.
+    fn one() -> Self;
+    /// Whether it is 0.
+    fn is_zero(&self) -> bool;
+    /// The sum.
+    fn plus(&self, other: &Self) -> Self;
+    /// The difference.
+    fn minus(&self, other: &Self) -> Self;
+    /// The product.
+    fn times(&self, other: &Self) -> Self;
+    /// The quotient; the divisor is not 0.
+    fn over(&self, other: &Self) -> Self;
+    /// Adds a product in place.
+    fn accumulate(&mut self, left: &Self, right: &Self);
+    /// The nearest number of this kind.
+    fn from_rational(number: &BigRational) -> Self;
+    /// The number that a double stands for, which must be finite.
+    fn from_f64(number: f64) -> Self;
+    /// The number as an exact fraction; none if it is not finite.
+    fn to_rational(&self) -> Option<BigRational>;
+    /// The nearest double.
+    fn to_f64(&self) -> f64;
+    /// Reads `0.25`, `1e-3` or `1/4`; none if it is not a finite number.
+    fn parse(text: &str) -> Option<Self>;
+    /// The largest whole number that is not above; none beyond 64 bits.
+    fn floor(&self) -> Option<i64>;
+    /// A power; none where it is no number of this kind.
+    fn power(&self, exponent: &Self) -> Option<Self>;
+    /// A logarithm; none where it is no number of this kind.
+    fn logarithm(&self, base: &Self) -> Option<Self>;
+    /// The text that reads back as the same number.
+    fn text(&self) -> String;
+}
+
+/// A number and a bound on its error.
+///
+/// **Invariant:** an estimate whose error is 0 is exactly the number meant.
+pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
+    /// A number without an error.
+    fn exact(value: V) -> Self;
+    /// The number itself, the best guess.
+    fn value(&self) -> &V;
+    /// What the true number is at least.
+    fn lower(&self) -> V;
+    /// What the true number is at most.
+    fn upper(&self) -> V;
+    /// Whether it is exactly 0.
+    fn is_zero(&self) -> bool;
+    /// Whether it is exactly 1.
+    fn is_one(&self) -> bool;
+    /// Whether its error is 0.
+    fn is_exact(&self) -> bool;
+    /// Adds another estimate times an exact weight; the rounding of the sum is added by [`Estimate::rounded`].
+    fn accumulate(&mut self, weight: &V, other: &Self);
+    /// Divides by a number that is not 0.
+    fn divide(&mut self, divisor: &V);
+    /// Accounts for the rounding of so many operations, each of which may be off by one [`UNIT`] of the result.
+    fn rounded(self, operations: f64) -> Self;
+    /// Between two bounds; the value is what lies in the middle.
+    fn between(lower: V, upper: V) -> Self;
+    /// The same value with an error enlarged by an absolute amount.
+    fn widened(self, error: f64) -> Self;
+}
+
+/// A double that is at most `error` away from the number meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Approx {
+    /// The computed number.
+    pub value: f64,
+    /// The bound on its absolute error.
+    pub error: f64,
+}
+
+impl Estimate<f64> for Approx {
+    #[inline]
+    fn exact(value: f64) -> Approx {
+        Approx { value, error: 0.0 }
+    }
+
+    #[inline]
+    fn value(&self) -> &f64 {
+        &self.value
+    }
+
+    fn lower(&self) -> f64 {
+        if self.error == 0.0 {
+            return self.value;
+        }
+        // One step outwards covers the rounding of this very subtraction; no number here is negative.
+        (self.value - self.error).next_down().max(0.0)
+    }
+
+    fn upper(&self) -> f64 {
+        if self.error == 0.0 {
+            return self.value;
+        }
+        (self.value + self.error).next_up()
+    }
+
+    #[inline]
+    fn is_zero(&self) -> bool {
+        self.value == 0.0 && self.error == 0.0
+    }
+
+    #[inline]
+    fn is_one(&self) -> bool {
+        self.value == 1.0 && self.error == 0.0
+    }
+
+    #[inline]
+    fn is_exact(&self) -> bool {
+        self.error == 0.0
+    }
+
+    #[inline]
+    fn accumulate(&mut self, weight: &f64, other: &Approx) {
+        self.value += weight * other.value;
+        self.error += weight * other.error;
+    }
+
+    #[inline]
+    fn divide(&mut self, divisor: &f64) {
+        self.value /= divisor;
+        self.error /= divisor;
+    }
+
+    #[inline]
+    fn rounded(self, operations: f64) -> Approx {
+        // The error is itself a rounded sum of as many terms; a factor of 1 + 2^-20 is more than that rounding.
+        let slack = if self.value < TINY { TINY } else { 0.0 };
+        Approx {
+            value: self.value,
+            error: (self.error + self.value * (operations * UNIT)) * (1.0 + 1e-6) + slack,
+        }
+    }
+
+    fn between(lower: f64, upper: f64) -> Approx {
+        if lower == upper {
+            return Approx::exact(lower);
+        }
+        let value = lower + (upper - lower) / 2.0;
+        Approx {
+            value,
+            error: (upper - value).max(value - lower).next_up(),
+        }
+    }
+
+    fn widened(self, error: f64) -> Approx {
+        Approx {
+            value: self.value,
+            error: self.error + error,
+        }
+    }
+}
+
+impl Scalar for f64 {
+    type Estimate = Approx;
+    const EXACT: bool = false;
+
+    #[inline]
+    fn zero() -> f64 {
+        0.0
+    }
+
+    #[inline]
+    fn one() -> f64 {
+        1.0
+    }
+
+    #[inline]
+    fn is_zero(&self) -> bool {
+        *self == 0.0
+    }
+
+    #[inline]
+    fn plus(&self, other: &f64) -> f64 {
+        self + other
+    }
+
+    #[inline]
+    fn minus(&self, other: &f64) -> f64 {
+        self - other
+    }
+
+    #[inline]
+    fn times(&self, other: &f64) -> f64 {
+        self * other
+    }
+
+    #[inline]
+    fn over(&self, other: &f64) -> f64 {
+        self / other
+    }
+
+    #[inline]
+    fn accumulate(&mut self, left: &f64, right: &f64) {
+        *self += left * right;
+    }
+
+    fn from_rational(number: &BigRational) -> f64 {
+        ToPrimitive::to_f64(number).unwrap_or(f64::NAN)
+    }
+
+    fn from_f64(number: f64) -> f64 {
+        number
+    }
+
+    fn to_rational(&self) -> Option<BigRational> {
+        BigRational::from_float(*self)
+    }
+
+    fn to_f64(&self) -> f64 {
+        *self
+    }
+
+    fn parse(text: &str) -> Option<f64> {
+        let number = match text.split_once('/') {
+            Some((over, under)) => {
+                match (over.trim().parse::<f64>(), under.trim().parse::<f64>()) {
+                    // Integers below 2^53 are exact, and so the quotient is the nearest double.
+                    (Ok(over), Ok(under))
+                        if over.abs() < 9e15 && under.abs() < 9e15 && under != 0.0 =>
+                    {
+                        over / under
+                    }
+                    _ => f64::from_rational(&parse_rational(text)?),
+                }
+            }
+            None => text.parse().ok()?,
+        };
+        number.is_finite().then_some(number)
+    }
+
+    fn floor(&self) -> Option<i64> {
+        let floor = f64::floor(*self);
+        (floor.abs() < 9e18).then_some(floor as i64)
+    }
+
+    fn power(&self, exponent: &f64) -> Option<f64> {
+        let power = self.powf(*exponent);
+        power.is_finite().then_some(power)
+    }
+
+    fn logarithm(&self, base: &f64) -> Option<f64> {
+        let logarithm = self.log(*base);
+        logarithm.is_finite().then_some(logarithm)
+    }
+
+    fn text(&self) -> String {
+        format!("{self:?}").trim_end_matches(".0").to_owned()
+    }
+}
+
+impl Estimate<BigRational> for BigRational {
+    fn exact(value: BigRational) -> BigRational {
+        value
+    }
+
+    fn value(&self) -> &BigRational {
+        self
+    }
+
+    fn lower(&self) -> BigRational {
+        self.clone()
+    }
+
+    fn upper(&self) -> BigRational {
+        self.clone()
+    }
+
+    fn is_zero(&self) -> bool {
+        Zero::is_zero(self)
+    }
+
+    fn is_one(&self) -> bool {
+        One::is_one(self)
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn accumulate(&mut self, weight: &BigRational, other: &BigRational) {
+        Scalar::accumulate(self, weight, other);
+    }
+
+    fn divide(&mut self, divisor: &BigRational) {
+        *self /= divisor;
+    }
+
+    fn rounded(self, _: f64) -> BigRational {
+        self
+    }
+
+    fn between(lower: BigRational, upper: BigRational) -> BigRational {
+        (lower + upper) / BigRational::from_integer(BigInt::from(2))
+    }
+
+    fn widened(self, _: f64) -> BigRational {
+        self
+    }
+}
+
+impl Scalar for BigRational {
+    type Estimate = BigRational;
+    const EXACT: bool = true;
+
+    fn zero() -> BigRational {
+        Zero::zero()
+    }
+
+    fn one() -> BigRational {
+        One::one()
+    }
+
+    fn is_zero(&self) -> bool {
+        Zero::is_zero(self)
+    }
+
+    fn plus(&self, other: &BigRational) -> BigRational {
+        self + other
+    }
+
+    fn minus(&self, other: &BigRational) -> BigRational {
+        self - other
+    }
+
+    fn times(&self, other: &BigRational) -> BigRational {
+        self * other
+    }
+
+    fn over(&self, other: &BigRational) -> BigRational {
+        self / other
+    }
+
+    fn accumulate(&mut self, left: &BigRational, right: &BigRational) {
+        if !Zero::is_zero(left) && !Zero::is_zero(right) {
+            *self += left * right;
+        }
+    }
+
+    fn from_rational(number: &BigRational) -> BigRational {
+        number.clone()
+    }
+
+    fn from_f64(number: f64) -> BigRational {
+        BigRational::from_float(number).unwrap_or_default()
+    }
+
+    fn to_rational(&self) -> Option<BigRational> {
+        Some(self.clone())
+    }
+
+    fn to_f64(&self) -> f64 {
+        rational_to_f64(self)
+    }
+
+    fn parse(text: &str) -> Option<BigRational> {
+        parse_rational(text)
+    }
+
+    fn floor(&self) -> Option<i64> {
+        BigRational::floor(self).to_integer().to_i64()
+    }
+
+    fn power(&self, exponent: &BigRational) -> Option<BigRational> {
+        let exponent = exponent
+            .is_integer()
+            .then(|| exponent.to_integer().to_i32())??;
+        // Larger powers of anything but 0 and 1 would not fit into memory.
+        if exponent.unsigned_abs() > 100_000 || (exponent < 0 && Zero::is_zero(self)) {
+            return None;
+        }
+        Some(self.pow(exponent))
+    }
+
+    fn logarithm(&self, _: &BigRational) -> Option<BigRational> {
+        None
+    }
+
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// The nearest double of a fraction whose parts may be far outside the range of doubles.
+fn rational_to_f64(number: &BigRational) -> f64 {
+    if let Some(near) = ToPrimitive::to_f64(number).filter(|near| near.is_finite()) {
+        return near;
+    }
+    if number.is_negative() {
+        f64::NEG_INFINITY
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// The largest exponent of ten that a decimal may have; beyond it a short text would make a huge number.
+const MAX_EXPONENT: i64 = 5000;
+
+/// Reads a decimal or a fraction of two of them exactly; none if it is neither.
+pub fn parse_rational(text: &str) -> Option<BigRational> {
+    if let Some((over, under)) = text.split_once('/') {
+        let (over, under) = (parse_decimal(over.trim())?, parse_decimal(under.trim())?);
+        return (!Zero::is_zero(&under)).then(|| over / under);
+    }
+    parse_decimal(text)
+}
+
+fn parse_decimal(text: &str) -> Option<BigRational> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    if exponent.abs() > MAX_EXPONENT {
+        return None;
+    }
+    let (sign, digits) = match mantissa.as_bytes().first()? {
+        b'-' => (-1, &mantissa[1..]),
+        b'+' => (1, &mantissa[1..]),
+        _ => (1, mantissa),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let all: String = [whole, fraction].concat();
+    if !all.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number = BigRational::from_integer(all.parse::<BigInt>().ok()? * sign);
+    let shift = exponent - i64::try_from(fraction.len()).ok()?;
+    let power = BigRational::from_integer(num_traits::pow(
+        BigInt::from(10),
+        usize::try_from(shift.unsigned_abs()).ok()?,
+    ));
+    Some(if shift < 0 {
+        number / power
+    } else {
+        number * power
+    })
+}

@@ -1,0 +1,111 @@
+//! One strongly connected component as a system of its own.
+
+use super::super::scalar::{Estimate, Scalar};
+use super::Problem;
+
+/// A component with what leaves it folded into a right-hand side.
+///
+/// # Shape
+/// Members are numbered from 0 in the order in which the search gave them. Row `u` holds the transitions to *other*
+/// members; the loop at a state is left out, because only what leaves a state counts.
+#[derive(Debug)]
+pub(super) struct Block<V: Scalar> {
+    /// Where each row begins in `targets` and `weights`, and the end.
+    pub(super) rows: Vec<u32>,
+    /// Members that the transitions lead to.
+    pub(super) targets: Vec<u32>,
+    /// Their probabilities.
+    pub(super) weights: Vec<V>,
+    /// The probability of leaving the component, by member.
+    pub(super) leaving: Vec<V>,
+    /// What leaving and visiting adds, by member.
+    pub(super) rhs: Vec<V::Estimate>,
+    /// How many transitions leave the component.
+    pub(super) exits: usize,
+    /// The value of all members, if the exits all agree on exactly 0 or 1.
+    pub(super) constant: Option<V>,
+}
+
+impl<V: Scalar> Block<V> {
+    /// Cuts a component out. `local` is scratch, all `u32::MAX` before and after.
+    pub(super) fn new(
+        problem: &Problem<'_, V>,
+        members: &[u32],
+        local: &mut [u32],
+        x: &[V::Estimate],
+    ) -> Block<V> {
+        for (at, &state) in members.iter().enumerate() {
+            local[state as usize] = at as u32;
+        }
+        let mut block = Block {
+            rows: Vec::with_capacity(members.len() + 1),
+            targets: Vec::new(),
+            weights: Vec::new(),
+            leaving: Vec::with_capacity(members.len()),
+            rhs: Vec::with_capacity(members.len()),
+            exits: 0,
+            constant: None,
+        };
+        block.rows.push(0);
+        let (mut zeros, mut ones, mut earns) = (0, 0, false);
+        for &state in members {
+            let mut leaving = V::zero();
+            let mut rhs = V::Estimate::exact(V::zero());
+            let mut count = 0;
+            if let Some(reward) = problem.reward.get(state as usize) {
+                earns |= !reward.is_zero();
+                rhs.accumulate(reward, &V::Estimate::exact(V::one()));
+            }
+            for (target, probability) in problem.chain.row(state) {
+                let at = local[target as usize];
+                if target == state {
+                    continue;
+                }
+                if at != u32::MAX {
+                    block.targets.push(at);
+                    block.weights.push(probability.clone());
+                    continue;
+                }
+                let next = &x[target as usize];
+                count += 1;
+                zeros += usize::from(next.is_zero());
+                ones += usize::from(next.is_one());
+                leaving = leaving.plus(probability);
+                rhs.accumulate(probability, next);
+            }
+            block.rows.push(block.targets.len() as u32);
+            block.leaving.push(leaving);
+            block.rhs.push(if rhs.is_zero() {
+                rhs
+            } else {
+                rhs.rounded(count as f64 + 2.0)
+            });
+            block.exits += count;
+        }
+        for &state in members {
+            local[state as usize] = u32::MAX;
+        }
+        if block.exits > 0 && !earns {
+            if zeros == block.exits {
+                block.constant = Some(V::zero());
+            } else if ones == block.exits && problem.reward.is_empty() {
+                block.constant = Some(V::one());
+            }
+        }
+        block
+    }
+
+    /// The number of members.
+    pub(super) fn len(&self) -> usize {
+        self.leaving.len()
+    }
+
+    /// The transitions of a member to others.
+    pub(super) fn row(&self, member: usize) -> impl Iterator<Item = (u32, &V)> {
+        let range = self.rows[member] as usize..self.rows[member + 1] as usize;
+        self.targets[range.clone()]
+            .iter()
+            .copied()
+            .zip(&self.weights[range])
+    }
+}

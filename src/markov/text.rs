@@ -1,0 +1,50 @@
+//! Places in texts, and what is wrong there.
+
+/// A place in a text, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+impl Place {
+    /// The first character of a line.
+    pub fn line(line: usize) -> Place {
+        Place {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: 1,
+        }
+    }
+}
+
+/// What is wrong with a model or a property, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}:{}: {message}", place.line, place.column)]
+pub struct TextError {
+    /// Where.
+    pub place: Place,
+    /// What, in one clause.
+    pub message: String,
+    /// What to do about it, where that is known.
+    pub help: Option<String>,
+}
+
+impl TextError {
+    /// An error without advice.
+    pub fn new(place: Place, message: impl Into<String>) -> TextError {
+        TextError {
+            place,
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> TextError {
+        self.help = Some(help.into());
+        self
+    }
+}

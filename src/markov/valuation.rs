@@ -1,0 +1,147 @@
+//! What states stand for: values of variables, packed into words.
+
+/// A variable of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its smallest value; 0 for a truth value.
+    pub low: i64,
+    /// Its largest value; 1 for a truth value.
+    pub high: i64,
+    /// Whether it is a truth value.
+    pub is_bool: bool,
+}
+
+/// Where a variable lies in a packed state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    word: u32,
+    shift: u32,
+    mask: u64,
+    low: i64,
+}
+
+impl Slot {
+    /// The variable's value in a packed state.
+    #[inline]
+    pub fn get(self, state: &[u64]) -> i64 {
+        (((state[self.word as usize] >> self.shift) & self.mask) as i64).wrapping_add(self.low)
+    }
+
+    /// Sets the variable, whose new value is within its range.
+    #[inline]
+    pub fn set(self, state: &mut [u64], value: i64) {
+        let word = &mut state[self.word as usize];
+        *word = (*word & !(self.mask << self.shift))
+            | ((value.wrapping_sub(self.low) as u64 & self.mask) << self.shift);
+    }
+}
+
+/// The values of all variables in all states.
+#[derive(Clone, Debug)]
+pub struct Valuations {
+    variables: Vec<Variable>,
+    slots: Vec<Slot>,
+    words: usize,
+    states: Vec<u64>,
+}
+
+impl Valuations {
+    /// No states yet, over these variables.
+    pub fn new(variables: Vec<Variable>) -> Valuations {
+        let mut slots = Vec::with_capacity(variables.len());
+        let (mut word, mut used) = (0, 0);
+        for variable in &variables {
+            let span = variable.high.wrapping_sub(variable.low) as u64;
+            let bits = 64 - span.leading_zeros();
+            if used + bits > 64 {
+                word += 1;
+                used = 0;
+            }
+            let mask = if bits == 64 {
+                u64::MAX
+            } else {
+                (1 << bits) - 1
+            };
+            slots.push(Slot {
+                word,
+                shift: used.min(63),
+                mask,
+                low: variable.low,
+            });
+            used += bits;
+        }
+        Valuations {
+            variables,
+            slots,
+            words: word as usize + 1,
+            states: Vec::new(),
+        }
+    }
+
+    /// The variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Where each variable lies.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// How many words a state takes.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.states.len() / self.words
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Adds a packed state.
+    pub fn push(&mut self, state: &[u64]) {
+        self.states.extend_from_slice(state);
+    }
+
+    /// A packed state.
+    #[inline]
+    pub fn state(&self, state: u32) -> &[u64] {
+        &self.states[state as usize * self.words..][..self.words]
+    }
+
+    /// The value of a variable in a state.
+    pub fn value(&self, state: u32, variable: usize) -> i64 {
+        self.slots[variable].get(self.state(state))
+    }
+
+    /// The values of all variables in a state.
+    pub fn values(&self, state: u32) -> Vec<i64> {
+        let packed = self.state(state);
+        self.slots.iter().map(|slot| slot.get(packed)).collect()
+    }
+
+    /// The state as people read it: `s=3 & done=true`.
+    pub fn text(&self, state: u32) -> String {
+        let parts: Vec<String> = self
+            .variables
+            .iter()
+            .enumerate()
+            .map(|(at, variable)| {
+                let value = self.value(state, at);
+                match (variable.is_bool, value) {
+                    (true, 0) => format!("!{}", variable.name),
+                    (true, _) => variable.name.clone(),
+                    (false, _) => format!("{}={value}", variable.name),
+                }
+            })
+            .collect();
+        parts.join(" & ")
+    }
+}
