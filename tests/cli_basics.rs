@@ -33,7 +33,7 @@ fn version_and_help_go_to_the_output() {
 
 #[test]
 fn a_verb_that_is_not_built_says_so() {
-    for verb in ["learn", "query", "monitor", "lsp"] {
+    for verb in ["learn", "monitor", "lsp"] {
         let (code, out, err) = guard(&[verb, "x.guard"]);
         assert_eq!((code, out.as_str()), (2, ""));
         assert!(

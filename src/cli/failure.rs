@@ -79,6 +79,11 @@ pub(super) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "error: {message}");
 }
 
+/// One line of warning on the error output.
+pub(super) fn warn(message: &str) {
+    let _ = writeln!(io::stderr(), "warning: {message}");
+}
+
 /// What the first panic said, and where.
 static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 

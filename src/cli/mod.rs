@@ -13,16 +13,19 @@
 
 mod artefact;
 mod audit;
+mod chain;
 mod check;
 mod compile;
 mod doc;
 mod explain;
+mod export;
 mod failure;
 mod fmt;
 mod jobs;
 mod limits;
 mod output;
 mod progress;
+mod query;
 mod spec;
 mod test;
 mod verify;
@@ -38,12 +41,9 @@ use failure::{Failure, Outcome, code};
 /// Verbs that are planned and cannot be used yet.
 const NOT_BUILT: &[&str] = &[
     "learn",
-    "query",
     "monitor",
     "calibrate",
     "draft",
-    "export",
-    "import",
     "lsp",
     "hook",
     "proxy",
@@ -79,8 +79,14 @@ enum Verb {
     Doc(doc::Args),
     /// Tell what a property compiles to, or what a diagnostic code means
     Explain(explain::Args),
+    /// Write a Markov chain in another form
+    Export(export::Args),
     /// Lay out specs in the canonical way
     Fmt(fmt::Args),
+    /// Keep a Markov chain as JSON
+    Import(export::ImportArgs),
+    /// Compute probabilities and rewards of a Markov chain
+    Query(query::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
     /// Model-check what specs say of systems and components
@@ -123,6 +129,9 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),
         Verb::Explain(args) => explain::run(args),
+        Verb::Export(args) => export::run(args),
+        Verb::Import(args) => export::import(args),
+        Verb::Query(args) => query::run(args),
         Verb::Verify(args) => verify::run(args),
     }
 }

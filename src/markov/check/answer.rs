@@ -153,6 +153,15 @@ pub enum Answer<V: Scalar> {
     Number(Single<V>),
 }
 
+/// What a property comes to at its root.
+#[derive(Clone, Debug)]
+pub struct Root<V: Scalar> {
+    /// The answer.
+    pub answer: Answer<V>,
+    /// For an outermost operator with a bound, the numbers that are compared with it.
+    pub numbers: Option<Numbers<V>>,
+}
+
 /// A single number.
 #[derive(Clone, Debug)]
 pub enum Single<V: Scalar> {

@@ -26,13 +26,13 @@ use crate::automata::Limits as AutomataLimits;
 use crate::graph::Digraph;
 
 use super::chain::Chain;
-use super::prism::expr::{Compare, Expr, Kind, Op};
+use super::prism::expr::{Bounds, Compare, Expr, Kind, Measure, Op};
 use super::prism::{Definitions, Properties, Property, Scope, states_where};
 use super::scalar::Scalar;
 use super::solve::{Accuracy, NotConverged};
 use super::text::{Place, TextError};
 
-pub use answer::{Answer, Numbers, Single, Truth};
+pub use answer::{Answer, Numbers, Root, Single, Truth};
 
 /// Why a property has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -132,6 +132,83 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
+    /// What a property comes to, with the numbers that its outermost operator compares.
+    ///
+    /// # Errors
+    /// As for [`Checker::check`].
+    pub fn root(&self, formula: &Expr) -> Checked<Root<V>> {
+        let (Kind::Probability(compare, ..)
+        | Kind::Reward(_, compare, _)
+        | Kind::Steady(compare, _)) = &formula.kind
+        else {
+            return Ok(Root {
+                answer: self.check(formula)?,
+                numbers: None,
+            });
+        };
+        let numbers = self.numbers(formula)?;
+        Ok(match compare {
+            Compare::Value => Root {
+                answer: Answer::Numbers(numbers),
+                numbers: None,
+            },
+            Compare::Bound(relation, bound) => {
+                let bound = self.bound(formula, bound)?;
+                Root {
+                    answer: Answer::Truth(numbers.compared(*relation, &bound)),
+                    numbers: Some(numbers),
+                }
+            }
+        })
+    }
+
+    /// In a word or two, how a property is decided.
+    pub fn method(&self, formula: &Expr) -> &'static str {
+        match &formula.kind {
+            Kind::Probability(_, _, Some(_)) => "product with automata, quotient",
+            Kind::Probability(_, path, None) => match &path.kind {
+                Kind::Unary(_, bounds, of) if path::is_state_formula(of) => method_of(bounds),
+                Kind::Until(_, left, bounds, right)
+                    if path::is_state_formula(left) && path::is_state_formula(right) =>
+                {
+                    method_of(bounds)
+                }
+                Kind::Next(of) if path::is_state_formula(of) => "one step",
+                Kind::Not(_) => "components",
+                _ if path::is_state_formula(path) => "sets",
+                _ => "product with a deterministic automaton",
+            },
+            Kind::Reward(_, _, measure) => match **measure {
+                Measure::Cumulative(..) | Measure::Instantaneous(_) => "step by step",
+                Measure::Steady => "renewal in bottom components",
+                Measure::Reach(_) | Measure::Total => "components",
+            },
+            Kind::Steady(..) => "renewal in bottom components",
+            Kind::Paths(..) => "graph",
+            Kind::Filter(_, of, _) => self.method(of),
+            _ => "sets",
+        }
+    }
+
+    /// The number that an operator is compared with.
+    fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
+        let is_probability = !matches!(formula.kind, Kind::Reward(..));
+        let what = if is_probability {
+            "a bound on a probability"
+        } else {
+            "a bound on a reward"
+        };
+        let value = self.scope.real_value(bound, what)?;
+        if is_probability && !(value >= V::zero() && value <= V::one()) {
+            return Err(TextError::new(
+                bound.place,
+                format!("the bound {} is no probability", value.text()),
+            )
+            .into());
+        }
+        Ok(value)
+    }
+
     /// The numbers that an operator with `=?` stands for; of one with a bound, those that are compared.
     fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
         match &formula.kind {
@@ -183,20 +260,8 @@ impl<'a, V: Scalar> Checker<'a, V> {
                     .help("compare it with a bound, as in `P>=0.5 [ … ]`")
                     .into());
                 };
-                let what = match formula.kind {
-                    Kind::Reward(..) => "a bound on a reward",
-                    _ => "a bound on a probability",
-                };
-                let bound_value = self.scope.real_value(bound, what)?;
-                let is_probability = !matches!(formula.kind, Kind::Reward(..));
-                if is_probability && !(bound_value >= V::zero() && bound_value <= V::one()) {
-                    return Err(TextError::new(
-                        bound.place,
-                        format!("the bound {} is no probability", bound_value.text()),
-                    )
-                    .into());
-                }
-                Ok(self.numbers(formula)?.compared(*relation, &bound_value))
+                let bound = self.bound(formula, bound)?;
+                Ok(self.numbers(formula)?.compared(*relation, &bound))
             }
             Kind::Paths(quantifier, of) => self.paths(*quantifier, of),
             Kind::Filter(filter, of, states) => {
@@ -287,6 +352,14 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
         let high = compute(false)?;
         Ok(between(low, &high))
+    }
+}
+
+fn method_of(bounds: &Bounds) -> &'static str {
+    if bounds.is_none() {
+        "components"
+    } else {
+        "step by step"
     }
 }
 

@@ -3,12 +3,18 @@
 //! Readers take texts and give chains or a [`TextError`](super::text::TextError) with line and column; nothing here opens a
 //! file. Numbers are read as the [`Scalar`](super::Scalar) asked for: as doubles, or exactly from their decimals.
 
+mod dot;
 mod drn;
 mod explicit;
 mod fields;
+mod json;
+mod write;
 
+pub use dot::write_dot;
 pub use drn::{read_drn, write_drn};
-pub use explicit::{ExplicitFiles, read_explicit};
+pub use explicit::{ExplicitFile, ExplicitFiles, read_explicit};
+pub use json::{read_json, write_json};
+pub use write::{ExplicitTexts, write_explicit, write_prism};
 
 /// What a reader made of its files.
 #[derive(Debug)]

@@ -1,0 +1,223 @@
+//! Markov chains from files, for the verbs that take `--chain`.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, complain};
+use crate::markov::format::{ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json};
+use crate::markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
+
+/// Which chain.
+#[derive(Debug, clap::Args)]
+pub(super) struct ChainArgs {
+    /// A Markov chain: PRISM's explicit files (.tra), Storm's DRN (.drn), the PRISM language (.prism, .pm), or what
+    /// `guard import` wrote (.json)
+    #[arg(long, value_name = "FILE")]
+    pub(super) chain: Option<PathBuf>,
+    /// The labels of a .tra file; by default the .lab file beside it
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The rewards of a .tra file; by default the .srew and .trew files beside it, with or without a number
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    rewards: Vec<PathBuf>,
+    /// Values of constants, as in N=4,MAX=2
+    #[arg(long = "const", value_name = "NAME=VALUE,…", value_delimiter = ',')]
+    constants: Vec<String>,
+    /// Compute with exact fractions
+    #[arg(long)]
+    pub(super) exact: bool,
+    /// How many states a model in the PRISM language may have
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_states)]
+    max_states: usize,
+}
+
+/// A chain and what names mean on it.
+pub(super) struct Loaded<V> {
+    pub(super) chain: Chain<V>,
+    pub(super) scope: Scope<V>,
+}
+
+impl ChainArgs {
+    /// The values given for constants.
+    pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
+        self.constants
+            .iter()
+            .map(|text| match text.split_once('=') {
+                Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                    Ok((name.trim().to_owned(), value.trim().to_owned()))
+                }
+                _ => Err(Failure::Usage(format!(
+                    "`--const {text}` is no value of a constant: write NAME=VALUE"
+                ))),
+            })
+            .collect()
+    }
+
+    /// Reads the chain; deadlocks are told of on the error output.
+    pub(super) fn load<V: Scalar>(&self, path: &Path) -> Result<Loaded<V>, Failure> {
+        let text = read(path)?;
+        let ending = path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .unwrap_or("");
+        let (chain, scope, deadlocks) = match ending {
+            "drn" => {
+                let found = read_drn(&text).map_err(|wrong| at(path, &wrong))?;
+                (found.chain, Scope::default(), found.deadlocks)
+            }
+            "json" => {
+                let found = read_json(&text).map_err(|wrong| at(path, &wrong))?;
+                (found.chain, Scope::default(), found.deadlocks)
+            }
+            "tra" => self.explicit(path, &text)?,
+            "prism" | "pm" | "nm" | "sm" => {
+                let limits = Limits {
+                    max_states: self.max_states,
+                };
+                let model = parse_model(&text).map_err(|wrong| at(path, &wrong))?;
+                let given = self.definitions()?;
+                let built = explore(&model, &given, &limits).map_err(|wrong| at(path, &wrong))?;
+                (built.chain, built.scope, built.deadlocks)
+            }
+            _ => {
+                return Err(Failure::Usage(format!(
+                    "cannot tell what kind of model `{}` is: its name must end in .tra, .drn, .prism, .pm or .json",
+                    path.display()
+                )));
+            }
+        };
+        if deadlocks > 0 {
+            let states = if deadlocks == 1 {
+                "state has"
+            } else {
+                "states have"
+            };
+            super::failure::warn(&format!(
+                "{deadlocks} {states} no transition: each got a loop and the label \"deadlock\""
+            ));
+        }
+        Ok(Loaded { chain, scope })
+    }
+
+    fn explicit<V: Scalar>(
+        &self,
+        path: &Path,
+        text: &str,
+    ) -> Result<(Chain<V>, Scope<V>, usize), Failure> {
+        let beside = path.with_extension("lab");
+        let labels = match &self.labels {
+            Some(path) => Some(path.clone()),
+            None => beside.exists().then_some(beside),
+        };
+        let structures = if self.rewards.is_empty() {
+            rewards_beside(path)
+        } else {
+            paired(&self.rewards)?
+        };
+        let label_text = labels.as_deref().map(read).transpose()?;
+        let mut texts = Vec::new();
+        for (state, transition) in &structures {
+            texts.push((
+                state.as_deref().map(read).transpose()?,
+                transition.as_deref().map(read).transpose()?,
+            ));
+        }
+        let files = ExplicitFiles {
+            transitions: text,
+            labels: label_text.as_deref(),
+            rewards: texts
+                .iter()
+                .map(|(state, transition)| (state.as_deref(), transition.as_deref()))
+                .collect(),
+        };
+        let found = read_explicit(&files).map_err(|(file, wrong)| {
+            let structure = |which: usize, transition: bool| {
+                let pair = structures.get(which).cloned().unwrap_or_default();
+                if transition { pair.1 } else { pair.0 }
+            };
+            let path = match file {
+                ExplicitFile::Transitions => None,
+                ExplicitFile::Labels => labels.clone(),
+                ExplicitFile::StateRewards(which) => structure(which, false),
+                ExplicitFile::TransitionRewards(which) => structure(which, true),
+            }
+            .unwrap_or_else(|| path.to_owned());
+            at(&path, &wrong)
+        })?;
+        Ok((found.chain, Scope::default(), found.deadlocks))
+    }
+}
+
+type RewardFiles = Vec<(Option<PathBuf>, Option<PathBuf>)>;
+
+/// `<stem>.srew`, `<stem>.trew`, `<stem>1.srew`, … as far as they go.
+fn rewards_beside(path: &Path) -> RewardFiles {
+    let stem = path.with_extension("");
+    let mut found = Vec::new();
+    for number in 0.. {
+        let name = |ending: &str| {
+            let mut name = stem.as_os_str().to_owned();
+            if number > 0 {
+                name.push(number.to_string());
+            }
+            name.push(ending);
+            Some(PathBuf::from(name)).filter(|path| path.exists())
+        };
+        match (name(".srew"), name(".trew")) {
+            (None, None) if number > 0 => break,
+            (None, None) => {}
+            pair => found.push(pair),
+        }
+    }
+    found
+}
+
+/// Reward files by their names without the ending, in the order given.
+fn paired(files: &[PathBuf]) -> Result<RewardFiles, Failure> {
+    let mut found: Vec<(PathBuf, (Option<PathBuf>, Option<PathBuf>))> = Vec::new();
+    for file in files {
+        let stem = file.with_extension("");
+        let at = match found.iter().position(|known| known.0 == stem) {
+            Some(at) => at,
+            None => {
+                found.push((stem, (None, None)));
+                found.len() - 1
+            }
+        };
+        match file.extension().and_then(|ending| ending.to_str()) {
+            Some("srew") => found[at].1.0 = Some(file.clone()),
+            Some("trew") => found[at].1.1 = Some(file.clone()),
+            _ => {
+                return Err(Failure::Usage(format!(
+                    "`{}` is no file of rewards: its name must end in .srew or .trew",
+                    file.display()
+                )));
+            }
+        }
+    }
+    Ok(found.into_iter().map(|entry| entry.1).collect())
+}
+
+/// The text of a file.
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))
+}
+
+/// What is wrong in a file, and where.
+pub(super) fn at(path: &Path, wrong: &TextError) -> Failure {
+    Failure::Usage(told(&path.display().to_string(), wrong))
+}
+
+/// What is wrong in a text with a name.
+pub(super) fn told(name: &str, wrong: &TextError) -> String {
+    let help = match &wrong.help {
+        Some(help) => format!("\n  help: {help}"),
+        None => String::new(),
+    };
+    format!("{name}:{wrong}{help}")
+}
+
+/// Tells what is wrong with a property, without ending the run.
+pub(super) fn complain_of(name: &str, wrong: &TextError) {
+    complain(&told(name, wrong));
+}

@@ -1,0 +1,120 @@
+//! `guard export` and `guard import`: Markov chains from one form to another.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::chain::{ChainArgs, Loaded};
+use super::failure::{Failure, Outcome};
+use super::output::Output;
+use crate::markov::format::{write_dot, write_drn, write_explicit, write_json, write_prism};
+use crate::markov::{Chain, Scalar};
+use num_rational::BigRational;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// The form to write
+    #[arg(long, value_enum)]
+    to: Form,
+    /// Where to; by default the standard output. PRISM's explicit files are several and need a name: X.tra also makes
+    /// X.lab, X.srew and so on
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// Where to; by default the standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    /// The PRISM language, one module over one variable
+    Prism,
+    /// PRISM's explicit files
+    Tra,
+    /// Storm's DRN
+    Drn,
+    /// A drawing for Graphviz
+    Dot,
+    /// JSON
+    Json,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    export(&args.chain, args.to, args.output.as_deref())
+}
+
+pub(super) fn import(args: ImportArgs) -> Result<Outcome, Failure> {
+    export(&args.chain, Form::Json, args.output.as_deref())
+}
+
+fn export(chain: &ChainArgs, form: Form, output: Option<&Path>) -> Result<Outcome, Failure> {
+    let Some(path) = &chain.chain else {
+        return Err(Failure::Usage(
+            "give a Markov chain with --chain FILE".to_owned(),
+        ));
+    };
+    if chain.exact {
+        let Loaded { chain, .. } = chain.load::<BigRational>(path)?;
+        write(&chain, form, output)
+    } else {
+        let Loaded { chain, .. } = chain.load::<f64>(path)?;
+        write(&chain, form, output)
+    }
+}
+
+fn write<V: Scalar>(
+    chain: &Chain<V>,
+    form: Form,
+    output: Option<&Path>,
+) -> Result<Outcome, Failure> {
+    let text = match form {
+        Form::Prism => write_prism(chain),
+        Form::Drn => write_drn(chain),
+        Form::Dot => write_dot(chain),
+        Form::Json => {
+            let text = write_json(chain);
+            text.map_err(|wrong| Failure::Usage(format!("the chain cannot be written: {wrong}")))?
+                + "\n"
+        }
+        Form::Tra => return write_files(chain, output),
+    };
+    put(output, &text)
+}
+
+fn write_files<V: Scalar>(chain: &Chain<V>, output: Option<&Path>) -> Result<Outcome, Failure> {
+    let Some(path) = output else {
+        return Err(Failure::Usage(
+            "PRISM's explicit files are several: give a name with --output X.tra".to_owned(),
+        ));
+    };
+    let texts = write_explicit(chain);
+    put(Some(path), &texts.transitions)?;
+    put(Some(&path.with_extension("lab")), &texts.labels)?;
+    let several = texts.rewards.len() > 1;
+    for (at, (state, transition)) in texts.rewards.iter().enumerate() {
+        let mut stem = path.with_extension("").into_os_string();
+        if several {
+            stem.push((at + 1).to_string());
+        }
+        for (ending, text) in [(".srew", state), (".trew", transition)] {
+            let mut name = stem.clone();
+            name.push(ending);
+            put(Some(&PathBuf::from(name)), text)?;
+        }
+    }
+    Ok(Outcome::Holds)
+}
+
+fn put(path: Option<&Path>, text: &str) -> Result<Outcome, Failure> {
+    let mut output = Output::open(path)?;
+    output.write_all(text.as_bytes())?;
+    output.close()?;
+    Ok(Outcome::Holds)
+}

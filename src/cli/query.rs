@@ -1,0 +1,444 @@
+//! `guard query`: what the properties of a Markov chain come to.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::chain::{ChainArgs, Loaded, at, complain_of, read};
+use super::failure::{Failure, Outcome, code, complain};
+use super::output::Output;
+use crate::markov::check::Root;
+use crate::markov::{
+    Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
+    Single, Truth, parse_properties,
+};
+use num_rational::BigRational;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Properties, such as 'P=? [ F "error" ]'
+    #[arg(value_name = "PROPERTY")]
+    properties: Vec<String>,
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// Files of properties, in PRISM's or Storm's grammar
+    #[arg(long, value_name = "FILE")]
+    props: Vec<PathBuf>,
+    /// Only the properties of these names
+    #[arg(long, value_name = "NAME")]
+    property: Vec<String>,
+    /// The relative width that results are certified to where they are iterated
+    #[arg(long, value_name = "WIDTH", default_value_t = 1e-6)]
+    precision: f64,
+    /// List the values of all states
+    #[arg(long)]
+    all_states: bool,
+    /// How many states the product of the chain and an automaton may have
+    #[arg(long, value_name = "N", default_value_t = Options::default().max_product)]
+    max_product: usize,
+    /// The form of the answers
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object a property
+    Json,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.chain.chain.is_none() {
+        return Err(Failure::Usage(
+            "give a Markov chain with --chain FILE; queries of specs are not built yet".to_owned(),
+        ));
+    }
+    if !(args.precision > 0.0 && args.precision < 1.0) {
+        return Err(Failure::Usage(format!(
+            "--precision {} must lie between 0 and 1",
+            args.precision
+        )));
+    }
+    if args.chain.exact {
+        on_chain::<BigRational>(&args)
+    } else {
+        on_chain::<f64>(&args)
+    }
+}
+
+/// A text with properties and its name in messages.
+struct Source {
+    name: String,
+    file: Properties,
+}
+
+fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
+    let mut found = Vec::new();
+    for path in &args.props {
+        let file = parse_properties(&read(path)?).map_err(|wrong| at(path, &wrong))?;
+        found.push(Source {
+            name: path.display().to_string(),
+            file,
+        });
+    }
+    for text in &args.properties {
+        let file = parse_properties(text).map_err(|wrong| {
+            Failure::Usage(super::chain::told(&format!("property `{text}`"), &wrong))
+        })?;
+        found.push(Source {
+            name: format!("property `{text}`"),
+            file,
+        });
+    }
+    let wanted = |property: &Property| {
+        args.property.is_empty()
+            || property
+                .name
+                .as_ref()
+                .is_some_and(|name| args.property.contains(name))
+    };
+    for name in &args.property {
+        let known = found
+            .iter()
+            .flat_map(|source| &source.file.properties)
+            .any(|property| property.name.as_ref() == Some(name));
+        if !known {
+            return Err(Failure::Usage(format!(
+                "there is no property named `{name}`"
+            )));
+        }
+    }
+    if !found
+        .iter()
+        .any(|source| source.file.properties.iter().any(wanted))
+    {
+        return Err(Failure::Usage(
+            "there is no property to check: give one as an argument, or a file with --props"
+                .to_owned(),
+        ));
+    }
+    Ok(found)
+}
+
+fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
+    let sources = sources(args)?;
+    let Some(path) = &args.chain.chain else {
+        return Ok(Outcome::Holds);
+    };
+    let Loaded { chain, scope } = args.chain.load::<V>(path)?;
+    let mut options = Options {
+        max_product: args.max_product,
+        ..Options::default()
+    };
+    options.accuracy.precision = args.precision;
+    let mut checker = Checker::new(&chain, scope, options);
+    let given = args.chain.definitions()?;
+    for source in &sources {
+        checker
+            .declare(&source.file, &given)
+            .map_err(|wrong| Failure::Usage(told(&source.name, &wrong)))?;
+    }
+    let mut output = Output::open(None)?;
+    let mut outcome = Outcome::Holds;
+    let mut failed = false;
+    let order = if args.all_states {
+        chain.listing()
+    } else {
+        Vec::new()
+    };
+    for source in &sources {
+        for property in &source.file.properties {
+            let unwanted = !args.property.is_empty()
+                && !property
+                    .name
+                    .as_ref()
+                    .is_some_and(|name| args.property.contains(name));
+            if unwanted {
+                continue;
+            }
+            let clock = Instant::now();
+            let root = match checker.root(&property.formula) {
+                Ok(root) => root,
+                Err(wrong) => {
+                    match &wrong {
+                        CheckError::Text(wrong) => complain_of(&source.name, wrong),
+                        wrong => complain(&format!("{}: {wrong}", source.name)),
+                    }
+                    failed = true;
+                    continue;
+                }
+            };
+            let told = Told {
+                property,
+                chain: &chain,
+                holds: holds(&root, &chain),
+                root: &root,
+                method: checker.method(&property.formula),
+                ms: clock.elapsed().as_secs_f64() * 1e3,
+            };
+            match (told.holds, outcome) {
+                (Some(Some(false)), _) => outcome = Outcome::Violated,
+                (Some(None), Outcome::Holds) => outcome = Outcome::Unreadable,
+                _ => {}
+            }
+            match args.format {
+                Format::Json => writeln!(output, "{}", told.json(&order))?,
+                Format::Human => told.human(&mut output, &order)?,
+            }
+        }
+    }
+    output.close()?;
+    if failed {
+        return Err(Failure::Told(code::USAGE));
+    }
+    Ok(outcome)
+}
+
+fn told(name: &str, wrong: &CheckError) -> String {
+    match wrong {
+        CheckError::Text(wrong) => super::chain::told(name, wrong),
+        wrong => format!("{name}: {wrong}"),
+    }
+}
+
+/// Whether a property holds: in all initial states. None for a number; inside, none where it is open.
+fn holds<V: Scalar>(root: &Root<V>, chain: &Chain<V>) -> Option<Option<bool>> {
+    match &root.answer {
+        Answer::Truth(truth) => Some(in_all(truth, chain)),
+        Answer::Whole(holds) => Some(*holds),
+        Answer::Numbers(_) | Answer::Number(_) => None,
+    }
+}
+
+fn in_all<V: Scalar>(truth: &Truth, chain: &Chain<V>) -> Option<bool> {
+    if chain.initial().is_subset(&truth.must) {
+        Some(true)
+    } else if chain.initial().is_subset(&truth.may) {
+        None
+    } else {
+        Some(false)
+    }
+}
+
+/// An answer about to be told.
+struct Told<'a, V: Scalar> {
+    property: &'a Property,
+    chain: &'a Chain<V>,
+    holds: Option<Option<bool>>,
+    root: &'a Root<V>,
+    method: &'static str,
+    ms: f64,
+}
+
+/// One value: a number with bounds, infinity, or none.
+enum Shown<V: Scalar> {
+    Finite(V::Estimate),
+    Infinite,
+    None,
+}
+
+impl<V: Scalar> Shown<V> {
+    fn of(numbers: &Numbers<V>, state: usize) -> Shown<V> {
+        if numbers.infinite.contains(state) {
+            return Shown::Infinite;
+        }
+        match numbers.at(state) {
+            Some(value) => Shown::Finite(value.clone()),
+            None => Shown::None,
+        }
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Shown::Finite(value) => number(value.value().to_f64()),
+            Shown::Infinite => json!("inf"),
+            Shown::None => Value::Null,
+        }
+    }
+
+    fn exact(&self) -> Value {
+        match self {
+            Shown::Finite(value) => json!(value.value().text()),
+            Shown::Infinite => json!("inf"),
+            Shown::None => Value::Null,
+        }
+    }
+
+    fn bounds(&self) -> (Value, Value) {
+        match self {
+            Shown::Finite(value) => (
+                number(value.lower().to_f64()),
+                number(value.upper().to_f64()),
+            ),
+            Shown::Infinite => (json!("inf"), json!("inf")),
+            Shown::None => (Value::Null, Value::Null),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Shown::Finite(value) if V::EXACT => {
+                format!(
+                    "{} (about {})",
+                    value.value().text(),
+                    value.value().to_f64()
+                )
+            }
+            Shown::Finite(value) if value.is_exact() => format!("{}", value.value().to_f64()),
+            Shown::Finite(value) => {
+                let (low, high) = (value.lower().to_f64(), value.upper().to_f64());
+                format!("{} (between {low} and {high})", value.value().to_f64())
+            }
+            Shown::Infinite => "infinite".to_owned(),
+            Shown::None => "undefined".to_owned(),
+        }
+    }
+}
+
+/// Infinite upper bounds are told as such: JSON has no number for them.
+fn number(value: f64) -> Value {
+    if value == f64::INFINITY {
+        json!("inf")
+    } else {
+        json!(value)
+    }
+}
+
+impl<V: Scalar> Told<'_, V> {
+    fn numbers(&self) -> Option<&Numbers<V>> {
+        match &self.root.answer {
+            Answer::Numbers(numbers) => Some(numbers),
+            _ => self.root.numbers.as_ref(),
+        }
+    }
+
+    /// The value for the initial states, where they agree.
+    fn single(&self) -> Option<Shown<V>> {
+        if let Answer::Number(single) = &self.root.answer {
+            return Some(match single {
+                Single::Finite(value) => Shown::Finite(value.clone()),
+                Single::Infinite => Shown::Infinite,
+                Single::Undefined => Shown::None,
+            });
+        }
+        let numbers = self.numbers()?;
+        let mut initial = self.chain.initial().ones();
+        let first = initial.next()?;
+        let shown = Shown::of(numbers, first);
+        initial
+            .all(|state| Shown::of(numbers, state).value() == shown.value())
+            .then_some(shown)
+    }
+
+    fn json(&self, order: &[u32]) -> Value {
+        let mut object = Map::new();
+        object.insert("v".to_owned(), json!(1));
+        if let Some(name) = &self.property.name {
+            object.insert("name".to_owned(), json!(name));
+        }
+        object.insert("property".to_owned(), json!(self.property.text));
+        object.insert("states".to_owned(), json!(self.chain.len()));
+        let single = self.single();
+        if self.holds.is_none() || single.is_some() {
+            let shown = single.unwrap_or(Shown::None);
+            let (mut lower, mut upper) = shown.bounds();
+            if let (Shown::None, Some(numbers)) = (&shown, self.numbers()) {
+                // Several initial states with several values: bounds that hold for all.
+                let all: Vec<Shown<V>> = self
+                    .chain
+                    .initial()
+                    .ones()
+                    .map(|state| Shown::of(numbers, state))
+                    .collect();
+                let ends = |pick: fn(&V::Estimate) -> V| {
+                    all.iter().filter_map(move |shown| match shown {
+                        Shown::Finite(value) => Some(pick(value).to_f64()),
+                        Shown::Infinite => Some(f64::INFINITY),
+                        Shown::None => None,
+                    })
+                };
+                if all.len() > 1 {
+                    lower = number(ends(V::Estimate::lower).fold(f64::INFINITY, f64::min));
+                    upper = number(ends(V::Estimate::upper).fold(0.0, f64::max));
+                }
+            }
+            object.insert("value".to_owned(), shown.value());
+            if V::EXACT {
+                object.insert("exact".to_owned(), shown.exact());
+            }
+            object.insert("lower".to_owned(), lower);
+            object.insert("upper".to_owned(), upper);
+        }
+        if let Some(holds) = self.holds {
+            object.insert("holds".to_owned(), json!(holds));
+        }
+        if !order.is_empty() {
+            let list = |of: &dyn Fn(usize) -> Value| -> Value {
+                order.iter().map(|&state| of(state as usize)).collect()
+            };
+            match &self.root.answer {
+                Answer::Truth(truth) => {
+                    object.insert(
+                        "per_state".to_owned(),
+                        list(&|state| json!(truth.at(state))),
+                    );
+                }
+                Answer::Numbers(numbers) => {
+                    let values = list(&|state| Shown::of(numbers, state).value());
+                    object.insert("per_state".to_owned(), values);
+                    if V::EXACT {
+                        let values = list(&|state| Shown::of(numbers, state).exact());
+                        object.insert("per_state_exact".to_owned(), values);
+                    }
+                }
+                Answer::Whole(_) | Answer::Number(_) => {}
+            }
+        }
+        object.insert("method".to_owned(), json!(self.method));
+        object.insert("ms".to_owned(), json!((self.ms * 1e3).round() / 1e3));
+        Value::Object(object)
+    }
+
+    fn human(&self, output: &mut Output, order: &[u32]) -> std::io::Result<()> {
+        match &self.property.name {
+            Some(name) => writeln!(output, "{name}: {}", self.property.text)?,
+            None => writeln!(output, "{}", self.property.text)?,
+        }
+        match self.holds {
+            Some(Some(true)) => writeln!(output, "  holds")?,
+            Some(Some(false)) => writeln!(output, "  does not hold")?,
+            Some(None) => writeln!(
+                output,
+                "  undecided: the number is too near to the bound; try a smaller --precision, or --exact"
+            )?,
+            None => {}
+        }
+        match self.single() {
+            Some(shown) => writeln!(output, "  {}", shown.text())?,
+            None if self.holds.is_none() => {
+                writeln!(output, "  the initial states differ: see --all-states")?;
+            }
+            None => {}
+        }
+        for &state in order {
+            let name = match self.chain.valuations() {
+                Some(valuations) => valuations.text(state),
+                None => state.to_string(),
+            };
+            let value = match &self.root.answer {
+                Answer::Truth(truth) => match truth.at(state as usize) {
+                    Some(holds) => holds.to_string(),
+                    None => "undecided".to_owned(),
+                },
+                Answer::Numbers(numbers) => Shown::of(numbers, state as usize).text(),
+                Answer::Whole(_) | Answer::Number(_) => break,
+            };
+            writeln!(output, "    {name}: {value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Chains written as PRISM's explicit files and in the PRISM language.
+
+use std::fmt::Write as _;
+
+use super::super::chain::Chain;
+use super::super::scalar::Scalar;
+
+/// The texts of a chain's explicit files.
+#[derive(Clone, Debug, Default)]
+pub struct ExplicitTexts {
+    /// `.tra`
+    pub transitions: String,
+    /// `.lab`
+    pub labels: String,
+    /// For each reward structure its `.srew` and `.trew`.
+    pub rewards: Vec<(String, String)>,
+}
+
+/// Writes a chain as PRISM's explicit files. What a step earns is written at each transition of its state, where its
+/// expectation is the same.
+pub fn write_explicit<V: Scalar>(chain: &Chain<V>) -> ExplicitTexts {
+    let mut texts = ExplicitTexts::default();
+    let transitions = &mut texts.transitions;
+    let _ = writeln!(
+        transitions,
+        "{} {}",
+        chain.len(),
+        chain.graph().edge_count()
+    );
+    for state in 0..chain.len() as u32 {
+        for (target, probability) in chain.row(state) {
+            let _ = writeln!(transitions, "{state} {target} {}", probability.text());
+        }
+    }
+    let names: Vec<String> = chain
+        .labels()
+        .enumerate()
+        .map(|(at, (name, _))| format!("{at}=\"{name}\""))
+        .collect();
+    let _ = writeln!(texts.labels, "{}", names.join(" "));
+    for state in 0..chain.len() {
+        let marks: Vec<String> = chain
+            .labels()
+            .enumerate()
+            .filter(|(_, (_, set))| set.contains(state))
+            .map(|(at, _)| at.to_string())
+            .collect();
+        if !marks.is_empty() {
+            let _ = writeln!(texts.labels, "{state}: {}", marks.join(" "));
+        }
+    }
+    for rewards in chain.rewards() {
+        let head = format!("# Reward structure \"{}\"\n", rewards.name);
+        let (mut state, mut transition) = (head.clone(), head);
+        let paid: Vec<(usize, &V)> = rewards
+            .state
+            .iter()
+            .enumerate()
+            .filter(|entry| !entry.1.is_zero())
+            .collect();
+        let _ = writeln!(state, "{} {}", chain.len(), paid.len());
+        for (at, value) in paid {
+            let _ = writeln!(state, "{at} {}", value.text());
+        }
+        let paid: Vec<(u32, u32, &V)> = rewards
+            .step
+            .iter()
+            .enumerate()
+            .filter(|entry| !entry.1.is_zero())
+            .flat_map(|(at, value)| {
+                chain
+                    .graph()
+                    .successors(at as u32)
+                    .iter()
+                    .map(move |target| (at as u32, *target, value))
+            })
+            .collect();
+        let _ = writeln!(transition, "{} {}", chain.len(), paid.len());
+        for (from, to, value) in paid {
+            let _ = writeln!(transition, "{from} {to} {}", value.text());
+        }
+        texts.rewards.push((state, transition));
+    }
+    texts
+}
+
+/// Writes a chain in the PRISM language, as one module over one variable `s`.
+pub fn write_prism<V: Scalar>(chain: &Chain<V>) -> String {
+    let mut text = String::from("dtmc\n\nmodule chain\n");
+    let initial: Vec<usize> = chain.initial().ones().collect();
+    let start = match initial.as_slice() {
+        [state] => format!(" init {state}"),
+        _ => String::new(),
+    };
+    let _ = writeln!(text, "  s : [0..{}]{start};", chain.len() - 1);
+    for state in 0..chain.len() as u32 {
+        let branches: Vec<String> = chain
+            .row(state)
+            .map(|(target, probability)| format!("{} : (s'={target})", probability.text()))
+            .collect();
+        let _ = writeln!(text, "  [] s={state} -> {};", branches.join(" + "));
+    }
+    text.push_str("endmodule\n");
+    if initial.len() > 1 {
+        let any: Vec<String> = initial.iter().map(|state| format!("s={state}")).collect();
+        let _ = writeln!(text, "\ninit\n  {}\nendinit", any.join(" | "));
+    }
+    for (name, set) in chain.labels() {
+        if name == "init" || name == "deadlock" {
+            continue;
+        }
+        let any: Vec<String> = set.ones().map(|state| format!("s={state}")).collect();
+        let any = if any.is_empty() {
+            "false".to_owned()
+        } else {
+            any.join(" | ")
+        };
+        let _ = writeln!(text, "\nlabel \"{name}\" = {any};");
+    }
+    for rewards in chain.rewards() {
+        let name = if rewards.name.is_empty() {
+            String::new()
+        } else {
+            format!(" \"{}\"", rewards.name)
+        };
+        let _ = writeln!(text, "\nrewards{name}");
+        let paid = |values: &[V], mark: &str, text: &mut String| {
+            for (state, value) in values.iter().enumerate().filter(|entry| !entry.1.is_zero()) {
+                let _ = writeln!(text, "  {mark}s={state} : {};", value.text());
+            }
+        };
+        paid(&rewards.state, "", &mut text);
+        paid(&rewards.step, "[] ", &mut text);
+        text.push_str("endrewards\n");
+    }
+    text
+}
