@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod abstraction;
 pub mod audit;
 pub mod automata;
 pub mod check;
@@ -40,6 +41,7 @@ pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod kripke;
+pub mod learn;
 pub mod lint;
 pub mod markov;
 pub mod monitor;

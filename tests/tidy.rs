@@ -135,6 +135,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "verdict",
         ],
     ),
+    ("abstraction", &["hir", "eval", "automata", "ids", "value"]),
+    (
+        "learn",
+        &[
+            "abstraction",
+            "audit",
+            "eval",
+            "hir",
+            "ids",
+            "input",
+            "problem",
+            "report",
+            "value",
+        ],
+    ),
     (
         "monitor",
         &[

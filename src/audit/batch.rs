@@ -58,8 +58,8 @@ enum Task<O> {
     },
 }
 
-enum Done<O> {
-    Judged(u64, Judged),
+enum Done<O, R> {
+    Judged(u64, Judged<R>),
     Open(Option<SmolStr>, Running<O>),
 }
 
@@ -171,11 +171,11 @@ impl<'j, J: Judge> Batch<'j, J> {
     }
 
     /// Judges what was gathered.
-    pub(super) fn run(&mut self, wanted: &Wanted) -> Vec<Judged> {
+    pub(super) fn run(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
         let judge = self.judge;
         self.gathering.clear();
         (self.steps, self.units) = (0, 0);
-        let done: Vec<Done<J::Open>> = std::mem::take(&mut self.tasks)
+        let done: Vec<Done<J::Open, J::Report>> = std::mem::take(&mut self.tasks)
             .into_par_iter()
             .map(|(at, task)| run(judge, at, task, wanted))
             .collect();
@@ -193,7 +193,7 @@ impl<'j, J: Judge> Batch<'j, J> {
     }
 
     /// The file has ended: judges the traces that are open, in order of their first event.
-    pub(super) fn close(&mut self, wanted: &Wanted) -> Vec<Judged> {
+    pub(super) fn close(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
         let judge = self.judge;
         let complete = self.file_is_trace;
         let mut open: Vec<Running<J::Open>> =
@@ -205,7 +205,12 @@ impl<'j, J: Judge> Batch<'j, J> {
     }
 }
 
-fn run<J: Judge>(judge: &J, at: u64, task: Task<J::Open>, wanted: &Wanted) -> Done<J::Open> {
+fn run<J: Judge>(
+    judge: &J,
+    at: u64,
+    task: Task<J::Open>,
+    wanted: &Wanted,
+) -> Done<J::Open, J::Report> {
     match task {
         Task::Record(record) => {
             let origin = record.origin.clone();
@@ -238,12 +243,10 @@ fn finish<J: Judge>(
     running: Running<J::Open>,
     complete: bool,
     wanted: &Wanted,
-) -> Judged {
-    match judge.finish(running.state, complete, wanted) {
-        Some(mut report) => {
-            report.index = running.order.saturating_sub(1);
-            Judged::Report(report)
-        }
+) -> Judged<J::Report> {
+    let index = running.order.saturating_sub(1);
+    match judge.finish(running.state, complete, index, wanted) {
+        Some(report) => Judged::Report(report),
         None => Judged::LeftOut(running.origin),
     }
 }

@@ -47,9 +47,12 @@ pub trait Judge: Sync {
     /// The state of a trace of which more events may come.
     type Open: Send;
 
+    /// What comes of a trace.
+    type Report: Send;
+
     /// Judges a whole trace; none where `records where` says that it is no trace.
     /// Only what is wanted need be explained.
-    fn judge(&self, record: Record, wanted: &Wanted) -> Option<TraceReport>;
+    fn judge(&self, record: Record, wanted: &Wanted) -> Option<Self::Report>;
 
     /// Begins a trace at its first event, which is then pushed like the others.
     fn open(&self, first: &Event) -> Self::Open;
@@ -57,8 +60,35 @@ pub trait Judge: Sync {
     /// The next event.
     fn push(&self, open: &mut Self::Open, event: Event);
 
-    /// Judges what was pushed. `complete` where the end was announced, or the file is the trace.
-    fn finish(&self, open: Self::Open, complete: bool, wanted: &Wanted) -> Option<TraceReport>;
+    /// Judges what was pushed. `complete` where the end was announced, or the file is the trace; `index` is how many
+    /// traces of the file began before it.
+    fn finish(
+        &self,
+        open: Self::Open,
+        complete: bool,
+        index: u64,
+        wanted: &Wanted,
+    ) -> Option<Self::Report>;
+}
+
+/// Who is told what comes of traces, in order.
+pub trait Listener<R> {
+    /// What came of a trace.
+    fn report(&mut self, report: R);
+
+    /// Something is wrong with the data, outside of what comes of traces.
+    fn problem(&mut self, problem: &Problem);
+
+    /// A file has been read.
+    fn input(&mut self, accounting: &Accounting);
+
+    /// What need be explained from here on.
+    fn wanted(&self) -> Wanted;
+
+    /// Whether nothing more is wanted.
+    fn stopped(&self) -> bool {
+        false
+    }
 }
 
 /// How far an audit is, for those who wait.
@@ -79,7 +109,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// Where the reporter cannot write; reading stops then.
-pub fn audit<J: Judge>(
+pub fn audit<J: Judge<Report = TraceReport>>(
     judge: &J,
     sources: &[Source],
     readers: &Readers,
@@ -88,20 +118,30 @@ pub fn audit<J: Judge>(
     reporter: &mut dyn Reporter,
     tell: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
-    let mut audit = Audit::new(judge, progress, summary, reporter, tell);
-    for source in sources {
-        audit.file(&source.name, readers, |emit| {
-            readers.read(source, progress, emit)
-        });
-        if let Some(error) = audit.failed.take() {
-            return Err(error);
-        }
-    }
-    Ok(())
+    let mut audit = Audit::new(progress, summary, reporter, tell);
+    visit(judge, sources, readers, progress, &mut audit);
+    audit.failed.map_or(Ok(()), Err)
 }
 
-struct Audit<'a, J> {
-    judge: &'a J,
+/// Reads sources, one after the other, and tells what comes of their traces.
+pub fn visit<J: Judge>(
+    judge: &J,
+    sources: &[Source],
+    readers: &Readers,
+    progress: &Progress,
+    listener: &mut impl Listener<J::Report>,
+) {
+    for source in sources {
+        if listener.stopped() {
+            return;
+        }
+        file(judge, listener, &source.name, readers, |emit| {
+            readers.read(source, progress, emit)
+        });
+    }
+}
+
+struct Audit<'a> {
     progress: &'a Progress,
     summary: &'a mut Summary,
     reporter: &'a mut dyn Reporter,
@@ -112,17 +152,90 @@ struct Audit<'a, J> {
     repeated: HashSet<SmolStr>,
 }
 
-impl<'a, J: Judge> Audit<'a, J> {
+/// Reads one file; `read` gives its units in order.
+fn file<J: Judge>(
+    judge: &J,
+    listener: &mut impl Listener<J::Report>,
+    name: &FileName,
+    readers: &Readers,
+    read: impl FnOnce(&mut dyn FnMut(Unit)) -> FileReport,
+) {
+    let mut batch = Batch::new(judge, readers.file_is_trace());
+    let mut told = 0;
+    let report = read(&mut |unit: Unit| {
+        if listener.stopped() {
+            return;
+        }
+        told += errors(match &unit {
+            Unit::Record(record) => &record.problems,
+            Unit::Event(event) => &event.problems,
+            Unit::End { .. } => &[],
+        });
+        batch.add(unit);
+        if batch.is_full() {
+            let wanted = listener.wanted();
+            tell(listener, batch.run(&wanted));
+        }
+    });
+    let wanted = listener.wanted();
+    tell(listener, batch.run(&wanted));
+    let wanted = listener.wanted();
+    tell(listener, batch.close(&wanted));
+    listener.input(&report.accounting);
+    for problem in report.problems.iter().chain(batch.problems()) {
+        listener.problem(problem);
+    }
+    // Problems beyond the limit were only counted; that is said.
+    let untold = report
+        .accounting
+        .problems
+        .saturating_sub(told + errors(&report.problems));
+    if untold > 0 {
+        let message = format!(
+            "{untold} more problems in this file were only counted (raise `--max-problems`)"
+        );
+        listener.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
+    }
+    // Where something was left out or could not be read, that is told already.
+    let Accounting {
+        records,
+        events,
+        problems,
+        left_out,
+        ..
+    } = report.accounting;
+    if records + events + problems + left_out == 0 {
+        let message = "no trace was found in this file".to_owned();
+        listener.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
+    }
+}
+
+fn tell<R>(listener: &mut impl Listener<R>, reports: Vec<Judged<R>>) {
+    for judged in reports {
+        match judged {
+            Judged::Report(report) => listener.report(report),
+            Judged::LeftOut(origin) => {
+                let message = "`records where` does not hold".to_owned();
+                listener.problem(&problem(
+                    &origin.file,
+                    origin.line,
+                    ProblemKind::LeftOut,
+                    message,
+                ));
+            }
+        }
+    }
+}
+
+impl<'a> Audit<'a> {
     fn new(
-        judge: &'a J,
         progress: &'a Progress,
         summary: &'a mut Summary,
         reporter: &'a mut dyn Reporter,
         tell: &'a mut dyn FnMut(&Problem),
-    ) -> Audit<'a, J> {
+    ) -> Audit<'a> {
         let (seen, repeated) = (HashSet::new(), HashSet::new());
         Audit {
-            judge,
             progress,
             summary,
             reporter,
@@ -133,82 +246,18 @@ impl<'a, J: Judge> Audit<'a, J> {
         }
     }
 
-    fn file(
-        &mut self,
-        name: &FileName,
-        readers: &Readers,
-        read: impl FnOnce(&mut dyn FnMut(Unit)) -> FileReport,
-    ) {
-        let judge = self.judge;
-        let mut batch = Batch::new(judge, readers.file_is_trace());
-        let mut told = 0;
-        let report = read(&mut |unit: Unit| {
-            if self.failed.is_some() {
-                return;
-            }
-            told += errors(match &unit {
-                Unit::Record(record) => &record.problems,
-                Unit::Event(event) => &event.problems,
-                Unit::End { .. } => &[],
-            });
-            batch.add(unit);
-            if batch.is_full() {
-                self.reports(batch.run(&self.wanted()));
-            }
-        });
-        self.reports(batch.run(&self.wanted()));
-        self.reports(batch.close(&self.wanted()));
-        count(&mut self.summary.input, &report.accounting);
-        for problem in report.problems.iter().chain(batch.problems()) {
-            self.problem(problem);
-        }
-        // Problems beyond the limit were only counted; that is said.
-        let untold = report
-            .accounting
-            .problems
-            .saturating_sub(told + errors(&report.problems));
-        if untold > 0 {
-            let message = format!(
-                "{untold} more problems in this file were only counted (raise `--max-problems`)"
-            );
-            self.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
-        }
-        // Where something was left out or could not be read, that is told already.
-        let Accounting {
-            records,
-            events,
-            problems,
-            left_out,
-            ..
-        } = report.accounting;
-        if records + events + problems + left_out == 0 {
-            let message = "no trace was found in this file".to_owned();
-            self.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
-        }
+    fn fail(&mut self, error: io::Error) {
+        self.progress.stop.store(true, Ordering::Relaxed);
+        self.failed = Some(error);
     }
+}
 
+impl Listener<TraceReport> for Audit<'_> {
     /// What the reporter will still show.
     fn wanted(&self) -> Wanted {
         Wanted::new(self.summary.properties.len(), |property, verdict| {
             self.reporter.explains(property, verdict)
         })
-    }
-
-    fn reports(&mut self, reports: Vec<Judged>) {
-        for judged in reports {
-            match judged {
-                Judged::Report(report) => self.report(report),
-                Judged::LeftOut(origin) => {
-                    let message = "`records where` does not hold".to_owned();
-                    self.problem(&problem(
-                        &origin.file,
-                        origin.line,
-                        ProblemKind::LeftOut,
-                        message,
-                    ));
-                }
-            }
-        }
     }
 
     fn report(&mut self, mut report: TraceReport) {
@@ -244,16 +293,19 @@ impl<'a, J: Judge> Audit<'a, J> {
         }
     }
 
-    fn fail(&mut self, error: io::Error) {
-        self.progress.stop.store(true, Ordering::Relaxed);
-        self.failed = Some(error);
+    fn input(&mut self, accounting: &Accounting) {
+        count(&mut self.summary.input, accounting);
+    }
+
+    fn stopped(&self) -> bool {
+        self.failed.is_some()
     }
 }
 
 /// What came of a trace.
 #[derive(Debug)]
-enum Judged {
-    Report(TraceReport),
+enum Judged<R> {
+    Report(R),
     /// It is no trace by the spec's own word.
     LeftOut(Origin),
 }

@@ -18,6 +18,7 @@ pub struct Opened<'p> {
 
 impl<'p> Judge for &'p Program {
     type Open = Opened<'p>;
+    type Report = TraceReport;
 
     fn judge(&self, record: Record, wanted: &Wanted) -> Option<TraceReport> {
         self.judge_for(record, wanted)
@@ -64,13 +65,21 @@ impl<'p> Judge for &'p Program {
         }
     }
 
-    fn finish(&self, open: Opened<'p>, complete: bool, wanted: &Wanted) -> Option<TraceReport> {
+    fn finish(
+        &self,
+        open: Opened<'p>,
+        complete: bool,
+        index: u64,
+        wanted: &Wanted,
+    ) -> Option<TraceReport> {
         if self.is_trace(&open.meta) == Truth::False {
             return None;
         }
         let complete = self
             .complete(&open.meta)
             .map_or(complete, |truth| truth == Truth::True);
-        Some(open.state.finish_for(complete, wanted))
+        let mut report = open.state.finish_for(complete, wanted);
+        report.index = index;
+        Some(report)
     }
 }

@@ -47,9 +47,10 @@ pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, Tex
     let mut summary = Summary::new(spec.properties.len());
     let progress = Progress::default();
     let mut tell = |_: &Problem| {};
-    let judge = &program;
-    let mut audit = Audit::new(&judge, &progress, &mut summary, &mut kept, &mut tell);
-    audit.file(&name, &readers, |emit| readers.read_from(text, &name, emit));
+    let mut audit = Audit::new(&progress, &mut summary, &mut kept, &mut tell);
+    super::file(&&program, &mut audit, &name, &readers, |emit| {
+        readers.read_from(text, &name, emit)
+    });
     Ok(Judgement {
         reports: kept.reports,
         problems: kept.problems,

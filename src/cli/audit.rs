@@ -2,14 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
-use super::{jobs, progress, spec};
+use super::{jobs, progress, sources, spec};
 use crate::audit::{self, Progress};
 use crate::diagnostic::did_you_mean;
 use crate::eval::Program;
@@ -17,7 +16,6 @@ use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
 use crate::input;
 use crate::input::formats::From;
-use crate::input::open::{self, OpenError, Source};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::explanation::Explanation;
 use crate::report::human::Human;
@@ -116,7 +114,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
         }
     }
-    let (sources, missing) = find(&args)?;
+    let (sources, missing) = sources::find(&args.traces, args.glob.as_deref())?;
     jobs::limit(args.jobs)?;
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
@@ -164,7 +162,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// The values of `--from`.
-fn formats() -> PossibleValuesParser {
+pub(super) fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(
         std::iter::once("auto").chain(
             input::formats::Format::ALL
@@ -259,40 +257,4 @@ fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
         ));
     }
     Ok(())
-}
-
-/// The files that the arguments name; what cannot be opened is a problem, and the others are still judged.
-fn find(args: &Args) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
-    let (mut sources, mut problems) = (Vec::new(), Vec::new());
-    let mut problem = |file: &str, message: String| {
-        problems.push(Problem {
-            kind: ProblemKind::Unreadable,
-            file: Arc::from(file),
-            line: 0,
-            trace: None,
-            step: None,
-            field: None,
-            message,
-        });
-    };
-    for argument in &args.traces {
-        match open::sources(argument, args.glob.as_deref()) {
-            Ok(found) if found.is_empty() => {
-                let message = match &args.glob {
-                    Some(glob) => format!("no file in this folder fits `{glob}`"),
-                    None => format!(
-                        "no file in this folder ends in {}",
-                        open::EXTENSIONS.join(", ")
-                    ),
-                };
-                problem(argument, message);
-            }
-            Ok(found) => sources.extend(found),
-            Err(OpenError::Unreadable { path, reason }) => {
-                problem(&path, format!("cannot be read: {reason}"))
-            }
-            Err(error @ OpenError::Glob { .. }) => return Err(Failure::Usage(error.to_string())),
-        }
-    }
-    Ok((sources, problems))
 }

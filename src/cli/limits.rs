@@ -3,6 +3,7 @@
 use crate::automata::Resource;
 use crate::eval::{self, LimitError};
 use crate::input::limits::InputLimits;
+use crate::learn::RowLimits;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
@@ -16,9 +17,12 @@ pub(super) struct LimitArgs {
     /// How many problems of a file, and of a trace, are told one by one
     #[arg(long, value_name = "N")]
     max_problems: Option<usize>,
-    /// States of the automaton of a property
+    /// States of the automaton of a property, or of a chain
     #[arg(long, value_name = "N")]
     max_states: Option<usize>,
+    /// Transitions of a chain
+    #[arg(long, value_name = "N")]
+    max_transitions: Option<usize>,
     /// Nodes of memory while an automaton is built
     #[arg(long, value_name = "N")]
     max_nodes: Option<usize>,
@@ -47,6 +51,15 @@ impl LimitArgs {
             depth: self.max_depth.unwrap_or(default.depth),
             problems: self.max_problems.unwrap_or(default.problems),
             ..default
+        }
+    }
+
+    /// What a chain may cost.
+    pub(super) fn rows(&self) -> RowLimits {
+        let default = RowLimits::default();
+        RowLimits {
+            states: self.max_states.unwrap_or(default.states),
+            transitions: self.max_transitions.unwrap_or(default.transitions),
         }
     }
 

@@ -22,10 +22,12 @@ mod export;
 mod failure;
 mod fmt;
 mod jobs;
+mod learn;
 mod limits;
 mod output;
 mod progress;
 mod query;
+mod sources;
 mod spec;
 mod test;
 mod verify;
@@ -40,7 +42,6 @@ use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
 const NOT_BUILT: &[&str] = &[
-    "learn",
     "monitor",
     "calibrate",
     "draft",
@@ -87,6 +88,8 @@ enum Verb {
     Import(export::ImportArgs),
     /// Compute probabilities and rewards of a Markov chain
     Query(query::Args),
+    /// Learn a model from recorded traces
+    Learn(learn::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
     /// Model-check what specs say of systems and components
@@ -124,6 +127,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
     match cli.verb {
         Verb::Audit(args) => audit::run(args),
         Verb::Fmt(args) => fmt::run(args),
+        Verb::Learn(args) => learn::run(args),
         Verb::Test(args) => test::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),

@@ -392,7 +392,7 @@ impl Glance<'_> {
     }
 
     /// Evaluates something at this step.
-    fn with_eval<T>(
+    pub(super) fn with_eval<T>(
         &mut self,
         values: &[Option<Value>],
         look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,

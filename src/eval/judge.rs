@@ -64,7 +64,11 @@ impl Program {
     }
 
     /// Evaluates something over a record alone.
-    fn outside<T>(&self, meta: &[Cell], look: impl FnOnce(&mut super::expr::Eval<'_>) -> T) -> T {
+    pub(super) fn outside<T>(
+        &self,
+        meta: &[Cell],
+        look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
+    ) -> T {
         let mut shop = self.lend_shop();
         shop.scratch.begin_step(None);
         let world = World::without_watches(self);

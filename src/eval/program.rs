@@ -41,6 +41,8 @@ pub struct Program {
     /// A trace of which nothing was read.
     first: OnceLock<World>,
     pub(super) filter: FilterCode,
+    /// Expressions that are looked at after each step, by [`Program::observing`].
+    pub(super) observed: Vec<NodeId>,
     /// What tracks hold before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
@@ -117,7 +119,19 @@ impl Program {
     /// # Errors
     /// [`LimitError`], where a formula is beyond all limits.
     pub fn compile(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
-        Program::new(spec, limits, false)
+        Program::new(Arc::new(spec.clone()), &[], limits, false)
+    }
+
+    /// The same, with expressions that can be looked at after each step (see [`Program::observe`]).
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn observing(
+        spec: Arc<Spec>,
+        observed: &[ExprId],
+        limits: &Limits,
+    ) -> Result<Program, LimitError> {
+        Program::new(spec, observed, limits, false)
     }
 
     /// Compiles a spec for live runs: with its `enforce` clauses.
@@ -125,10 +139,17 @@ impl Program {
     /// # Errors
     /// As [`Program::compile`].
     pub fn compile_live(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
-        Program::new(spec, limits, true)
+        Program::new(Arc::new(spec.clone()), &[], limits, true)
     }
 
-    fn new(spec: &Spec, limits: &Limits, live: bool) -> Result<Program, LimitError> {
+    fn new(
+        spec: Arc<Spec>,
+        observed: &[ExprId],
+        limits: &Limits,
+        live: bool,
+    ) -> Result<Program, LimitError> {
+        let shared = Arc::clone(&spec);
+        let spec = &*spec;
         let initial = initial_values(spec, limits)?;
         let known = |cell: &Cell| match cell {
             Cell::Known(value) => Some(value.clone()),
@@ -187,6 +208,10 @@ impl Program {
         } else {
             ClauseCode::default()
         };
+        let observed: Vec<NodeId> = observed
+            .iter()
+            .map(|expr| lower.root(*expr, false))
+            .collect::<Result<_, _>>()?;
         let mut code = lower.finish();
         for property in &mut properties {
             let letters = property.letters.iter().map(|letter| letter.node);
@@ -202,15 +227,16 @@ impl Program {
         };
         let initial = initial.into_iter().zip(&code.tracks).map(held).collect();
         Ok(Program {
-            spec: Arc::new(spec.clone()),
+            clock: spec.signature.clock.filter(|_| reads_clock(spec)),
+            spec: shared,
             limits: limits.clone(),
             code,
             properties,
             clauses,
             first: OnceLock::new(),
             filter,
+            observed,
             initial,
-            clock: spec.signature.clock.filter(|_| reads_clock(spec)),
             tables: Mutex::default(),
             shops: Mutex::default(),
         })

@@ -187,7 +187,7 @@ fn problem(
 }
 
 /// Everything that was wrong with the data, in order of steps.
-fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
+pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
     let scratch = &mut state.shop.scratch;
     let origin = &state.source.origin;

@@ -115,7 +115,7 @@ impl TraceState<'_> {
 
     /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
     /// Where one event may be several steps, another of them may have met the same.
-    fn forget_problems(&mut self, index: u32) {
+    pub(super) fn forget_problems(&mut self, index: u32) {
         if self.program.spec().signature.layout.each.is_none() {
             self.problems
                 .retain(|problem| problem.step != Some(index) || problem.field.is_none());

@@ -340,4 +340,60 @@ impl Exprs {
             Expr::Past(_, _, a, b) => [Some(*a), *b].into_iter().flatten().collect(),
         }
     }
+
+    /// The same expression over other operands: `f` says what stands in the place of each, in order.
+    pub fn with_operands(&self, id: ExprId, mut f: impl FnMut(ExprId) -> ExprId) -> Expr {
+        let mut all = |ids: &[ExprId]| -> Box<[ExprId]> { ids.iter().map(|id| f(*id)).collect() };
+        match self.get(id) {
+            Expr::Track(track, args) => Expr::Track(*track, all(args)),
+            Expr::Call(builtin, args) => Expr::Call(*builtin, all(args)),
+            Expr::List(items) => Expr::List(all(items)),
+            Expr::Set(items) => Expr::Set(all(items)),
+            Expr::Record(members) => Expr::Record(
+                members
+                    .iter()
+                    .map(|(name, value)| (name.clone(), f(*value)))
+                    .collect(),
+            ),
+            Expr::Member(e, name) => Expr::Member(f(*e), name.clone()),
+            Expr::Not(e) => Expr::Not(f(*e)),
+            Expr::Matches(e, regex) => Expr::Matches(f(*e), *regex),
+            Expr::Neg(e) => Expr::Neg(f(*e)),
+            Expr::Cast(e) => Expr::Cast(f(*e)),
+            Expr::Capture(e, regex, group) => Expr::Capture(f(*e), *regex, *group),
+            Expr::Before(e) => Expr::Before(f(*e)),
+            Expr::Next(e) => Expr::Next(f(*e)),
+            Expr::Index(a, b) => Expr::Index(f(*a), f(*b)),
+            Expr::And(a, b) => Expr::And(f(*a), f(*b)),
+            Expr::Or(a, b) => Expr::Or(f(*a), f(*b)),
+            Expr::Implies(a, b) => Expr::Implies(f(*a), f(*b)),
+            Expr::Iff(a, b) => Expr::Iff(f(*a), f(*b)),
+            Expr::Compare(op, a, b) => Expr::Compare(*op, f(*a), f(*b)),
+            Expr::In(a, b) => Expr::In(f(*a), f(*b)),
+            Expr::Contains(a, b) => Expr::Contains(f(*a), f(*b)),
+            Expr::StartsWith(a, b) => Expr::StartsWith(f(*a), f(*b)),
+            Expr::EndsWith(a, b) => Expr::EndsWith(f(*a), f(*b)),
+            Expr::Arith(op, a, b) => Expr::Arith(*op, f(*a), f(*b)),
+            Expr::Coalesce(a, b) => Expr::Coalesce(f(*a), f(*b)),
+            Expr::If(c, a, b) => Expr::If(f(*c), f(*a), f(*b)),
+            Expr::Quantifier {
+                kind,
+                local,
+                over,
+                body,
+            } => Expr::Quantifier {
+                kind: *kind,
+                local: *local,
+                over: f(*over),
+                body: f(*body),
+            },
+            Expr::Count { of, window, since } => Expr::Count {
+                of: f(*of),
+                window: *window,
+                since: since.map(f),
+            },
+            Expr::Past(op, window, a, b) => Expr::Past(*op, *window, f(*a), b.map(f)),
+            leaf => leaf.clone(),
+        }
+    }
 }

@@ -16,7 +16,7 @@ pub mod problems;
 pub mod sarif;
 pub mod tally;
 pub mod tests;
-mod text;
+pub mod text;
 pub mod verify;
 pub mod words;
 

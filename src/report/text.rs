@@ -36,7 +36,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
 }
 
 /// Line ends and other control characters shown, so that data cannot draw on the terminal.
-pub(super) fn tame(text: &str) -> String {
+pub fn tame(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();
     }
@@ -86,12 +86,12 @@ pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
 }
 
 /// `1 trace`, `2 traces`, `12,345 traces`.
-pub(super) fn plural(count: u64, one: &str, many: &str) -> String {
+pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
 /// A count with separators between groups of three digits.
-pub(super) fn number(count: u64) -> String {
+pub fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
     for (idx, digit) in digits.chars().enumerate() {

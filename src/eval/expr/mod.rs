@@ -144,6 +144,23 @@ impl<'a> Eval<'a> {
         self.truth(id)
     }
 
+    /// Looks at the value of an expression without copying it; none where it is unknown.
+    #[inline]
+    pub(in crate::eval) fn with_value<T>(
+        &mut self,
+        id: NodeId,
+        read: impl FnOnce(Option<&Value>) -> T,
+    ) -> T {
+        if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
+            return match self.cell(id) {
+                Cell::Known(value) => read(Some(&value)),
+                Cell::Unknown => read(None),
+            };
+        }
+        let value = self.value(id);
+        read(value.known())
+    }
+
     /// The value of an expression that something outside of expressions asks for.
     pub(in crate::eval) fn cell(&mut self, id: NodeId) -> Cell {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {

@@ -1,0 +1,361 @@
+//! One component of a state as a number, and back.
+
+use std::sync::{PoisonError, RwLock};
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use smol_str::{SmolStr, format_smolstr};
+
+use super::SpaceError;
+use crate::automata::{Dfa, Finality, StateId};
+use crate::eval::{Look, Program};
+use crate::hir::{Component, Domain, PropertyKind, Source, Spec};
+use crate::ids::PropertyId;
+use crate::value::{Cell, EnumValue, Number, Value};
+
+/// Bits of a text, by number in the table of its component.
+const TEXT_BITS: u32 = 20;
+
+/// One component.
+#[derive(Debug)]
+pub(super) struct Codec {
+    /// Its place among what is observed, or among the monitors.
+    pub(super) place: usize,
+    shift: u32,
+    bits: u32,
+    kind: Kind,
+    /// Code 0 is null, the others are one higher.
+    nullable: bool,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Bool,
+    Enum(u16, u32),
+    Int(i64, i64),
+    /// Texts are numbered as they are met; nothing that is told depends on the numbers.
+    Text(RwLock<IndexSet<SmolStr, FxBuildHasher>>),
+    Monitor(Box<[MonitorState]>),
+    Violated,
+}
+
+/// A state of a monitor.
+#[derive(Clone, Debug)]
+struct MonitorState {
+    word: SmolStr,
+    violated: bool,
+}
+
+impl Codec {
+    pub(super) fn new(
+        spec: &Spec,
+        component: &Component,
+        place: usize,
+        shift: u32,
+        program: &Program,
+        monitored: &[PropertyId],
+    ) -> Result<Codec, SpaceError> {
+        let (domain, nullable) = match &component.domain {
+            Domain::Nullable(inner) => (inner.as_ref(), true),
+            domain => (domain, false),
+        };
+        let kind = match (component.source, domain) {
+            (Source::Violated(_), _) => Kind::Violated,
+            (Source::Monitor(property), _) => {
+                let found = monitored.iter().position(|other| *other == property);
+                let dfa = found.and_then(|place| program.dfa(PropertyId::new(place)));
+                let dfa = dfa.ok_or_else(|| SpaceError::NoAutomaton {
+                    property: spec.property(property).name.clone(),
+                })?;
+                let rule = spec.property(property).kind == PropertyKind::Rule;
+                Kind::Monitor(monitor_states(dfa, rule).into())
+            }
+            (_, Domain::Enum(number)) => {
+                let values = spec
+                    .enums
+                    .get(usize::from(*number))
+                    .map_or(0, |of| of.values.len());
+                Kind::Enum(*number, values as u32)
+            }
+            (_, Domain::Int(low, high)) => Kind::Int(*low, *high),
+            (_, Domain::Text) => Kind::Text(RwLock::default()),
+            (_, Domain::Bool | Domain::Nullable(_) | Domain::Monitor) => Kind::Bool,
+        };
+        let mut codec = Codec {
+            place,
+            shift,
+            bits: TEXT_BITS,
+            kind,
+            nullable,
+        };
+        if let Some(size) = codec.size_of_kind() {
+            let size = size + u64::from(nullable);
+            codec.bits = 64 - size.saturating_sub(1).leading_zeros();
+        }
+        Ok(codec)
+    }
+
+    pub(super) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// How many values there are; none for texts, of which more may come.
+    pub(super) fn size(&self) -> Option<usize> {
+        let size = self.size_of_kind()? + u64::from(self.nullable);
+        usize::try_from(size).ok()
+    }
+
+    /// How many values are known by now.
+    pub(super) fn known(&self) -> usize {
+        match &self.kind {
+            Kind::Text(texts) => {
+                texts.read().unwrap_or_else(PoisonError::into_inner).len()
+                    + usize::from(self.nullable)
+            }
+            _ => self.size().unwrap_or(usize::MAX),
+        }
+    }
+
+    fn size_of_kind(&self) -> Option<u64> {
+        Some(match &self.kind {
+            Kind::Bool | Kind::Violated => 2,
+            Kind::Enum(_, values) => u64::from(*values),
+            Kind::Int(low, high) => high.abs_diff(*low).saturating_add(1),
+            Kind::Text(_) => return None,
+            Kind::Monitor(states) => states.len() as u64,
+        })
+    }
+
+    /// A code at its place in a key.
+    #[inline]
+    pub(super) fn place_code(&self, code: u32) -> u128 {
+        u128::from(code).checked_shl(self.shift).unwrap_or(0)
+    }
+
+    /// The code of this component in a key.
+    #[inline]
+    pub(super) fn code_in(&self, key: super::Key) -> u32 {
+        let mask = (1u128 << self.bits) - 1;
+        (key.0.checked_shr(self.shift).unwrap_or(0) & mask) as u32
+    }
+
+    /// The code of what is seen; none where it is unknown or out of range.
+    #[inline]
+    pub(super) fn look(&self, look: &mut Look<'_, '_>) -> Option<u32> {
+        match &self.kind {
+            Kind::Bool if !self.nullable => look.truth(self.place).known().map(u32::from),
+            Kind::Violated => look.violated(self.place).known().map(u32::from),
+            Kind::Monitor(_) => look.monitor(self.place),
+            _ => look.value(self.place, |value| self.code(value?)).flatten(),
+        }
+    }
+
+    /// The code of a value; none where it is not one of the component's.
+    #[inline]
+    pub(super) fn code(&self, value: &Value) -> Option<u32> {
+        if self.nullable && matches!(value, Value::Null) {
+            return Some(0);
+        }
+        let code = match (&self.kind, value) {
+            (Kind::Bool, Value::Bool(value)) => u32::from(*value),
+            (Kind::Enum(number, _), Value::Enum(value)) if value.of == *number => {
+                u32::from(value.index)
+            }
+            (Kind::Int(low, high), Value::Number(number)) => {
+                let value = i64::try_from(number.to_int()?).ok()?;
+                if !(*low..=*high).contains(&value) {
+                    return None;
+                }
+                u32::try_from(value.abs_diff(*low)).ok()?
+            }
+            (Kind::Text(texts), Value::String(text)) => text_code(texts, text)?,
+            _ => return None,
+        };
+        code.checked_add(u32::from(self.nullable))
+    }
+
+    /// The value of a code, as far as it is a value of the language.
+    pub(super) fn cell(&self, code: u32) -> Cell {
+        let Some(code) = code.checked_sub(u32::from(self.nullable)) else {
+            return Cell::Known(Value::Null);
+        };
+        match &self.kind {
+            Kind::Bool | Kind::Violated => Cell::Known(Value::Bool(code == 1)),
+            Kind::Enum(of, _) => Cell::Known(Value::Enum(EnumValue {
+                of: *of,
+                index: u16::try_from(code).unwrap_or(u16::MAX),
+            })),
+            Kind::Int(low, _) => Cell::Known(Value::Number(Number::Int(
+                i128::from(*low) + i128::from(code),
+            ))),
+            Kind::Text(texts) => {
+                let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
+                texts
+                    .get_index(code as usize)
+                    .map_or(Cell::Unknown, |text| {
+                        Cell::Known(Value::String(text.clone()))
+                    })
+            }
+            Kind::Monitor(_) => Cell::Unknown,
+        }
+    }
+
+    /// A code as a word.
+    pub(super) fn word(&self, spec: &Spec, code: u32) -> SmolStr {
+        let Some(code) = code.checked_sub(u32::from(self.nullable)) else {
+            return SmolStr::new_static("null");
+        };
+        match &self.kind {
+            Kind::Bool | Kind::Violated => {
+                SmolStr::new_static(if code == 1 { "true" } else { "false" })
+            }
+            Kind::Enum(of, _) => spec
+                .enums
+                .get(usize::from(*of))
+                .and_then(|of| of.values.get(code as usize))
+                .cloned()
+                .unwrap_or_default(),
+            Kind::Int(low, _) => format_smolstr!("{}", i128::from(*low) + i128::from(code)),
+            // A text is quoted, so that the text "null" is not null.
+            Kind::Text(texts) => {
+                let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
+                let text = texts.get_index(code as usize).cloned().unwrap_or_default();
+                format_smolstr!("{text:?}")
+            }
+            Kind::Monitor(states) => states
+                .get(code as usize)
+                .map_or_else(SmolStr::default, |state| state.word.clone()),
+        }
+    }
+
+    /// The code of a word.
+    pub(super) fn code_of_word(&self, spec: &Spec, word: &str) -> Option<u32> {
+        if self.nullable && word == "null" {
+            return Some(0);
+        }
+        let code = match &self.kind {
+            Kind::Bool | Kind::Violated => match word {
+                "true" => 1,
+                "false" => 0,
+                _ => return None,
+            },
+            Kind::Enum(of, _) => {
+                let of = spec.enums.get(usize::from(*of))?;
+                of.values.iter().position(|value| value == word)? as u32
+            }
+            Kind::Int(low, high) => {
+                let value: i64 = word.parse().ok()?;
+                if !(*low..=*high).contains(&value) {
+                    return None;
+                }
+                u32::try_from(value.abs_diff(*low)).ok()?
+            }
+            Kind::Text(texts) => {
+                let text: SmolStr = serde_json::from_str::<String>(word).ok()?.into();
+                text_code(texts, &text)?
+            }
+            Kind::Monitor(states) => states.iter().position(|state| state.word == word)? as u32,
+        };
+        code.checked_add(u32::from(self.nullable))
+    }
+
+    /// Of a monitor: whether its property is violated in this state.
+    pub(super) fn is_violated(&self, code: u32) -> Option<bool> {
+        match &self.kind {
+            Kind::Monitor(states) => Some(
+                states
+                    .get(code as usize)
+                    .is_some_and(|state| state.violated),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a monitor, whose next state follows from the letters of the next step.
+    pub(super) fn is_monitor(&self) -> bool {
+        matches!(self.kind, Kind::Monitor(_))
+    }
+
+    /// Whether a step between codes is one that the value allows by itself: what is violated stays so.
+    pub(super) fn may_follow(&self, from: u32, to: u32) -> bool {
+        !matches!(self.kind, Kind::Violated) || to >= from
+    }
+}
+
+fn text_code(texts: &RwLock<IndexSet<SmolStr, FxBuildHasher>>, text: &SmolStr) -> Option<u32> {
+    let known = texts
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_index_of(text);
+    let code = match known {
+        Some(code) => code,
+        None => {
+            let mut texts = texts.write().unwrap_or_else(PoisonError::into_inner);
+            if texts.len() + 1 >= 1 << TEXT_BITS {
+                return texts
+                    .get_index_of(text)
+                    .and_then(|code| u32::try_from(code).ok());
+            }
+            texts.insert_full(text.clone()).0
+        }
+    };
+    u32::try_from(code).ok()
+}
+
+/// The states of a monitor in words. Of a rule: `idle` where nothing is owed, `wait(k)` where something is, with the
+/// number of steps that are left; of any property `violated` and `satisfied` where nothing can change that, else `q` and
+/// the number of the state.
+fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
+    let mut used: std::collections::HashMap<SmolStr, u32> = std::collections::HashMap::new();
+    let mut word_of = |state: StateId| -> MonitorState {
+        let violated = dfa.finality(state) == Finality::FinalFalse;
+        let word = match dfa.finality(state) {
+            Finality::FinalFalse => SmolStr::new_static("violated"),
+            Finality::FinalTrue => SmolStr::new_static("satisfied"),
+            _ if rule && dfa.accepting(state) && state == dfa.initial() => {
+                SmolStr::new_static("idle")
+            }
+            _ if rule => match steps_left(dfa, state) {
+                Some(left) if !dfa.accepting(state) => format_smolstr!("wait({left})"),
+                _ if dfa.accepting(state) => SmolStr::new_static("idle"),
+                _ => SmolStr::new_static("wait"),
+            },
+            _ => format_smolstr!("q{}", state.index()),
+        };
+        // Rules with a lower bound have several states in which as many steps are left.
+        let number = used
+            .entry(word.clone())
+            .and_modify(|n| *n += 1)
+            .or_insert(0);
+        let word = if *number == 0 {
+            word
+        } else {
+            format_smolstr!("{word}#{number}")
+        };
+        MonitorState { word, violated }
+    };
+    dfa.states().map(&mut word_of).collect()
+}
+
+/// The fewest steps after which a state may be violated for good; none where it never can.
+fn steps_left(dfa: &Dfa, from: StateId) -> Option<usize> {
+    let mut seen = vec![false; dfa.len()];
+    let mut layer = vec![from];
+    let mut left = 0;
+    while !layer.is_empty() {
+        let mut next = Vec::new();
+        for state in layer {
+            if dfa.finality(state) == Finality::FinalFalse {
+                return Some(left);
+            }
+            for target in dfa.successors(state) {
+                if !std::mem::replace(&mut seen[target.index()], true) {
+                    next.push(target);
+                }
+            }
+        }
+        layer = next;
+        left += 1;
+    }
+    None
+}

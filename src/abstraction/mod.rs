@@ -1,0 +1,319 @@
+//! The finite state space of an `abstraction` block: encode, decode, which states and steps there are, all of them.
+//!
+//! Input: a spec and one of its abstractions; output: a [`Space`]. A state is packed into the bits of one [`Key`], so
+//! that it is compared, hashed and stored as a number. These are the five functions that a domain gives Pro2Guard by
+//! hand (encode, decode, can_reach, filter, get_state_space); here all follow from one block:
+//!
+//! | there | here |
+//! |---|---|
+//! | encode | [`Space::encode`], on what an [`Observer`](crate::eval::Observer) sees |
+//! | decode | [`Space::decode`], [`Space::describe`] |
+//! | can_reach | [`Rules::allows`] |
+//! | filter | [`Rules::is_valid`] |
+//! | get_state_space | [`Rules::states`] |
+//!
+//! It knows nothing of probabilities: that is `learn` and `markov`.
+
+mod codec;
+mod error;
+mod rules;
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::eval::{self, Look, Places, Program};
+use crate::hir::{Abstraction, Component, Domain, Expr, Source, Spec};
+use crate::ids::{AbstractionId, ExprId, PropertyId};
+use crate::value::{Cell, Truth};
+
+use codec::Codec;
+pub use error::SpaceError;
+pub use rules::{RuleCode, Rules, Step};
+
+/// A state, packed: each component has its own bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Key(pub u128);
+
+/// What is seen of a state at a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// `steps when` says that it is no step of the chain.
+    NoStep,
+    /// The state.
+    One(Key),
+    /// It may be any of these, in order; a component is unknown.
+    Several(Box<[Key]>),
+    /// It may be anything, or no step.
+    Unknown,
+}
+
+/// Values of one component beyond this many are not tried one by one where it is unknown.
+const MOST_POSSIBLE: usize = 64;
+
+/// The state space of an abstraction, and the program that finds the state after each step of a trace.
+#[derive(Debug)]
+pub struct Space {
+    spec: Arc<Spec>,
+    abstraction: Abstraction,
+    program: Program,
+    codecs: Vec<Codec>,
+    /// Place of `steps when` among what is observed.
+    steps: Option<usize>,
+    /// The properties that are followed, by their place in the program.
+    monitored: Vec<PropertyId>,
+    start: Option<Key>,
+}
+
+impl Space {
+    /// The space of an abstraction of the spec.
+    ///
+    /// # Errors
+    /// [`SpaceError`]: states need more than 128 bits, or a monitor has no automaton within the limits.
+    pub fn new(
+        spec: &Arc<Spec>,
+        abstraction: AbstractionId,
+        limits: &eval::Limits,
+    ) -> Result<Space, SpaceError> {
+        let abstraction = spec.abstraction(abstraction).clone();
+        let mut observed: Vec<ExprId> = Vec::new();
+        let mut monitored: Vec<PropertyId> = Vec::new();
+        let mut places = Vec::with_capacity(abstraction.components.len());
+        for component in &abstraction.components {
+            places.push(match component.source {
+                Source::Value(expr) => {
+                    observed.push(expr);
+                    observed.len() - 1
+                }
+                Source::Monitor(property) | Source::Violated(property) => {
+                    place_of(&mut monitored, property)
+                }
+            });
+        }
+        let steps = abstraction.steps.map(|steps| {
+            observed.push(steps);
+            observed.len() - 1
+        });
+        let mut followed = Spec::clone(spec);
+        followed.properties = monitored
+            .iter()
+            .map(|id| spec.property(*id).clone())
+            .collect();
+        followed.tests.clear();
+        let program = Program::observing(Arc::new(followed), &observed, limits)?;
+        let mut codecs = Vec::with_capacity(places.len());
+        let mut bits = 0;
+        for (component, place) in abstraction.components.iter().zip(places) {
+            let codec = Codec::new(spec, component, place, bits, &program, &monitored)?;
+            bits += codec.bits();
+            codecs.push(codec);
+        }
+        if bits > 128 {
+            return Err(SpaceError::TooWide {
+                abstraction: abstraction.name.clone(),
+                bits,
+            });
+        }
+        let mut space = Space {
+            spec: Arc::clone(spec),
+            abstraction,
+            program,
+            codecs,
+            steps,
+            monitored,
+            start: None,
+        };
+        space.start = space.initial();
+        Ok(space)
+    }
+
+    /// The state before the first step, where all components are tracks with initial values that no record changes;
+    /// none where the chain begins in a state of its own.
+    pub fn start(&self) -> Option<Key> {
+        self.start
+    }
+
+    fn initial(&self) -> Option<Key> {
+        let mut key = 0;
+        for (component, codec) in self.abstraction.components.iter().zip(&self.codecs) {
+            let Source::Value(expr) = component.source else {
+                return None;
+            };
+            let Expr::Track(track, args) = self.spec.exprs.get(expr) else {
+                return None;
+            };
+            let reads = crate::hir::reads::reads(&self.spec, [self.spec.track(*track).init]);
+            if !args.is_empty() || !reads.meta.is_empty() {
+                return None;
+            }
+            let Cell::Known(value) = self.program.initially(codec.place, &[]) else {
+                return None;
+            };
+            key |= codec.place_code(codec.code(&value)?);
+        }
+        (!self.codecs.is_empty()).then_some(Key(key))
+    }
+
+    /// The abstraction.
+    pub fn abstraction(&self) -> &Abstraction {
+        &self.abstraction
+    }
+
+    /// The components of a state, in order.
+    pub fn components(&self) -> &[Component] {
+        &self.abstraction.components
+    }
+
+    /// The program that reads traces for it; see [`Program::observe`].
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The spec.
+    pub fn spec(&self) -> &Arc<Spec> {
+        &self.spec
+    }
+
+    /// The state after a step, from what is seen of it.
+    ///
+    /// # Complexity
+    /// One evaluation of each component; nothing is allocated unless a component is unknown.
+    #[inline]
+    pub fn encode(&self, look: &mut Look<'_, '_>) -> Sight {
+        if let Some(steps) = self.steps {
+            match look.truth(steps) {
+                Truth::True => {}
+                Truth::False => return Sight::NoStep,
+                Truth::Unknown => return Sight::Unknown,
+            }
+        }
+        let mut key = 0;
+        for codec in &self.codecs {
+            match codec.look(look) {
+                Some(code) => key |= codec.place_code(code),
+                None => return self.several(look),
+            }
+        }
+        Sight::One(Key(key))
+    }
+
+    /// The states that it may be, where components are unknown.
+    #[cold]
+    fn several(&self, look: &mut Look<'_, '_>) -> Sight {
+        let mut keys = vec![0];
+        for codec in &self.codecs {
+            let codes: Vec<u32> = match codec.look(look) {
+                Some(code) => vec![code],
+                None => match codec.size() {
+                    Some(size) if keys.len() * size <= MOST_POSSIBLE => (0..size as u32).collect(),
+                    _ => return Sight::Unknown,
+                },
+            };
+            keys = keys
+                .iter()
+                .flat_map(|key| codes.iter().map(move |code| key | codec.place_code(*code)))
+                .collect();
+        }
+        keys.sort_unstable();
+        Sight::Several(keys.into_iter().map(Key).collect())
+    }
+
+    /// What the components are in a state, as words: `credentials`, `true`, `3`, `wait(2)`, a text.
+    pub fn decode(&self, key: Key) -> Vec<SmolStr> {
+        self.codecs
+            .iter()
+            .map(|codec| codec.word(&self.spec, codec.code_in(key)))
+            .collect()
+    }
+
+    /// The state with these words, one for each component; texts become known by it.
+    ///
+    /// # Errors
+    /// The component, and the word that is none of its values.
+    pub fn parse(&self, words: &[SmolStr]) -> Result<Key, (SmolStr, SmolStr)> {
+        let mut key = 0;
+        for (idx, codec) in self.codecs.iter().enumerate() {
+            let word = words.get(idx).cloned().unwrap_or_default();
+            match codec.code_of_word(&self.spec, &word) {
+                Some(code) => key |= codec.place_code(code),
+                None => return Err((self.abstraction.components[idx].name.clone(), word)),
+            }
+        }
+        Ok(Key(key))
+    }
+
+    /// A state as a person reads it: `exposure=credentials, reach=network, leak`.
+    pub fn describe(&self, key: Key) -> String {
+        let words = self.decode(key);
+        self.describe_words(&words)
+    }
+
+    /// The same, from words.
+    pub fn describe_words(&self, words: &[SmolStr]) -> String {
+        let parts: Vec<String> = self
+            .abstraction
+            .components
+            .iter()
+            .zip(words)
+            .map(
+                |(component, word)| match (&component.domain, word.as_str()) {
+                    (Domain::Bool, "true") => component.name.to_string(),
+                    (Domain::Bool, "false") if component.name.contains(' ') => {
+                        format!("not ({})", component.name)
+                    }
+                    (Domain::Bool, "false") => format!("not {}", component.name),
+                    (_, word) => format!("{}={word}", component.name),
+                },
+            )
+            .collect();
+        parts.join(", ")
+    }
+
+    /// The components as values, then, for each monitor, whether its property is violated.
+    fn cells(&self, key: Key, into: &mut Vec<Cell>) {
+        into.extend(
+            self.codecs
+                .iter()
+                .map(|codec| codec.cell(codec.code_in(key))),
+        );
+        let violated = self
+            .codecs
+            .iter()
+            .filter_map(|codec| codec.is_violated(codec.code_in(key)));
+        into.extend(violated.map(|violated| Cell::Known(crate::value::Value::Bool(violated))));
+    }
+
+    /// What stands where in [`cells`](Self::cells).
+    fn places(&self) -> Places {
+        let mut places = Places::default();
+        for (idx, component) in self.abstraction.components.iter().enumerate() {
+            match component.source {
+                Source::Value(expr) => {
+                    places.values.insert(expr, idx);
+                }
+                Source::Violated(property) => {
+                    places.violated.insert(property, idx);
+                }
+                Source::Monitor(_) => {}
+            }
+        }
+        places.len = self.codecs.len();
+        for component in &self.abstraction.components {
+            if let Source::Monitor(property) = component.source {
+                places.violated.insert(property, places.len);
+                places.len += 1;
+            }
+        }
+        places
+    }
+}
+
+fn place_of(monitored: &mut Vec<PropertyId>, property: PropertyId) -> usize {
+    monitored
+        .iter()
+        .position(|other| *other == property)
+        .unwrap_or_else(|| {
+            monitored.push(property);
+            monitored.len() - 1
+        })
+}

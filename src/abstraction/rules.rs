@@ -1,0 +1,312 @@
+//! Which states and steps there are: `valid`, `step`, `absorbing`, `terminal`, and all states that they leave.
+
+use smol_str::SmolStr;
+
+use super::{Key, Space, SpaceError};
+use crate::automata::StateSet;
+use crate::eval::{LimitError, StateCode, StateEval};
+use crate::hir::Source;
+use crate::ids::{ExprId, PropertyId};
+use crate::value::{Cell, Truth, Value};
+
+/// Evaluates what an abstraction says of its states; make one for each thread from [`Space::rules`].
+///
+/// A condition that is unknown of a state (it compares with a text that was never seen, say) forbids nothing.
+#[derive(Debug)]
+pub struct Rules<'a> {
+    space: &'a Space,
+    eval: StateEval<'a>,
+    of: &'a RuleCode,
+    cells: Vec<Cell>,
+}
+
+/// What the rules of a space compile to.
+#[derive(Debug)]
+pub struct RuleCode {
+    code: StateCode,
+    n_valid: usize,
+    n_step: usize,
+    n_absorbing: usize,
+    n_terminal: usize,
+    n_rewards: usize,
+    /// Conditions asked by others, after those above.
+    first_asked: usize,
+    monitors: Vec<Monitor>,
+}
+
+/// A monitor among the components.
+#[derive(Debug)]
+struct Monitor {
+    component: usize,
+    /// Its place among the program's properties.
+    property: usize,
+    /// Its letters, by root.
+    letters: Vec<usize>,
+}
+
+/// How a step stands to what is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It may happen.
+    Allowed,
+    /// The state that it leads to does not exist.
+    NoState,
+    /// `step` forbids it.
+    Forbidden,
+    /// A monitor among the components does not move so.
+    NoMove,
+}
+
+impl Space {
+    /// Compiles what the abstraction says of its states, and conditions that are asked of them besides.
+    ///
+    /// # Errors
+    /// [`LimitError`], for history of bound variables.
+    pub fn rule_code(&self, asked: &[ExprId]) -> Result<RuleCode, LimitError> {
+        let of = &self.abstraction;
+        let mut roots: Vec<ExprId> = Vec::new();
+        roots.extend(&of.valid);
+        roots.extend(&of.step);
+        roots.extend(&of.absorbing);
+        roots.extend(&of.terminal);
+        roots.extend(of.rewards.iter().map(|reward| reward.value));
+        let mut monitors = Vec::new();
+        for (component, found) in of.components.iter().enumerate() {
+            let Source::Monitor(property) = found.source else {
+                continue;
+            };
+            let place = self
+                .monitored
+                .iter()
+                .position(|other| *other == property)
+                .unwrap_or(0);
+            let letters = self
+                .spec
+                .formulas
+                .letters_of(self.spec.property(property).formula);
+            let first = roots.len();
+            roots.extend(letters.iter().map(|letter| self.spec.letter(*letter).expr));
+            monitors.push(Monitor {
+                component,
+                property: place,
+                letters: (first..roots.len()).collect(),
+            });
+        }
+        let first_asked = roots.len();
+        roots.extend(asked);
+        Ok(RuleCode {
+            code: StateCode::new(&self.spec, &self.places(), &roots)?,
+            n_valid: of.valid.len(),
+            n_step: of.step.len(),
+            n_absorbing: of.absorbing.len(),
+            n_terminal: of.terminal.len(),
+            n_rewards: of.rewards.len(),
+            first_asked,
+            monitors,
+        })
+    }
+
+    /// An evaluator of the rules.
+    pub fn rules<'a>(&'a self, of: &'a RuleCode) -> Rules<'a> {
+        Rules {
+            space: self,
+            eval: of.code.eval(),
+            of,
+            cells: Vec::new(),
+        }
+    }
+}
+
+impl Rules<'_> {
+    fn enter(&mut self, key: Key) {
+        self.cells.clear();
+        self.space.cells(key, &mut self.cells);
+    }
+
+    /// Whether one of these roots holds; `unknown` says what counts where it is not known.
+    fn some(&mut self, roots: std::ops::Range<usize>, value: Truth) -> bool {
+        let (eval, cells) = (&mut self.eval, &self.cells);
+        roots
+            .into_iter()
+            .any(|root| eval.truth(root, cells) == value)
+    }
+
+    fn roots(&self, skip: usize, len: usize) -> std::ops::Range<usize> {
+        skip..skip + len
+    }
+
+    /// Whether the state exists.
+    pub fn is_valid(&mut self, key: Key) -> bool {
+        self.enter(key);
+        let roots = self.roots(0, self.of.n_valid);
+        !self.some(roots, Truth::False)
+    }
+
+    /// Whether the state is never left.
+    pub fn is_absorbing(&mut self, key: Key) -> bool {
+        self.enter(key);
+        let roots = self.roots(self.of.n_valid + self.of.n_step, self.of.n_absorbing);
+        self.some(roots, Truth::True)
+    }
+
+    /// Whether runs may end in the state.
+    pub fn is_terminal(&mut self, key: Key) -> bool {
+        let first = self.of.n_valid + self.of.n_step + self.of.n_absorbing;
+        if self.of.n_terminal == 0 {
+            return true;
+        }
+        self.enter(key);
+        let roots = self.roots(first, self.of.n_terminal);
+        self.some(roots, Truth::True)
+    }
+
+    /// What a reward of the abstraction gives in the state; none where it has no number there.
+    pub fn reward(&mut self, number: usize, key: Key) -> Option<f64> {
+        let first = self.of.n_valid + self.of.n_step + self.of.n_absorbing + self.of.n_terminal;
+        if number >= self.of.n_rewards {
+            return None;
+        }
+        self.enter(key);
+        match self.eval.cell(first + number, &self.cells) {
+            Cell::Known(Value::Number(value)) => Some(value.to_f64()),
+            _ => None,
+        }
+    }
+
+    /// Whether a condition that was asked for holds in the state.
+    pub fn holds(&mut self, asked: usize, key: Key) -> Truth {
+        self.enter(key);
+        self.eval.truth(self.of.first_asked + asked, &self.cells)
+    }
+
+    /// Whether a step is declared possible. Validity of the state it leaves is not looked at again.
+    pub fn allows(&mut self, from: Key, to: Key) -> Step {
+        if !self.is_valid(to) {
+            return Step::NoState;
+        }
+        self.allows_between(from, to)
+    }
+
+    /// The same where both states are valid.
+    fn allows_between(&mut self, from: Key, to: Key) -> Step {
+        self.cells.clear();
+        self.space.cells(from, &mut self.cells);
+        self.space.cells(to, &mut self.cells);
+        let roots = self.roots(self.of.n_valid, self.of.n_step);
+        if self.some(roots, Truth::False) {
+            return Step::Forbidden;
+        }
+        let codecs = &self.space.codecs;
+        let moves = codecs
+            .iter()
+            .all(|codec| codec.may_follow(codec.code_in(from), codec.code_in(to)));
+        if !moves || !self.monitors_move(Some(from), to) {
+            return Step::NoMove;
+        }
+        Step::Allowed
+    }
+
+    /// Whether the first step may lead here: the state exists, and every monitor gets there from its beginning.
+    pub fn may_begin(&mut self, to: Key) -> bool {
+        self.is_valid(to) && self.monitors_move(None, to)
+    }
+
+    /// Whether every monitor moves as the letters of the next state say, as far as that state decides them.
+    fn monitors_move(&mut self, from: Option<Key>, to: Key) -> bool {
+        if self.of.monitors.is_empty() {
+            return true;
+        }
+        self.enter(to);
+        for monitor in &self.of.monitors {
+            let codec = &self.space.codecs[monitor.component];
+            debug_assert!(codec.is_monitor());
+            let Some(dfa) = self.space.program.dfa(PropertyId::new(monitor.property)) else {
+                continue;
+            };
+            let before = match from {
+                Some(from) => dfa.state(codec.code_in(from) as usize),
+                None => Some(dfa.initial()),
+            };
+            let (Some(before), Some(after)) = (before, dfa.state(codec.code_in(to) as usize))
+            else {
+                return false;
+            };
+            let letters: Vec<Option<bool>> = monitor
+                .letters
+                .iter()
+                .map(|root| self.eval.truth(*root, &self.cells).known())
+                .collect();
+            let mut next = StateSet::new();
+            dfa.step_unknown(
+                before,
+                |atom| letters.get(atom.0 as usize).copied().flatten(),
+                &mut next,
+            );
+            if !next.iter().any(|state| state == after) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// All states that exist, in order of their keys; of texts only those met.
+    ///
+    /// # Errors
+    /// [`SpaceError::TooManyStates`], where more combinations than that would have to be looked at.
+    pub fn states(&mut self, limit: usize) -> Result<Vec<Key>, SpaceError> {
+        let name: SmolStr = self.space.abstraction.name.clone();
+        let too_many = || SpaceError::TooManyStates {
+            abstraction: name.clone(),
+            limit,
+        };
+        let mut sizes = Vec::with_capacity(self.space.codecs.len());
+        let mut combinations: usize = 1;
+        for codec in &self.space.codecs {
+            let size = codec.known();
+            combinations = combinations.checked_mul(size.max(1)).ok_or_else(too_many)?;
+            sizes.push(size);
+        }
+        // Invalid combinations are many where components constrain one another.
+        if combinations > limit.saturating_mul(64) {
+            return Err(too_many());
+        }
+        let mut states = Vec::new();
+        if sizes.contains(&0) {
+            return Ok(states);
+        }
+        let mut codes = vec![0usize; sizes.len()];
+        loop {
+            let key = self
+                .space
+                .codecs
+                .iter()
+                .zip(&codes)
+                .fold(0, |key, (codec, code)| key | codec.place_code(*code as u32));
+            if self.is_valid(Key(key)) {
+                if states.len() == limit {
+                    return Err(too_many());
+                }
+                states.push(Key(key));
+            }
+            let Some(place) = (0..codes.len()).find(|place| codes[*place] + 1 < sizes[*place])
+            else {
+                break;
+            };
+            codes[place] += 1;
+            codes[..place].fill(0);
+        }
+        states.sort_unstable();
+        Ok(states)
+    }
+
+    /// The declared successors of a state among `states`, by position.
+    pub fn successors(&mut self, from: Key, states: &[Key]) -> Vec<u32> {
+        let mut found = Vec::new();
+        for (place, to) in states.iter().enumerate() {
+            if self.allows_between(from, *to) == Step::Allowed {
+                found.push(place as u32);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,274 @@
+//! `guard learn`: counts the steps of recorded traces into a model file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::failure::{Failure, Outcome, complain};
+use super::limits::{LimitArgs, explain};
+use super::output::{Output, stderr_paint};
+use super::{jobs, progress, sources, spec};
+use crate::abstraction::SpaceError;
+use crate::audit::{self, Listener, Progress};
+use crate::diagnostic::did_you_mean;
+use crate::eval::Wanted;
+use crate::hir::{ModelSource, Spec};
+use crate::ids::ModelId;
+use crate::input::formats::From;
+use crate::input::limits::Accounting;
+use crate::learn::{Counter, InvalidPolicy, Model, Subject, Summary, Walk};
+use crate::problem::Problem;
+use crate::report::problems::ProblemLog;
+
+const AFTER_HELP: &str = "\
+TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the
+standard input. Models hold counts, so they merge by addition: `guard learn SPEC --merge A.json B.json -o AB.json`.
+
+Exit codes: 1 where a trace shows a step that the abstraction declares impossible (no model is written, unless
+`--invalid` says otherwise); 3 where data was unreadable in part or there was nothing to learn from.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The spec, or what `guard compile` made of it
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// Recorded traces
+    #[arg(value_name = "TRACE", required_unless_present = "merge")]
+    traces: Vec<String>,
+    /// The model file to write
+    #[arg(short, long, value_name = "MODEL.json")]
+    output: Option<PathBuf>,
+    /// Which model of the spec; not needed where it learns one only
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Model files whose counts are added
+    #[arg(long, value_name = "MODEL.json", num_args = 1..)]
+    merge: Vec<PathBuf>,
+    /// What to do with traces that show a step which is declared impossible
+    #[arg(long, value_enum, default_value_t = InvalidArg::Error)]
+    invalid: InvalidArg,
+    /// The format of the traces; `native` reads them by the paths of the spec
+    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = super::audit::formats())]
+    from: String,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Threads that read; the model does not depend on it
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
+    #[arg(long, value_name = "GLOB")]
+    glob: Option<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum InvalidArg {
+    /// Report them; no model is written
+    Error,
+    /// Count them as if they were declared possible
+    Declare,
+    /// Leave those traces out, and report them
+    Quarantine,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let from: From = args
+        .from
+        .parse()
+        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let (spec, _) = spec::usable(&args.spec)?;
+    let spec = Arc::new(spec);
+    let model = chosen(&spec, args.model.as_deref())?;
+    let limits = args.limits.eval();
+    let subject = subject(&spec, model, &args.spec, &limits)?;
+    let policy = match args.invalid {
+        InvalidArg::Error => InvalidPolicy::Error,
+        InvalidArg::Declare => InvalidPolicy::Declare,
+        InvalidArg::Quarantine => InvalidPolicy::Quarantine,
+    };
+    jobs::limit(args.jobs)?;
+    let mut merged: Option<Model> = None;
+    for path in &args.merge {
+        let model = read(path)?;
+        let wrong = |error| Failure::Usage(format!("`{}`: {error}", path.display()));
+        model.check(&subject.fingerprint).map_err(wrong)?;
+        match &mut merged {
+            Some(merged) => merged.merge(&model).map_err(wrong)?,
+            None => merged = Some(model),
+        }
+    }
+    let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let (files, missing) = sources::find(&args.traces, args.glob.as_deref())?;
+    let walker = subject.walker(&limits).map_err(|error| {
+        Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
+    })?;
+    let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
+    let progress = Progress::default();
+    let mut counting = Counting {
+        counter: subject.counter(policy),
+        progress: &progress,
+        tell: &mut |problem| {
+            // That the error output cannot be written is no reason to fail.
+            let _ = log.tell(problem);
+        },
+        errors: 0,
+        traces: 0,
+    };
+    std::thread::scope(|scope| {
+        let _display = progress::Display::start(scope, &progress);
+        for problem in &missing {
+            counting.problem(problem);
+        }
+        audit::visit(&walker, &files, &readers, &progress, &mut counting);
+    });
+    let (errors, traces) = (counting.errors, counting.traces);
+    let (chains, invalid) = counting.counter.finish();
+    let _ = log.finish();
+    let mut model = subject.model(&chains);
+    if let Some(merged) = &merged {
+        let wrong = |error| Failure::Usage(format!("the models cannot be merged: {error}"));
+        model.merge(merged).map_err(wrong)?;
+    }
+    let counts = subject
+        .counts(&model)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let refused = policy == InvalidPolicy::Error && !invalid.is_empty();
+    if let (Some(path), false) = (&args.output, refused) {
+        let mut file = Output::open(Some(path))?;
+        writeln!(file, "{}", model.to_text())?;
+        file.close()?;
+    }
+    let summary = Summary::new(&subject, &counts, &invalid, args.limits.rows())
+        .map_err(|error| Failure::Usage(space_error(&error)))?;
+    // The model itself may go to the standard output.
+    let taken = args.output.as_deref() == Some(Path::new("-"));
+    let mut output = Output::open(taken.then_some(Path::new("/dev/stderr")))?;
+    let paint = output.paint;
+    match args.format {
+        Format::Human => summary.write(&mut output, paint)?,
+        Format::Json => writeln!(output, "{}", summary.to_json())?,
+    }
+    output.close()?;
+    if refused {
+        complain(
+            "no model was written: traces show steps that are declared impossible (`--invalid` says what to do)",
+        );
+    } else if traces == 0 && merged.is_none() {
+        complain(&format!("no trace was found in {}", args.traces.join(", ")));
+    }
+    Ok(if refused {
+        Outcome::Violated
+    } else if errors > 0 || (traces == 0 && merged.is_none()) {
+        Outcome::Unreadable
+    } else {
+        Outcome::Holds
+    })
+}
+
+/// Counts walks as they come.
+struct Counting<'a> {
+    counter: Counter<'a>,
+    progress: &'a Progress,
+    tell: &'a mut dyn FnMut(&Problem),
+    errors: u64,
+    traces: u64,
+}
+
+impl Listener<Walk> for Counting<'_> {
+    fn report(&mut self, walk: Walk) {
+        self.traces += 1;
+        self.progress.traces.fetch_add(1, Ordering::Relaxed);
+        for problem in &walk.problems {
+            self.problem(problem);
+        }
+        self.counter.add(&walk);
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.errors += u64::from(problem.kind.is_error());
+        (self.tell)(problem);
+    }
+
+    fn input(&mut self, _: &Accounting) {}
+
+    fn wanted(&self) -> Wanted {
+        Wanted::new(0, |_, _| false)
+    }
+}
+
+/// The model that is meant: the one named, or the only one that is learned.
+fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
+    let learned: Vec<&str> = spec
+        .models
+        .iter()
+        .filter(|model| matches!(model.source, ModelSource::Learn(_)))
+        .map(|model| model.name.as_str())
+        .collect();
+    let name = match (name, learned.as_slice()) {
+        (Some(name), _) => name,
+        (None, [one]) => one,
+        (None, []) => {
+            return Err(Failure::Usage(
+                "the spec learns no model: declare one, `model run = learn { }`".to_owned(),
+            ));
+        }
+        (None, several) => {
+            return Err(Failure::Usage(format!(
+                "the spec learns several models; say which with `--model`: {}",
+                several.join(", ")
+            )));
+        }
+    };
+    if !learned.contains(&name) {
+        let near = did_you_mean(name, learned.iter().copied())
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(Failure::Usage(format!(
+            "the spec learns no model `{name}`{near}"
+        )));
+    }
+    spec.find_model(name)
+        .ok_or_else(|| Failure::Usage(format!("the spec has no model `{name}`")))
+}
+
+fn subject(
+    spec: &Arc<Spec>,
+    model: ModelId,
+    path: &Path,
+    limits: &crate::eval::Limits,
+) -> Result<Subject, Failure> {
+    let abstraction = spec.model(model).abstraction().ok_or_else(|| {
+        Failure::Usage(format!(
+            "`{}` is not learned from traces",
+            spec.model(model).name
+        ))
+    })?;
+    Subject::new(spec, model, abstraction, &[], limits)
+        .map_err(|error| Failure::Usage(format!("`{}`: {}", path.display(), space_error(&error))))
+}
+
+/// What is wrong with a space, with the flag that raises a limit.
+pub(super) fn space_error(error: &SpaceError) -> String {
+    match error {
+        SpaceError::Limit(error) => explain(error),
+        other => other.to_string(),
+    }
+}
+
+/// Reads a model file.
+pub(super) fn read(path: &Path) -> Result<Model, Failure> {
+    let text = spec::text_of(path)?;
+    Model::parse(&text).map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))
+}

@@ -1,0 +1,157 @@
+//! Looking at values step by step: what an abstraction of states needs, on the same tables as judging.
+
+use super::monitor::Automaton;
+use super::program::Program;
+use super::report;
+use super::run::Glance;
+use super::trace::{TraceSource, TraceState};
+use super::world::Watch;
+use crate::automata::Dfa;
+use crate::ids::PropertyId;
+use crate::input::record::Step;
+use crate::problem::Problem;
+use crate::value::{Cell, Truth, Value};
+
+/// A trace that is read, not judged. Its properties are followed, so that their monitors can be looked at.
+#[derive(Debug)]
+pub struct Observer<'p> {
+    state: TraceState<'p>,
+}
+
+/// What can be seen after a step: the values of observed expressions, and where monitors stand.
+#[derive(Debug)]
+pub struct Look<'a, 'g> {
+    glance: &'a mut Glance<'g>,
+}
+
+/// What came of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observed<T> {
+    /// `where` says that it is no step: nothing has changed.
+    NoStep,
+    /// It may be a step or not, or the trace may be read in several ways.
+    Ambiguous,
+    /// It is a step, and this was seen.
+    Step(T),
+}
+
+impl Program {
+    /// A trace of which nothing has been read, to be looked at.
+    pub fn observe(&self, source: TraceSource) -> Observer<'_> {
+        Observer {
+            state: self.open(source),
+        }
+    }
+
+    /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
+        let code = self.properties.get(property.index())?;
+        match &code.automaton {
+            Automaton::Dfa { dfa, .. } if code.quantified.is_none() => Some(dfa),
+            _ => None,
+        }
+    }
+
+    /// The value of an observed expression before the first event, where it reads no event.
+    pub fn initially(&self, place: usize, meta: &[Cell]) -> Cell {
+        match self.observed.get(place) {
+            Some(node) => self.outside(meta, |eval| eval.cell(*node)),
+            None => Cell::Unknown,
+        }
+    }
+}
+
+impl Observer<'_> {
+    /// Reads a step and looks at what is then so.
+    pub fn step<T>(
+        &mut self,
+        step: &Step,
+        look: impl FnOnce(&mut Look<'_, '_>) -> T,
+    ) -> Observed<T> {
+        let state = &mut self.state;
+        state.borrow();
+        let mut seen = None;
+        let is_step = state.run.advance(
+            state.program,
+            &state.source.meta,
+            &mut state.shop,
+            step,
+            None,
+            |glance| seen = Look::new(glance).map(|mut at| look(&mut at)),
+        );
+        if !is_step {
+            state.forget_problems(step.index);
+            return Observed::NoStep;
+        }
+        seen.map_or(Observed::Ambiguous, Observed::Step)
+    }
+
+    /// Lets other traces use the tables until the next step.
+    pub fn rest(&mut self) {
+        self.state.give_back();
+    }
+
+    /// Adds what was wrong with the data.
+    pub fn note(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        self.state.note(problems);
+    }
+
+    /// The name of the trace.
+    pub fn name(&self) -> &smol_str::SmolStr {
+        self.state.name()
+    }
+
+    /// Ends the trace; gives what was wrong with its data.
+    pub fn finish(mut self) -> Vec<Problem> {
+        let problems = report::problems(&mut self.state);
+        self.state.program.take_back_shop(self.state.shop);
+        problems
+    }
+}
+
+impl<'a, 'g> Look<'a, 'g> {
+    /// Looks at a step; none where the trace may be read in several ways.
+    pub fn new(glance: &'a mut Glance<'g>) -> Option<Look<'a, 'g>> {
+        (glance.run.worlds.len() == 1).then_some(Look { glance })
+    }
+
+    /// Whether an observed condition holds.
+    #[inline]
+    pub fn truth(&mut self, place: usize) -> Truth {
+        let Some(node) = self.glance.program.observed.get(place) else {
+            return Truth::Unknown;
+        };
+        self.glance
+            .with_eval(&[], |eval| eval.letter(*node))
+            .unwrap_or(Truth::Unknown)
+    }
+
+    /// The value of an observed expression; none where it is unknown.
+    #[inline]
+    pub fn value<T>(&mut self, place: usize, read: impl FnOnce(Option<&Value>) -> T) -> Option<T> {
+        let node = self.glance.program.observed.get(place)?;
+        self.glance
+            .with_eval(&[], |eval| eval.with_value(*node, read))
+    }
+
+    /// The state of the automaton of a property; none where an unknown letter leaves it open.
+    pub fn monitor(&self, property: usize) -> Option<u32> {
+        let watch = self.glance.run.worlds.first()?.watches.get(property)?;
+        let Watch::Plain { config, .. } = watch else {
+            return None;
+        };
+        self.glance
+            .program
+            .dfa(PropertyId::new(property))
+            .filter(|dfa| (*config as usize) < dfa.len())
+            .map(|_| *config)
+    }
+
+    /// Whether a property is violated for good.
+    pub fn violated(&self, property: usize) -> Truth {
+        let Glance {
+            run, program, shop, ..
+        } = &*self.glance;
+        run.violated(program, &shop.configs, property)
+    }
+}

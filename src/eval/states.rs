@@ -1,0 +1,170 @@
+//! Expressions over the values that make up a state, in place of events.
+//!
+//! What a state holds stands in the place of the expression that it is the value of, like a field of an event; the same
+//! tables evaluate it then. Below [`Expr::Next`] the values are those of the next state.
+
+use rustc_hash::FxHashMap;
+
+use super::clock::Clock;
+use super::code::{Code, NodeId};
+use super::expr::{Eval, Frame};
+use super::limits::{LimitError, Limits};
+use super::lower::Lower;
+use super::scratch::Scratch;
+use super::track::Tracks;
+use crate::hir::{Expr, Spec};
+use crate::ids::{ExprId, PropertyId};
+use crate::value::{Cell, Truth};
+
+/// Expressions compiled for evaluation on states.
+#[derive(Debug)]
+pub struct StateCode {
+    code: Code,
+    roots: Vec<NodeId>,
+    limits: Limits,
+}
+
+/// Evaluates a [`StateCode`]; one for each thread.
+#[derive(Debug)]
+pub struct StateEval<'c> {
+    of: &'c StateCode,
+    tracks: Tracks,
+    scratch: Scratch,
+}
+
+/// What stands where in the cells of a state.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The cell that is the value of an expression.
+    pub values: FxHashMap<ExprId, usize>,
+    /// The cell that says whether a property has been violated.
+    pub violated: FxHashMap<PropertyId, usize>,
+    /// How many cells a state has; those of the next state follow them.
+    pub len: usize,
+}
+
+impl StateCode {
+    /// Compiles expressions. What reads neither a place nor a constant is unknown.
+    ///
+    /// # Errors
+    /// [`LimitError`], for history of bound variables.
+    pub fn new(spec: &Spec, places: &Places, roots: &[ExprId]) -> Result<StateCode, LimitError> {
+        let mut rewritten = spec.clone();
+        let mut rewrite = Rewrite {
+            spec,
+            into: &mut rewritten,
+            places,
+            known: FxHashMap::default(),
+        };
+        let roots: Vec<ExprId> = roots.iter().map(|root| rewrite.expr(*root, 0)).collect();
+        let mut lower = Lower::new(&rewritten, vec![None; rewritten.tracks.len()]);
+        let roots: Vec<NodeId> = roots
+            .into_iter()
+            .map(|root| lower.root(root, false))
+            .collect::<Result<_, _>>()?;
+        Ok(StateCode {
+            code: lower.finish(),
+            roots,
+            limits: Limits::default(),
+        })
+    }
+
+    /// An evaluator.
+    pub fn eval(&self) -> StateEval<'_> {
+        StateEval {
+            of: self,
+            tracks: Tracks::new(&self.code, &[]),
+            scratch: Scratch::new(&self.code, &self.limits),
+        }
+    }
+}
+
+impl StateEval<'_> {
+    /// The truth of a root in a state. `cells`: those of the state, then those of the next one.
+    pub fn truth(&mut self, root: usize, cells: &[Cell]) -> Truth {
+        self.with(root, cells, |eval, node| eval.letter(node))
+            .unwrap_or(Truth::Unknown)
+    }
+
+    /// The value of a root in a state.
+    pub fn cell(&mut self, root: usize, cells: &[Cell]) -> Cell {
+        self.with(root, cells, |eval, node| eval.cell(node))
+            .unwrap_or(Cell::Unknown)
+    }
+
+    fn with<T>(
+        &mut self,
+        root: usize,
+        cells: &[Cell],
+        look: impl FnOnce(&mut Eval<'_>, NodeId) -> T,
+    ) -> Option<T> {
+        let node = *self.of.roots.get(root)?;
+        self.scratch.forget();
+        let mut eval = Eval {
+            code: &self.of.code,
+            cells,
+            meta: &[],
+            tracks: &self.tracks,
+            registers: &[],
+            clock: Clock::default(),
+            vars: &[],
+            params: &[],
+            frame: Frame::NONE,
+            scratch: &mut self.scratch,
+        };
+        Some(look(&mut eval, node))
+    }
+}
+
+struct Rewrite<'a> {
+    spec: &'a Spec,
+    into: &'a mut Spec,
+    places: &'a Places,
+    known: FxHashMap<(ExprId, usize), ExprId>,
+}
+
+impl Rewrite<'_> {
+    /// The expression over cells; those of the state begin at `first`.
+    fn expr(&mut self, id: ExprId, first: usize) -> ExprId {
+        if let Some(known) = self.known.get(&(id, first)) {
+            return *known;
+        }
+        let exprs = &self.spec.exprs;
+        let ty = exprs.ty(id).clone();
+        let node = match (self.places.values.get(&id), exprs.get(id)) {
+            (Some(place), _) => Expr::Field(first + place),
+            (None, Expr::Next(of)) => {
+                let made = self.expr(*of, self.places.len);
+                self.known.insert((id, first), made);
+                return made;
+            }
+            (None, Expr::Violated(property)) => match self.places.violated.get(property) {
+                Some(place) => Expr::Field(first + place),
+                None => Expr::Unknown,
+            },
+            (
+                None,
+                Expr::Field(_)
+                | Expr::Meta(_)
+                | Expr::Track(..)
+                | Expr::Before(_)
+                | Expr::Count { .. }
+                | Expr::Past(..)
+                | Expr::Var(_)
+                | Expr::Param(_),
+            ) => Expr::Unknown,
+            (None, _) => {
+                let operands = exprs.operands(id);
+                let mut made: Vec<ExprId> = operands
+                    .into_iter()
+                    .map(|operand| self.expr(operand, first))
+                    .collect();
+                made.reverse();
+                exprs.with_operands(id, |operand| made.pop().unwrap_or(operand))
+            }
+        };
+        let made = self.into.exprs.add(node, ty);
+        self.known.insert((id, first), made);
+        made
+    }
+}

@@ -1,0 +1,322 @@
+//! Counting the transitions of walks.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::walk::{Ending, Walk};
+use crate::abstraction::{Key, Rules, Space, Step};
+
+/// A state of a chain, or its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// Before the first step.
+    pub const START: NodeId = NodeId(0);
+
+    /// The position among [`Counts::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A transition and how often it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// From.
+    pub from: NodeId,
+    /// To.
+    pub to: NodeId,
+    /// How often.
+    pub count: u64,
+}
+
+/// How many traces there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Traces {
+    /// Complete, or caught by an absorbing state: nothing is missing of them.
+    pub complete: u64,
+    /// Cut off, or with a state that is unknown: counted as far as it goes.
+    pub censored: u64,
+    /// Left out, since they show a transition that is declared impossible.
+    pub quarantined: u64,
+}
+
+/// The counts of one chain.
+///
+/// A node is the last `order` states of a walk, fewer at its beginning; node 0 is none at all.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// How many states a node remembers.
+    pub order: usize,
+    /// The states that each node remembers, oldest first.
+    pub nodes: Vec<Box<[Key]>>,
+    /// All transitions, in order of first sight.
+    pub edges: Vec<Edge>,
+    /// By node: how many complete walks ended there.
+    pub ends: Vec<u64>,
+    /// By node: whether it is never left.
+    pub absorbing: Vec<bool>,
+    /// How many traces there were.
+    pub traces: Traces,
+    /// Steps that were counted.
+    pub steps: u64,
+    /// By node and next state: where that leads.
+    moves: FxHashMap<(NodeId, Key), u32>,
+    by_keys: FxHashMap<Box<[Key]>, NodeId>,
+}
+
+/// What to do with a trace that shows a transition which is declared impossible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidPolicy {
+    /// Report it; nothing is learned.
+    Error,
+    /// Take it as declared.
+    Declare,
+    /// Leave the whole trace out, and report it.
+    Quarantine,
+}
+
+/// A transition that was seen and is declared impossible.
+#[derive(Clone, Debug)]
+pub struct Invalid {
+    /// The trace.
+    pub trace: SmolStr,
+    /// Its file.
+    pub file: SmolStr,
+    /// The step in the record.
+    pub step: Option<u32>,
+    /// From which state; none at the beginning.
+    pub from: Option<Key>,
+    /// To which state; none at the end of the trace.
+    pub to: Option<Key>,
+    /// Why it is impossible; none where the state is not terminal.
+    pub why: Option<Step>,
+}
+
+impl Counts {
+    /// No counts. `start`: the state that a chain of order 1 begins in, where it has one.
+    pub fn new(order: usize, start: Option<Key>) -> Counts {
+        let mut counts = Counts {
+            order: order.max(1),
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            ends: Vec::new(),
+            absorbing: Vec::new(),
+            traces: Traces::default(),
+            steps: 0,
+            moves: FxHashMap::default(),
+            by_keys: FxHashMap::default(),
+        };
+        counts.node(&start.map_or_else(Vec::new, |key| vec![key]));
+        counts
+    }
+
+    /// The node that remembers these states.
+    pub fn node(&mut self, keys: &[Key]) -> NodeId {
+        if let Some(known) = self.by_keys.get(keys) {
+            return *known;
+        }
+        let node = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(keys.into());
+        self.ends.push(0);
+        self.absorbing.push(false);
+        self.by_keys.insert(keys.into(), node);
+        node
+    }
+
+    /// The node of these states, if it was met.
+    pub fn find(&self, keys: &[Key]) -> Option<NodeId> {
+        self.by_keys.get(keys).copied()
+    }
+
+    /// Where the next state leads from a node, as a place among the edges.
+    #[inline]
+    fn follow(&mut self, from: NodeId, to: Key) -> Option<u32> {
+        self.moves.get(&(from, to)).copied()
+    }
+
+    /// The edge to the next state, made where it is new.
+    pub fn edge(&mut self, from: NodeId, to: Key) -> u32 {
+        if let Some(known) = self.follow(from, to) {
+            return known;
+        }
+        let mut keys: Vec<Key> = self.nodes[from.index()].to_vec();
+        keys.push(to);
+        if keys.len() > self.order {
+            keys.remove(0);
+        }
+        let target = self.node(&keys);
+        let edge = u32::try_from(self.edges.len()).unwrap_or(u32::MAX);
+        self.edges.push(Edge {
+            from,
+            to: target,
+            count: 0,
+        });
+        self.moves.insert((from, to), edge);
+        edge
+    }
+
+    /// How often each node was left, also to the end.
+    pub fn exits(&self) -> Vec<u64> {
+        let mut exits = self.ends.clone();
+        for edge in &self.edges {
+            exits[edge.from.index()] += edge.count;
+        }
+        exits
+    }
+
+    /// How often each node was met.
+    pub fn visits(&self) -> Vec<u64> {
+        let mut visits = vec![0; self.nodes.len()];
+        for edge in &self.edges {
+            visits[edge.to.index()] += edge.count;
+        }
+        visits
+    }
+}
+
+/// Counts walks, one chain for each category.
+#[derive(Debug)]
+pub struct Counter<'a> {
+    rules: Rules<'a>,
+    start: Option<Key>,
+    order: usize,
+    policy: InvalidPolicy,
+    /// Whether each category has a chain of its own.
+    by: bool,
+    chains: BTreeMap<SmolStr, Counts>,
+    /// Where a walk goes, before it is known whether it counts.
+    path: Vec<u32>,
+    /// What was seen and is declared impossible: the first of each trace, for the first traces.
+    pub invalid: Vec<Invalid>,
+    /// How many traces showed such a thing.
+    pub n_invalid: u64,
+}
+
+/// Invalid transitions that are kept to be shown.
+const MOST_INVALID: usize = 100;
+
+impl<'a> Counter<'a> {
+    /// Counts nothing so far. `by`: whether walks have categories.
+    pub fn new(
+        space: &'a Space,
+        rules: Rules<'a>,
+        order: u32,
+        by: bool,
+        policy: InvalidPolicy,
+    ) -> Counter<'a> {
+        Counter {
+            rules,
+            start: space.start(),
+            order: order as usize,
+            policy,
+            by,
+            chains: BTreeMap::new(),
+            path: Vec::new(),
+            invalid: Vec::new(),
+            n_invalid: 0,
+        }
+    }
+
+    /// Counts a walk.
+    ///
+    /// # Complexity
+    /// One look at a hash table for each step; the rules are asked for each new transition only.
+    pub fn add(&mut self, walk: &Walk) {
+        // A trace whose category is unknown is told apart from all others.
+        let category = match (&walk.category, self.by) {
+            (Some(category), true) => category.clone(),
+            (None, true) => SmolStr::new_static("unknown"),
+            (_, false) => SmolStr::default(),
+        };
+        let (order, start) = (self.order, self.start);
+        let counts = self
+            .chains
+            .entry(category)
+            .or_insert_with(|| Counts::new(order, start));
+        self.path.clear();
+        let mut at = NodeId::START;
+        let mut caught = counts.absorbing[at.index()];
+        for (place, key) in walk.keys.iter().enumerate() {
+            if caught {
+                break;
+            }
+            let edge = match counts.follow(at, *key) {
+                Some(edge) => edge,
+                None => {
+                    let from = counts.nodes[at.index()].last().copied();
+                    let step = match from {
+                        Some(from) => self.rules.allows(from, *key),
+                        None if self.rules.may_begin(*key) => Step::Allowed,
+                        None if self.rules.is_valid(*key) => Step::NoMove,
+                        None => Step::NoState,
+                    };
+                    if step != Step::Allowed && self.policy != InvalidPolicy::Declare {
+                        self.n_invalid += 1;
+                        counts.traces.quarantined += 1;
+                        if self.invalid.len() < MOST_INVALID {
+                            self.invalid.push(Invalid {
+                                trace: walk.trace.clone(),
+                                file: SmolStr::new(&walk.origin.file),
+                                step: walk.steps.get(place).copied(),
+                                from,
+                                to: Some(*key),
+                                why: Some(step),
+                            });
+                        }
+                        return;
+                    }
+                    let edge = counts.edge(at, *key);
+                    let target = counts.edges[edge as usize].to;
+                    counts.absorbing[target.index()] = self.rules.is_absorbing(*key);
+                    edge
+                }
+            };
+            self.path.push(edge);
+            at = counts.edges[edge as usize].to;
+            caught = counts.absorbing[at.index()];
+        }
+        let complete = caught || walk.ending == Ending::Complete;
+        if complete
+            && !caught
+            && let Some(last) = counts.nodes[at.index()].last().copied()
+            && counts.ends[at.index()] == 0
+            && self.policy != InvalidPolicy::Declare
+            && !self.rules.is_terminal(last)
+        {
+            self.n_invalid += 1;
+            counts.traces.quarantined += 1;
+            if self.invalid.len() < MOST_INVALID {
+                self.invalid.push(Invalid {
+                    trace: walk.trace.clone(),
+                    file: SmolStr::new(&walk.origin.file),
+                    step: walk.steps.last().copied(),
+                    from: Some(last),
+                    to: None,
+                    why: None,
+                });
+            }
+            return;
+        }
+        for edge in &self.path {
+            counts.edges[*edge as usize].count += 1;
+        }
+        counts.steps += self.path.len() as u64;
+        if complete && !caught {
+            counts.ends[at.index()] += 1;
+        }
+        if complete {
+            counts.traces.complete += 1;
+        } else {
+            counts.traces.censored += 1;
+        }
+    }
+
+    /// The counts by category; without categories, of the empty one.
+    pub fn finish(self) -> (BTreeMap<SmolStr, Counts>, Vec<Invalid>) {
+        (self.chains, self.invalid)
+    }
+}

@@ -1,0 +1,342 @@
+//! Model files: counts as JSON, with what is needed to know whether a spec may use them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use thiserror::Error;
+
+use super::counts::{Counts, NodeId, Traces};
+use super::fingerprint::Fingerprint;
+use crate::abstraction::{Key, Space};
+
+/// The version of the file format.
+const VERSION: u32 = 1;
+
+/// What a model says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format.
+    pub v: u32,
+    /// `guard-model`
+    pub kind: String,
+    /// The version of the tool that counted.
+    pub guard: String,
+    /// The name of the model in the spec.
+    pub model: String,
+    /// The name of the abstraction.
+    pub abstraction: String,
+    /// The hash of all that matters for counting.
+    pub spec: String,
+    /// The same by part.
+    pub parts: BTreeMap<String, String>,
+    /// How many states a node remembers.
+    pub order: u32,
+    /// Whether there is one chain for each category of traces.
+    pub by: bool,
+    /// The names of the components of a state.
+    pub components: Vec<SmolStr>,
+}
+
+/// A model: its header, and the counts of each category.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    /// What it says of itself.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The chains; without categories there is one.
+    pub chains: Vec<ChainCounts>,
+}
+
+/// The counts of one category, states by their words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainCounts {
+    /// The category; none without `by`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub category: Option<SmolStr>,
+    /// How many traces there were.
+    pub traces: Traces,
+    /// The words of each node, those of its states one after the other; no words before the first step. Sorted.
+    pub nodes: Vec<Vec<SmolStr>>,
+    /// From, to, how often; sorted.
+    pub transitions: Vec<(u32, u32, u64)>,
+    /// Where complete traces ended, and how often; sorted.
+    pub ends: Vec<(u32, u64)>,
+}
+
+/// Why a model file cannot be used.
+#[derive(Debug, Error)]
+pub enum ModelError {
+    /// It is no model.
+    #[error("it is no model file: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON, but nothing that this version reads.
+    #[error("it is no model file of version {VERSION}")]
+    Version,
+    /// A node that does not exist, or a count of nothing.
+    #[error("chain {chain} names node {node}, and has {nodes} nodes")]
+    NoNode {
+        /// Number of the chain.
+        chain: usize,
+        /// What it names.
+        node: u32,
+        /// How many there are.
+        nodes: usize,
+    },
+    /// A count that does not fit.
+    #[error("the counts are beyond 64 bits")]
+    Overflow,
+    /// It was learned from another spec.
+    #[error("it was learned by another spec: {} changed", changed.join(", "))]
+    OtherSpec {
+        /// The parts that differ.
+        changed: Vec<String>,
+    },
+    /// A state that the abstraction does not have.
+    #[error("component `{component}` has no value `{word}`")]
+    NoState {
+        /// The component.
+        component: SmolStr,
+        /// The value.
+        word: SmolStr,
+    },
+}
+
+impl Model {
+    /// A model of counts.
+    pub fn new(
+        name: &str,
+        space: &Space,
+        fingerprint: Fingerprint,
+        (order, by): (u32, bool),
+        chains: &BTreeMap<SmolStr, Counts>,
+    ) -> Model {
+        let header = Header {
+            v: VERSION,
+            kind: "guard-model".to_owned(),
+            guard: env!("CARGO_PKG_VERSION").to_owned(),
+            model: name.to_owned(),
+            abstraction: space.abstraction().name.to_string(),
+            spec: fingerprint.hash,
+            parts: fingerprint.parts,
+            order,
+            by,
+            components: space
+                .components()
+                .iter()
+                .map(|component| component.name.clone())
+                .collect(),
+        };
+        let chains = chains
+            .iter()
+            .map(|(category, counts)| ChainCounts::new(by.then(|| category.clone()), counts, space))
+            .collect();
+        Model { header, chains }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no model of this version, or names what it does not have.
+    pub fn parse(text: &str) -> Result<Model, ModelError> {
+        let model: Model = serde_json::from_str(text)?;
+        if model.header.v != VERSION || model.header.kind != "guard-model" {
+            return Err(ModelError::Version);
+        }
+        for (chain, counts) in model.chains.iter().enumerate() {
+            let named = counts
+                .transitions
+                .iter()
+                .flat_map(|(from, to, _)| [*from, *to]);
+            for node in named.chain(counts.ends.iter().map(|(node, _)| *node)) {
+                if node as usize >= counts.nodes.len() {
+                    return Err(ModelError::NoNode {
+                        chain,
+                        node,
+                        nodes: counts.nodes.len(),
+                    });
+                }
+            }
+        }
+        Ok(model)
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        // One line for each transition would be long, one for all unreadable in a diff: one for each chain's part.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Checks that a spec counts as this model was counted.
+    ///
+    /// # Errors
+    /// [`ModelError::OtherSpec`] with the parts that differ.
+    pub fn check(&self, by: &Fingerprint) -> Result<(), ModelError> {
+        if self.header.spec == by.hash {
+            return Ok(());
+        }
+        let parts = &self.header.parts;
+        let mut changed: Vec<String> = by
+            .parts
+            .iter()
+            .filter(|(name, hash)| parts.get(*name) != Some(hash))
+            .map(|(name, _)| match parts.contains_key(name) {
+                true => format!("`{name}`"),
+                false => format!("`{name}` (new)"),
+            })
+            .collect();
+        let gone = parts.keys().filter(|name| !by.parts.contains_key(*name));
+        changed.extend(gone.map(|name| format!("`{name}` (gone)")));
+        Err(ModelError::OtherSpec { changed })
+    }
+
+    /// Adds the counts of another model, learned by the same spec.
+    ///
+    /// Addition is commutative and associative, and the result is kept sorted, so merging in any grouping and order gives
+    /// the same bytes.
+    ///
+    /// # Errors
+    /// The other was learned by another spec, or the counts do not fit.
+    pub fn merge(&mut self, other: &Model) -> Result<(), ModelError> {
+        let theirs = Fingerprint {
+            hash: other.header.spec.clone(),
+            parts: other.header.parts.clone(),
+        };
+        self.check(&theirs)?;
+        for chain in &other.chains {
+            match self
+                .chains
+                .iter_mut()
+                .find(|known| known.category == chain.category)
+            {
+                Some(known) => *known = known.plus(chain)?,
+                None => self.chains.push(chain.clone()),
+            }
+        }
+        self.chains
+            .sort_by(|lhs, rhs| lhs.category.cmp(&rhs.category));
+        Ok(())
+    }
+
+    /// The counts of each category, with states as keys of a space.
+    ///
+    /// # Errors
+    /// A state that the space does not have.
+    pub fn counts(&self, space: &Space) -> Result<BTreeMap<SmolStr, Counts>, ModelError> {
+        let mut all = BTreeMap::new();
+        for chain in &self.chains {
+            let counts = chain.counts(space, self.header.order as usize)?;
+            all.insert(chain.category.clone().unwrap_or_default(), counts);
+        }
+        Ok(all)
+    }
+}
+
+impl ChainCounts {
+    fn new(category: Option<SmolStr>, counts: &Counts, space: &Space) -> ChainCounts {
+        let words: Vec<Vec<SmolStr>> = counts
+            .nodes
+            .iter()
+            .map(|keys| keys.iter().flat_map(|key| space.decode(*key)).collect())
+            .collect();
+        // Nodes that were met by walks which do not count are left out.
+        let mut used = vec![false; words.len()];
+        used[0] = true;
+        for edge in counts.edges.iter().filter(|edge| edge.count > 0) {
+            used[edge.from.index()] = true;
+            used[edge.to.index()] = true;
+        }
+        let mut order: Vec<usize> = (0..words.len()).filter(|node| used[*node]).collect();
+        order.sort_by(|lhs, rhs| words[*lhs].cmp(&words[*rhs]));
+        let mut place = vec![0u32; words.len()];
+        for (new, old) in order.iter().enumerate() {
+            place[*old] = new as u32;
+        }
+        let mut transitions: Vec<(u32, u32, u64)> = counts
+            .edges
+            .iter()
+            .filter(|edge| edge.count > 0)
+            .map(|edge| (place[edge.from.index()], place[edge.to.index()], edge.count))
+            .collect();
+        transitions.sort_unstable();
+        let mut ends: Vec<(u32, u64)> = (0..words.len())
+            .filter(|node| counts.ends[*node] > 0)
+            .map(|node| (place[node], counts.ends[node]))
+            .collect();
+        ends.sort_unstable();
+        ChainCounts {
+            category,
+            traces: counts.traces,
+            nodes: order.into_iter().map(|node| words[node].clone()).collect(),
+            transitions,
+            ends,
+        }
+    }
+
+    fn plus(&self, other: &ChainCounts) -> Result<ChainCounts, ModelError> {
+        let mut nodes: Vec<&Vec<SmolStr>> = self.nodes.iter().chain(&other.nodes).collect();
+        nodes.sort();
+        nodes.dedup();
+        let place = |words: &Vec<SmolStr>| nodes.binary_search(&words).unwrap_or_default() as u32;
+        let mut transitions: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+        let plus = |lhs: u64, rhs: u64| lhs.checked_add(rhs).ok_or(ModelError::Overflow);
+        for chain in [self, other] {
+            let places: Vec<u32> = chain.nodes.iter().map(place).collect();
+            for (from, to, count) in &chain.transitions {
+                let at = (places[*from as usize], places[*to as usize]);
+                let sum = transitions.entry(at).or_default();
+                *sum = plus(*sum, *count)?;
+            }
+            for (node, count) in &chain.ends {
+                let sum = ends.entry(places[*node as usize]).or_default();
+                *sum = plus(*sum, *count)?;
+            }
+        }
+        Ok(ChainCounts {
+            category: self.category.clone(),
+            traces: Traces {
+                complete: plus(self.traces.complete, other.traces.complete)?,
+                censored: plus(self.traces.censored, other.traces.censored)?,
+                quarantined: plus(self.traces.quarantined, other.traces.quarantined)?,
+            },
+            nodes: nodes.into_iter().cloned().collect(),
+            transitions: transitions
+                .into_iter()
+                .map(|((from, to), n)| (from, to, n))
+                .collect(),
+            ends: ends.into_iter().collect(),
+        })
+    }
+
+    fn counts(&self, space: &Space, order: usize) -> Result<Counts, ModelError> {
+        let width = space.components().len().max(1);
+        let mut counts = Counts::new(order, space.start());
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        for words in &self.nodes {
+            let keys: Result<Vec<Key>, _> = words
+                .chunks(width)
+                .map(|words| space.parse(words))
+                .collect();
+            let keys = keys.map_err(|(component, word)| ModelError::NoState { component, word })?;
+            nodes.push(if keys.is_empty() {
+                NodeId::START
+            } else {
+                counts.node(&keys)
+            });
+        }
+        for (from, to, count) in &self.transitions {
+            let (from, to) = (nodes[*from as usize], nodes[*to as usize]);
+            if let Some(key) = counts.nodes[to.index()].last().copied() {
+                let edge = counts.edge(from, key) as usize;
+                counts.edges[edge].count += count;
+                counts.steps += count;
+            }
+        }
+        for (node, count) in &self.ends {
+            counts.ends[nodes[*node as usize].index()] += count;
+        }
+        counts.traces = self.traces;
+        Ok(counts)
+    }
+}

@@ -1,0 +1,223 @@
+//! What of a spec matters for the counts of a model, as hashes by part: a model is used only with a spec that would have
+//! counted the same, and where it would not, the parts that changed are named.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::hir::{Abstraction, Expr, Formula, Learn, Source, Spec};
+use crate::ids::{ExprId, FormulaId, TrackId};
+
+/// Hashes of the parts of a spec that matter for counting, and of all of them together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// All parts.
+    pub hash: String,
+    /// By name of the part.
+    pub parts: BTreeMap<String, String>,
+}
+
+/// The fingerprint of what a model is learned by.
+///
+/// Expressions are hashed by their structure, so that names of definitions, comments and layout do not matter, and
+/// neither does what the model is asked.
+pub fn fingerprint(spec: &Spec, abstraction: &Abstraction, learn: Option<&Learn>) -> Fingerprint {
+    let mut hasher = Hasher {
+        spec,
+        known: FxHashMap::default(),
+        tracks: FxHashMap::default(),
+    };
+    let mut parts = BTreeMap::new();
+    let filter = &spec.filter;
+    let mut trace = blake3::Hasher::new();
+    trace.update(format!("{:?}", spec.signature.layout).as_bytes());
+    for expr in [filter.step, filter.record, filter.complete]
+        .into_iter()
+        .flatten()
+    {
+        trace.update(&hasher.expr(expr));
+    }
+    parts.insert("trace".to_owned(), text(trace.finalize()));
+    for component in &abstraction.components {
+        let hash = match component.source {
+            Source::Value(expr) => hasher.expr(expr),
+            Source::Monitor(property) | Source::Violated(property) => {
+                hasher.formula(spec.property(property).formula)
+            }
+        };
+        let mut part = blake3::Hasher::new();
+        part.update(&hash);
+        part.update(format!("{:?} {:?}", component.domain, component.name).as_bytes());
+        if let crate::hir::Domain::Enum(of) = component.domain {
+            let values = spec.enums.get(usize::from(of)).map(|of| &of.values);
+            part.update(format!("{values:?}").as_bytes());
+        }
+        parts.insert(format!("over {}", component.name), text(part.finalize()));
+    }
+    let names: Vec<&str> = abstraction
+        .components
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    parts.insert(
+        "over".to_owned(),
+        text(blake3::hash(names.join(",").as_bytes())),
+    );
+    let mut clause = |name: &str, exprs: &[ExprId]| {
+        if !exprs.is_empty() {
+            let mut part = blake3::Hasher::new();
+            for expr in exprs {
+                part.update(&hasher.expr(*expr));
+            }
+            parts.insert(name.to_owned(), text(part.finalize()));
+        }
+    };
+    clause(
+        "steps when",
+        &abstraction.steps.into_iter().collect::<Vec<_>>(),
+    );
+    clause("valid", &abstraction.valid);
+    clause("step", &abstraction.step);
+    clause("absorbing", &abstraction.absorbing);
+    clause("terminal", &abstraction.terminal);
+    if let Some(learn) = learn {
+        clause("by", &learn.by.into_iter().collect::<Vec<_>>());
+        parts.insert("order".to_owned(), learn.order.to_string());
+    }
+    let mut all = blake3::Hasher::new();
+    for (name, hash) in &parts {
+        all.update(name.as_bytes());
+        all.update(hash.as_bytes());
+    }
+    Fingerprint {
+        hash: text(all.finalize()),
+        parts,
+    }
+}
+
+fn text(hash: blake3::Hash) -> String {
+    hash.to_hex()[..16].to_owned()
+}
+
+struct Hasher<'a> {
+    spec: &'a Spec,
+    known: FxHashMap<ExprId, [u8; 32]>,
+    /// Tracks whose updates were looked into; one that reads itself is known by its name there.
+    tracks: FxHashMap<TrackId, [u8; 32]>,
+}
+
+impl Hasher<'_> {
+    /// Hashes the structure of an expression; operands by their hashes, numbers of tables by what they stand for.
+    fn expr(&mut self, id: ExprId) -> [u8; 32] {
+        if let Some(known) = self.known.get(&id) {
+            return *known;
+        }
+        let spec = self.spec;
+        let mut hash = blake3::Hasher::new();
+        let signature = &spec.signature;
+        let own = match spec.exprs.get(id) {
+            Expr::Field(field) => {
+                let field = &signature.fields[*field];
+                format!(
+                    "field {:?} {:?} {:?} {:?}",
+                    field.source, field.ty, field.absent, field.unit
+                )
+            }
+            Expr::Meta(field) => {
+                let field = &signature.meta[*field];
+                format!(
+                    "meta {:?} {:?} {:?} {:?}",
+                    field.source, field.ty, field.absent, field.unit
+                )
+            }
+            Expr::Track(track, _) => {
+                let of = self.track(*track);
+                hash.update(&of);
+                "track".to_owned()
+            }
+            Expr::Matches(_, regex) => format!("matches {}", spec.exprs.regex(*regex).as_str()),
+            Expr::Capture(_, regex, group) => {
+                format!("capture {} {group}", spec.exprs.regex(*regex).as_str())
+            }
+            Expr::Member(_, name) => format!("member {name:?}"),
+            Expr::Record(members) => {
+                let names: Vec<_> = members.iter().map(|(name, _)| name).collect();
+                format!("record {names:?}")
+            }
+            Expr::Quantifier { kind, .. } => format!("quantifier {kind:?}"),
+            Expr::Local(_) => "local".to_owned(),
+            Expr::Violated(property) => {
+                hash.update(&self.formula(spec.property(*property).formula));
+                "violated".to_owned()
+            }
+            Expr::Compare(op, ..) => format!("compare {op:?}"),
+            Expr::Arith(op, ..) => format!("arith {op:?}"),
+            Expr::Call(function, _) => format!("call {function:?}"),
+            Expr::Count { window, since, .. } => format!("count {window:?} {}", since.is_some()),
+            Expr::Past(op, window, ..) => format!("past {op:?} {window:?}"),
+            Expr::Const(value) => format!("const {value:?}"),
+            Expr::Param(param) => format!("param {param}"),
+            // The name of the variant, without what stands in it.
+            other => {
+                let shown = format!("{other:?}");
+                shown
+                    .split(['(', ' '])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            }
+        };
+        hash.update(own.as_bytes());
+        hash.update(spec.exprs.ty(id).to_string().as_bytes());
+        for operand in spec.exprs.operands(id) {
+            hash.update(&self.expr(operand));
+        }
+        let made = *hash.finalize().as_bytes();
+        self.known.insert(id, made);
+        made
+    }
+
+    fn track(&mut self, id: TrackId) -> [u8; 32] {
+        if let Some(known) = self.tracks.get(&id) {
+            return *known;
+        }
+        let track = self.spec.track(id);
+        let (init, update) = (track.init, track.update);
+        self.tracks
+            .insert(id, *blake3::hash(track.name.as_bytes()).as_bytes());
+        let mut hash = blake3::Hasher::new();
+        hash.update(&self.expr(init));
+        hash.update(&self.expr(update));
+        let made = *hash.finalize().as_bytes();
+        self.tracks.insert(id, made);
+        // What was hashed while this one stood for itself holds only within it.
+        self.known.clear();
+        made
+    }
+
+    fn formula(&mut self, id: FormulaId) -> [u8; 32] {
+        let formulas = &self.spec.formulas;
+        let mut hash = blake3::Hasher::new();
+        let own = match formulas.get(id) {
+            Formula::Letter(letter) => {
+                hash.update(&self.expr(self.spec.letter(*letter).expr));
+                "letter".to_owned()
+            }
+            Formula::Unary(op, bound, _) => format!("{op:?} {bound:?}"),
+            Formula::Binary(op, bound, ..) => format!("{op:?} {bound:?}"),
+            other => {
+                let shown = format!("{other:?}");
+                shown
+                    .split(['(', ' '])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            }
+        };
+        hash.update(own.as_bytes());
+        for operand in formulas.operands(id) {
+            hash.update(&self.formula(operand));
+        }
+        *hash.finalize().as_bytes()
+    }
+}

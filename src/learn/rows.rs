@@ -1,0 +1,349 @@
+//! The rows of a chain: what was counted, and what is declared possible besides.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::counts::{Counts, NodeId};
+use crate::abstraction::{Key, Rules, Space, SpaceError, Step};
+
+/// How many states and transitions a chain may have.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLimits {
+    /// States of an abstraction that are listed, and nodes of a chain.
+    pub states: usize,
+    /// Transitions of a chain.
+    pub transitions: usize,
+}
+
+impl Default for RowLimits {
+    fn default() -> Self {
+        RowLimits {
+            states: 100_000,
+            transitions: 20_000_000,
+        }
+    }
+}
+
+/// What a state of a chain is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Before the first step, where that is no state of the abstraction.
+    Start,
+    /// The states remembered, oldest first; the last one is the current one.
+    At(Box<[Key]>),
+    /// After the last step.
+    End,
+}
+
+impl Place {
+    /// The current state of the abstraction.
+    pub fn key(&self) -> Option<Key> {
+        match self {
+            Place::At(keys) => keys.last().copied(),
+            Place::Start | Place::End => None,
+        }
+    }
+}
+
+/// Where the numbers of a row come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The state is never left.
+    Absorbing,
+    /// It was left in traces.
+    Counted,
+    /// It was never left in any trace: all that is declared possible is taken to be equally likely.
+    Guessed,
+    /// It was never left, and what is declared possible is too much to list: it is taken not to be left.
+    Open,
+}
+
+/// The row of a state.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Target and count, sorted by target; a count of 0 is a transition that is declared possible and was not seen.
+    pub entries: Vec<(u32, u64)>,
+    /// The sum of the counts.
+    pub exits: u64,
+    /// How often the state was met.
+    pub visits: u64,
+    /// Where its numbers come from.
+    pub origin: Origin,
+}
+
+/// All rows of a chain. The states are ordered by what they are called, with start and end around them.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// What the states are.
+    pub places: Vec<Place>,
+    /// Their rows.
+    pub rows: Vec<Row>,
+    /// Where the chain begins.
+    pub start: u32,
+    /// Where complete runs end.
+    pub end: u32,
+    /// Valid states of the abstraction that no trace has visited; none where they cannot be listed.
+    pub unseen_valid: Option<usize>,
+    /// By the keys of a state: its number.
+    index: FxHashMap<Box<[Key]>, u32>,
+}
+
+impl Rows {
+    /// The rows of counts. `declared`: with all transitions that are declared possible, for smoothing; without, only
+    /// where a state was never left.
+    ///
+    /// # Errors
+    /// [`SpaceError`], where the states or transitions cannot be listed within the limits and have to be.
+    pub fn new(
+        space: &Space,
+        rules: &mut Rules<'_>,
+        counts: &Counts,
+        declared: bool,
+        limits: RowLimits,
+    ) -> Result<Rows, SpaceError> {
+        let too_many = || SpaceError::TooManySteps {
+            abstraction: space.abstraction().name.clone(),
+            limit: limits.transitions,
+        };
+        let mut counts = counts.clone();
+        let listed = rules.states(limits.states);
+        let unseen_valid = listed.as_ref().ok().map(|states| unseen(states, &counts));
+        let states = match (listed, declared) {
+            (Ok(states), _) => Some(states),
+            (Err(error), true) => return Err(error),
+            (Err(_), false) => None,
+        };
+        let known = counts.nodes.len();
+        let exits = counts.exits();
+        let visits = counts.visits();
+        let mut successors: FxHashMap<Option<Key>, Vec<u32>> = FxHashMap::default();
+        let mut origins: Vec<Origin> = Vec::new();
+        // By node: edges that are declared, whether seen or not.
+        let mut moves: Vec<Vec<u32>> = Vec::new();
+        let mut total = counts.edges.len();
+        let mut at = 0;
+        // Declared transitions may lead to nodes that were not met, which have transitions in turn.
+        while at < counts.nodes.len() {
+            let node = NodeId(at as u32);
+            let last = counts.nodes[at].last().copied();
+            let left = exits.get(at).copied().unwrap_or(0);
+            let absorbing = last.is_some_and(|key| rules.is_absorbing(key));
+            let origin = match (absorbing, left, &states) {
+                (true, ..) => Origin::Absorbing,
+                (false, 1.., _) => Origin::Counted,
+                (false, 0, Some(_)) => Origin::Guessed,
+                (false, 0, None) => Origin::Open,
+            };
+            let mut row = Vec::new();
+            let lists = origin == Origin::Guessed || (declared && origin == Origin::Counted);
+            if let (true, Some(states)) = (lists, &states) {
+                let targets = successors.entry(last).or_insert_with(|| match last {
+                    Some(key) => rules.successors(key, states),
+                    None => (0u32..)
+                        .zip(states)
+                        .filter(|(_, key)| rules.may_begin(**key))
+                        .map(|(place, _)| place)
+                        .collect(),
+                });
+                for target in targets.iter() {
+                    row.push(counts.edge(node, states[*target as usize]));
+                }
+                total += row.len();
+                if total > limits.transitions
+                    || counts.nodes.len() > limits.states.saturating_add(known)
+                {
+                    return Err(too_many());
+                }
+            }
+            origins.push(origin);
+            moves.push(row);
+            at += 1;
+        }
+        Ok(Rows::arrange(
+            space,
+            rules,
+            &counts,
+            &visits,
+            &origins,
+            &moves,
+            unseen_valid,
+        ))
+    }
+
+    fn arrange(
+        space: &Space,
+        rules: &mut Rules<'_>,
+        counts: &Counts,
+        visits: &[u64],
+        origins: &[Origin],
+        moves: &[Vec<u32>],
+        unseen_valid: Option<usize>,
+    ) -> Rows {
+        let explicit = space.start().is_none();
+        // Nodes that were met only by walks that do not count are left out.
+        let mut used = vec![false; counts.nodes.len()];
+        used[0] = true;
+        let mut todo = vec![0u32];
+        let mut out: Vec<Vec<u32>> = vec![Vec::new(); counts.nodes.len()];
+        for (number, edge) in (0u32..).zip(&counts.edges) {
+            if edge.count > 0 {
+                out[edge.from.index()].push(number);
+                for node in [edge.from, edge.to] {
+                    if !std::mem::replace(&mut used[node.index()], true) {
+                        todo.push(node.0);
+                    }
+                }
+            }
+        }
+        for (node, ends) in (0u32..).zip(&counts.ends) {
+            if *ends > 0 && !std::mem::replace(&mut used[node as usize], true) {
+                todo.push(node);
+            }
+        }
+        while let Some(node) = todo.pop() {
+            for edge in &moves[node as usize] {
+                let to = counts.edges[*edge as usize].to;
+                if !std::mem::replace(&mut used[to.index()], true) {
+                    todo.push(to.0);
+                }
+            }
+        }
+        let words: Vec<Vec<SmolStr>> = counts
+            .nodes
+            .iter()
+            .map(|keys| keys.iter().flat_map(|key| space.decode(*key)).collect())
+            .collect();
+        let mut order: Vec<usize> = (0..counts.nodes.len()).filter(|node| used[*node]).collect();
+        // The explicit start has no words, and so comes first.
+        order.sort_by(|lhs, rhs| words[*lhs].cmp(&words[*rhs]));
+        let mut place = vec![u32::MAX; counts.nodes.len()];
+        for (new, old) in (0u32..).zip(&order) {
+            place[*old] = new;
+        }
+        let end = order.len() as u32;
+        let mut rows = Vec::with_capacity(order.len() + 1);
+        let mut places = Vec::with_capacity(order.len() + 1);
+        let mut index = FxHashMap::default();
+        for (new, old) in (0u32..).zip(&order) {
+            let keys = &counts.nodes[*old];
+            let mut entries: Vec<(u32, u64)> = Vec::new();
+            if origins[*old] == Origin::Absorbing || origins[*old] == Origin::Open {
+                entries.push((new, 0));
+            } else {
+                let edges = moves[*old].iter().chain(out[*old].iter());
+                entries.extend(edges.map(|edge| {
+                    let edge = counts.edges[*edge as usize];
+                    (place[edge.to.index()], edge.count)
+                }));
+                let ends = counts.ends[*old];
+                let may_end = match keys.last() {
+                    Some(key) => !moves[*old].is_empty() && rules.is_terminal(*key),
+                    None => false,
+                };
+                if ends > 0 || may_end {
+                    entries.push((end, ends));
+                }
+                entries.sort_unstable();
+                entries.dedup();
+            }
+            let origin = match origins[*old] {
+                // Nothing may follow: it is never left.
+                Origin::Guessed if entries.is_empty() => {
+                    entries.push((new, 0));
+                    Origin::Absorbing
+                }
+                origin => origin,
+            };
+            rows.push(Row {
+                exits: entries.iter().map(|(_, count)| count).sum(),
+                entries,
+                visits: visits.get(*old).copied().unwrap_or(0),
+                origin,
+            });
+            let is_start = *old == 0 && explicit;
+            places.push(if is_start {
+                Place::Start
+            } else {
+                Place::At(keys.clone())
+            });
+            if !is_start {
+                index.insert(keys.clone(), new);
+            }
+        }
+        rows.push(Row {
+            entries: vec![(end, 0)],
+            exits: 0,
+            visits: counts.ends.iter().sum(),
+            origin: Origin::Absorbing,
+        });
+        places.push(Place::End);
+        Rows {
+            places,
+            rows,
+            start: place[0],
+            end,
+            unseen_valid,
+            index,
+        }
+    }
+
+    /// The number of states, start and end included.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are no states, which is never so.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The state that remembers these states of the abstraction.
+    pub fn find(&self, keys: &[Key]) -> Option<u32> {
+        self.index.get(keys).copied()
+    }
+
+    /// Whether a state was visited in some trace (or is the start or the end).
+    pub fn is_seen(&self, state: u32) -> bool {
+        let place = &self.places[state as usize];
+        !matches!(place, Place::At(_))
+            || self.rows[state as usize].visits > 0
+            || state == self.start
+    }
+
+    /// A state as a person reads it.
+    pub fn describe(&self, space: &Space, state: u32) -> String {
+        match &self.places[state as usize] {
+            Place::Start => "start".to_owned(),
+            Place::End => "end".to_owned(),
+            Place::At(keys) => {
+                let parts: Vec<String> = keys.iter().map(|key| space.describe(*key)).collect();
+                parts.join(" → ")
+            }
+        }
+    }
+}
+
+/// How many of these states were never met.
+fn unseen(states: &[Key], counts: &Counts) -> usize {
+    let mut seen: rustc_hash::FxHashSet<Key> = counts
+        .edges
+        .iter()
+        .filter(|edge| edge.count > 0)
+        .flat_map(|edge| [edge.from, edge.to])
+        .filter_map(|node| counts.nodes[node.index()].last().copied())
+        .collect();
+    // A start that is a state of its own kind is where every trace has been.
+    seen.extend(counts.nodes[0].last().copied());
+    states.iter().filter(|state| !seen.contains(state)).count()
+}
+
+/// Why a step is impossible, in words.
+pub fn reason(step: Option<Step>) -> &'static str {
+    match step {
+        Some(Step::NoState) => "`valid` says that there is no such state",
+        Some(Step::Forbidden) => "`step` forbids it",
+        Some(Step::NoMove) => "a monitor in `over` does not move so",
+        Some(Step::Allowed) => "it is allowed",
+        None => "`terminal` says that no run ends there",
+    }
+}

@@ -1,0 +1,112 @@
+//! A model of a spec made ready: its state space, its rules, what it is learned by.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::counts::{Counter, Counts, InvalidPolicy};
+use super::file::{Model, ModelError};
+use super::fingerprint::{Fingerprint, fingerprint};
+use super::walk::Walker;
+use crate::abstraction::{RuleCode, Space, SpaceError};
+use crate::eval::{self, LimitError};
+use crate::hir::{Learn, ModelSource, Spec};
+use crate::ids::{AbstractionId, ExprId, ModelId};
+
+/// A model of a spec, as far as traces and model files are concerned.
+#[derive(Debug)]
+pub struct Subject {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its settings; those of a loaded model are the defaults.
+    pub learn: Learn,
+    /// Its states.
+    pub space: Space,
+    /// What is declared of them, then the conditions that were asked for.
+    pub rules: RuleCode,
+    /// What of the spec its counts depend on.
+    pub fingerprint: Fingerprint,
+}
+
+impl Subject {
+    /// Makes a model ready. `asked`: conditions on single states that are to be evaluated, by [`Rules::holds`].
+    ///
+    /// [`Rules::holds`]: crate::abstraction::Rules::holds
+    ///
+    /// # Errors
+    /// [`SpaceError`]: its states take too many bits, a monitor has no automaton.
+    pub fn new(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        abstraction: AbstractionId,
+        asked: &[ExprId],
+        limits: &eval::Limits,
+    ) -> Result<Subject, SpaceError> {
+        let of = spec.model(model);
+        let (learn, settings) = match &of.source {
+            ModelSource::Learn(learn) => (learn.clone(), true),
+            ModelSource::Load(..) | ModelSource::Import(_) => {
+                let learn = Learn {
+                    abstraction,
+                    smoothing: 0.0,
+                    by: None,
+                    order: 1,
+                    pac: None,
+                };
+                (learn, false)
+            }
+        };
+        let space = Space::new(spec, abstraction, limits)?;
+        let rules = space.rule_code(asked)?;
+        let fingerprint = fingerprint(spec, space.abstraction(), settings.then_some(&learn));
+        Ok(Subject {
+            name: of.name.clone(),
+            learn,
+            space,
+            rules,
+            fingerprint,
+        })
+    }
+
+    /// What reads traces for it; for [`audit::visit`](crate::audit::visit).
+    ///
+    /// # Errors
+    /// Where `by` is beyond the limits on expressions.
+    pub fn walker(&self, limits: &eval::Limits) -> Result<Walker<'_>, LimitError> {
+        Walker::new(&self.space, self.learn.by, limits)
+    }
+
+    /// What counts the walks that the walker makes.
+    pub fn counter(&self, policy: InvalidPolicy) -> Counter<'_> {
+        let rules = self.space.rules(&self.rules);
+        Counter::new(
+            &self.space,
+            rules,
+            self.learn.order,
+            self.learn.by.is_some(),
+            policy,
+        )
+    }
+
+    /// The model file of counts.
+    pub fn model(&self, chains: &BTreeMap<SmolStr, Counts>) -> Model {
+        let by = self.learn.by.is_some();
+        Model::new(
+            &self.name,
+            &self.space,
+            self.fingerprint.clone(),
+            (self.learn.order, by),
+            chains,
+        )
+    }
+
+    /// The counts of a model file, once it is known that this spec counts the same.
+    ///
+    /// # Errors
+    /// It was learned by another spec, or names states that there are none of.
+    pub fn counts(&self, model: &Model) -> Result<BTreeMap<SmolStr, Counts>, ModelError> {
+        model.check(&self.fingerprint)?;
+        model.counts(&self.space)
+    }
+}

@@ -1,0 +1,214 @@
+//! A trace as a walk through a state space.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::abstraction::{Key, Sight, Space};
+use crate::audit::Judge;
+use crate::eval::{Observed, Observer, Program, TraceSource, Wanted};
+use crate::ids::ExprId;
+use crate::input::record::{Event, Origin, Record, Step};
+use crate::problem::Problem;
+use crate::value::{Cell, Truth, Value};
+
+/// What became of a trace.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The trace.
+    pub trace: SmolStr,
+    /// Where it begins.
+    pub origin: Origin,
+    /// The value of `by`; none without `by`, or where it is unknown.
+    pub category: Option<SmolStr>,
+    /// The states after its steps, in order.
+    pub keys: Vec<Key>,
+    /// The position in the record of each of these steps.
+    pub steps: Vec<u32>,
+    /// How it ends.
+    pub ending: Ending,
+    /// What was wrong with its data.
+    pub problems: Vec<Problem>,
+}
+
+/// How a walk ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The trace is complete.
+    Complete,
+    /// The trace was cut off, or goes on.
+    Censored,
+    /// The state after the last step that is told was followed by one that is unknown.
+    Unknown,
+}
+
+/// Reads traces as walks; made for [`audit::visit`](crate::audit::visit).
+#[derive(Debug)]
+pub struct Walker<'s> {
+    space: &'s Space,
+    /// Place of `by` in `outside`.
+    by: Option<Program>,
+}
+
+/// A trace that is being read.
+#[derive(Debug)]
+pub struct Walking<'s> {
+    observer: Observer<'s>,
+    origin: Origin,
+    /// What the events say of the trace: of each field the first value that is known.
+    meta: Box<[Cell]>,
+    /// The position of the next event.
+    next: u32,
+    keys: Vec<Key>,
+    steps: Vec<u32>,
+    lost: bool,
+}
+
+impl<'s> Walker<'s> {
+    /// A walker through a space. `by` tells categories of traces apart.
+    ///
+    /// # Errors
+    /// Where `by` is beyond the limits on expressions.
+    pub fn new(
+        space: &'s Space,
+        by: Option<ExprId>,
+        limits: &crate::eval::Limits,
+    ) -> Result<Walker<'s>, crate::eval::LimitError> {
+        let program = |by| {
+            let mut spec = crate::hir::Spec::clone(space.spec());
+            spec.properties.clear();
+            spec.tests.clear();
+            Program::observing(std::sync::Arc::new(spec), &[by], limits)
+        };
+        Ok(Walker {
+            space,
+            by: by.map(program).transpose()?,
+        })
+    }
+
+    fn begin(&self, origin: Origin, id: Option<SmolStr>, meta: Box<[Cell]>) -> Walking<'s> {
+        Walking {
+            observer: self.space.program().observe(TraceSource {
+                origin: origin.clone(),
+                id,
+                meta: meta.clone(),
+            }),
+            origin,
+            meta,
+            next: 0,
+            keys: Vec::new(),
+            steps: Vec::new(),
+            lost: false,
+        }
+    }
+
+    fn end(&self, walking: Walking<'s>, complete: bool) -> Walk {
+        let category = self
+            .by
+            .as_ref()
+            .and_then(|by| match by.initially(0, &walking.meta) {
+                Cell::Known(Value::String(text)) => Some(text),
+                Cell::Known(Value::Null) => Some(SmolStr::new_static("null")),
+                Cell::Known(Value::Enum(value)) => {
+                    let of = self.space.spec().enums.get(usize::from(value.of))?;
+                    of.values.get(usize::from(value.index)).cloned()
+                }
+                Cell::Known(value) => Some(format_smolstr!("{value}")),
+                Cell::Unknown => None,
+            });
+        let ending = match (walking.lost, complete) {
+            (true, _) => Ending::Unknown,
+            (false, true) => Ending::Complete,
+            (false, false) => Ending::Censored,
+        };
+        Walk {
+            trace: walking.observer.name().clone(),
+            origin: walking.origin,
+            category,
+            keys: walking.keys,
+            steps: walking.steps,
+            ending,
+            problems: walking.observer.finish(),
+        }
+    }
+}
+
+impl Walking<'_> {
+    fn step(&mut self, space: &Space, step: &Step) {
+        if self.lost {
+            return;
+        }
+        match self.observer.step(step, |look| space.encode(look)) {
+            Observed::NoStep | Observed::Step(Sight::NoStep) => {}
+            Observed::Step(Sight::One(key)) => {
+                self.keys.push(key);
+                self.steps.push(step.index);
+            }
+            Observed::Ambiguous | Observed::Step(Sight::Several(_) | Sight::Unknown) => {
+                self.lost = true;
+            }
+        }
+    }
+}
+
+impl<'s> Judge for Walker<'s> {
+    type Open = Walking<'s>;
+    type Report = Walk;
+
+    fn judge(&self, record: Record, _: &Wanted) -> Option<Walk> {
+        let program = self.space.program();
+        if program.is_trace(&record.meta) == Truth::False {
+            return None;
+        }
+        let complete = match program.complete(&record.meta) {
+            Some(truth) => truth == Truth::True,
+            None => record.complete.unwrap_or(true),
+        };
+        let mut walking = self.begin(record.origin, record.id, record.meta);
+        walking.keys.reserve(record.steps.len());
+        walking.observer.note(record.problems);
+        for step in &record.steps {
+            walking.step(self.space, step);
+        }
+        Some(self.end(walking, complete))
+    }
+
+    fn open(&self, first: &Event) -> Walking<'s> {
+        self.begin(
+            first.origin.clone(),
+            first.trace.clone(),
+            first.meta.clone(),
+        )
+    }
+
+    fn push(&self, open: &mut Walking<'s>, event: Event) {
+        for (known, cell) in open.meta.iter_mut().zip(event.meta) {
+            if *known == Cell::Unknown {
+                *known = cell;
+            }
+        }
+        let index = open.next;
+        open.next = index.saturating_add(1);
+        let trace = open.observer.name().clone();
+        open.observer
+            .note(event.problems.into_iter().map(|mut problem| {
+                problem.step = Some(index);
+                problem.trace.get_or_insert_with(|| trace.clone());
+                problem
+            }));
+        for mut step in event.steps {
+            step.index = index;
+            open.step(self.space, &step);
+        }
+        open.observer.rest();
+    }
+
+    fn finish(&self, open: Walking<'s>, complete: bool, _: u64, _: &Wanted) -> Option<Walk> {
+        let program = self.space.program();
+        if program.is_trace(&open.meta) == Truth::False {
+            return None;
+        }
+        let complete = program
+            .complete(&open.meta)
+            .map_or(complete, |truth| truth == Truth::True);
+        Some(self.end(open, complete))
+    }
+}
