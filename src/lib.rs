@@ -35,6 +35,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod doc;
 pub mod domain;
+pub mod draft;
 pub mod eval;
 pub mod graph;
 pub mod hir;
@@ -59,6 +60,7 @@ pub mod translate;
 pub mod types;
 pub mod value;
 pub mod verdict;
+pub mod words;
 
 use diagnostic::Diagnostic;
 use project::{Loader, Project};

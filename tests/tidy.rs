@@ -29,6 +29,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("source", &[]),
+    ("words", &[]),
+    ("draft", &["automata", "words"]),
     ("value", &[]),
     ("types", &[]),
     ("automata", &[]),
@@ -121,6 +123,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "report",
         &[
+            "draft",
+            "words",
             "hir",
             "translate",
             "automata",

@@ -6,7 +6,7 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::{Builtin, Expr, Window};
+use crate::hir::{Builtin, Compare, Expr, Window};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TypeKind};
 use crate::types::Type;
@@ -78,6 +78,7 @@ impl<'a> Checker<'a> {
                 "count" => self.count(scope, None, args, span),
                 "before" => self.before(scope, args, span),
                 "capture" => self.capture(scope, args, span),
+                "todo" => self.todo(args, span),
                 "violated" => self.violated(scope, args, span),
                 _ => {
                     let args: Vec<&'a ast::Expr> = args.iter().map(|arg| &arg.value).collect();
@@ -431,6 +432,35 @@ impl<'a> Checker<'a> {
         self.add(Expr::Before(typed.id), ty, span)
     }
 
+    /// `todo("words")`: a condition that has no body yet. It is unknown at every step, and another one for other words: the
+    /// comparison of something unknown with them.
+    fn todo(&mut self, args: &'a [ast::Arg], span: Span) -> Typed {
+        if !self.arity("todo", 1, 1, args.len(), span) {
+            return self.wrong();
+        }
+        let typed = self.value(&Scope::module(0), &args[0].value, Some(&Type::String));
+        let Expr::Const(Value::String(words)) = self.spec.exprs.get(typed.id) else {
+            self.error(
+                Code::G0301,
+                *args[0].value.span,
+                "the words of the condition are asked for, as a literal",
+            );
+            return self.wrong();
+        };
+        let message = format!("still to be written: {words}");
+        self.report(
+            Diagnostic::new(Code::G0950, span, message)
+                .label("unknown at every step until then")
+                .note("put a condition on the fields of the event in its place"),
+        );
+        let unknown = self.add(Expr::Unknown, Type::String, span);
+        self.add(
+            Expr::Compare(Compare::Eq, unknown.id, typed.id),
+            Type::Bool,
+            span,
+        )
+    }
+
     /// `capture(s, /re/, n = 1)`
     fn capture(&mut self, scope: &Scope<'a>, args: &'a [ast::Arg], span: Span) -> Typed {
         if !self.arity("capture", 2, 3, args.len(), span) {
@@ -498,7 +528,7 @@ impl<'a> Checker<'a> {
             )
             .label("not declared");
             let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
-            candidates.extend(["count", "before", "capture"]);
+            candidates.extend(["count", "before", "capture", "todo"]);
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
             if let Some(near) = did_you_mean(&name.text, candidates) {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);

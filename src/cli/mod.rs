@@ -17,15 +17,14 @@ mod chain;
 mod check;
 mod compile;
 mod doc;
+mod draft;
 mod explain;
 mod export;
 mod failure;
 mod fmt;
 mod jobs;
 mod learn;
-mod ledger;
 mod limits;
-mod monitor;
 mod output;
 mod progress;
 mod query;
@@ -43,7 +42,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
-const NOT_BUILT: &[&str] = &["calibrate", "draft", "lsp", "hook", "proxy", "serve"];
+const NOT_BUILT: &[&str] = &["monitor", "calibrate", "lsp", "hook", "proxy", "serve"];
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -72,6 +71,8 @@ enum Verb {
     Compile(compile::Args),
     /// Write pages about specs, or about the standard library
     Doc(doc::Args),
+    /// Draft a spec from requirements in plain English
+    Draft(draft::Args),
     /// Tell what a property compiles to, or what a diagnostic code means
     Explain(explain::Args),
     /// Write a Markov chain in another form
@@ -84,8 +85,6 @@ enum Verb {
     Query(query::Args),
     /// Learn a model from recorded traces
     Learn(learn::Args),
-    /// Follow live runs: events in, one decision per line out
-    Monitor(monitor::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
     /// Model-check what specs say of systems and components
@@ -125,10 +124,10 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Fmt(args) => fmt::run(args),
         Verb::Learn(args) => learn::run(args),
         Verb::Test(args) => test::run(args),
-        Verb::Monitor(args) => monitor::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),
+        Verb::Draft(args) => draft::run(args),
         Verb::Explain(args) => explain::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Import(args) => export::import(args),

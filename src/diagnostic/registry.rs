@@ -155,6 +155,7 @@ codes! {
     G0919 Warning "constant-condition" "a condition that is always true or always false";
     G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
     G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
+    G0950 Hint "todo" "a condition that is still to be written";
 }
 
 impl Code {

@@ -2,13 +2,11 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::hir::Window;
 use crate::value::{Cell, Truth, Value};
 
 /// What the clock says at a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     /// The time of this step, never before an earlier one; none where it is not known.
     pub(super) now: Option<i128>,
@@ -33,7 +31,7 @@ impl Clock {
 }
 
 /// When something was seen: a position, and between which times.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Sighting {
     position: u64,
     /// Not before and, where that is known by now, not after.
@@ -43,7 +41,7 @@ struct Sighting {
 }
 
 /// The steps within a window at which something held, or may have held.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sightings {
     seen: VecDeque<Sighting>,
 }

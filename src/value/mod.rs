@@ -20,8 +20,8 @@ use smol_str::SmolStr;
 pub use number::{BigInt, Finite, Number};
 pub use truth::Truth;
 
-/// A known value. Cloning is O(1). Its `serde` form is that of monitor state, exact and no JSON.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+/// A known value. Cloning is O(1).
+#[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Known to be absent.
     #[default]
@@ -47,9 +47,7 @@ pub enum Value {
 }
 
 /// A value of an enum: which enum of the spec (`types::EnumType::number`), and the position among its values.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnumValue {
     /// Which enum.
     pub of: u16,
@@ -62,13 +60,11 @@ pub struct EnumValue {
 /// # Units
 /// Attoseconds (1e-18 s), exact: recorded times are decimals of up to nanoseconds since 1970 or seconds printed from a
 /// float with 17 digits, and both fit. The range is about 5e12 years.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Instant(pub i128);
 
 /// One cell of data: a value, or not known.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// The value is known.
     Known(Value),
@@ -77,7 +73,7 @@ pub enum Cell {
 }
 
 /// A JSON object: members in the order of the text, keys distinct.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Object {
     members: Vec<(SmolStr, Value)>,
 }

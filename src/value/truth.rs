@@ -8,9 +8,7 @@ use std::ops::Not;
 ///
 /// # Source
 /// S. C. Kleene, *Introduction to Metamathematics*, 1952, section 64.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Truth {
     /// Known to be false.
     False,

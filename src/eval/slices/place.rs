@@ -12,8 +12,8 @@ impl Slices {
     /// Puts the touched instances where they belong.
     pub(super) fn place(&mut self, quantified: &QuantifiedCode, limit: usize) -> bool {
         let mut any_fixed = false;
-        let mut staged = std::mem::take(&mut self.buffers.staged);
-        let singles = std::mem::take(&mut self.buffers.singles);
+        let mut staged = std::mem::take(&mut self.staged);
+        let singles = std::mem::take(&mut self.singles);
         for (key, situation) in staged.drain(..) {
             let key: &[Option<Value>] = match &key {
                 Staged::Single(index) => std::slice::from_ref(&singles[*index]),
@@ -33,8 +33,8 @@ impl Slices {
             }
             self.put(key, class);
         }
-        self.buffers.staged = staged;
-        self.buffers.singles = singles;
+        self.staged = staged;
+        self.singles = singles;
         any_fixed
     }
 
@@ -44,7 +44,6 @@ impl Slices {
         let known = match situation.fixed_at {
             None => {
                 let meeting = self
-                    .buffers
                     .meeting
                     .get(&(situation.config, situation.range))
                     .copied()
@@ -70,8 +69,7 @@ impl Slices {
                     .insert((situation.config, situation.range, at), id);
                 self.fixed.push(id);
             } else {
-                self.buffers
-                    .meeting
+                self.meeting
                     .entry((situation.config, situation.range))
                     .or_insert(id);
                 self.live.push(id);

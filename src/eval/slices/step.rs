@@ -13,9 +13,9 @@ use crate::value::{Cell, Truth, Value};
 impl Slices {
     /// Collects the values that the compared terms take.
     pub(super) fn read_terms(&mut self, quantified: &QuantifiedCode, eval: &mut Eval<'_>) {
-        self.buffers.singles.clear();
+        self.singles.clear();
         for (index, var) in quantified.vars.iter().enumerate() {
-            let values = &mut self.buffers.values[index];
+            let values = &mut self.values[index];
             values.clear();
             values.extend(var.constants.iter().cloned());
             let mut wild = false;
@@ -40,20 +40,20 @@ impl Slices {
             let Some(range) = var.range else {
                 continue;
             };
-            let values = &mut self.buffers.in_range[index];
+            let values = &mut self.in_range[index];
             values.clear();
             if collect(eval, range, true, values) {
                 self.wild |= 1u32.checked_shl(index as u32).unwrap_or(0);
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
-                if !self.buffers.values[index].contains(value) {
-                    self.buffers.values[index].push(value.clone());
+                if !self.values[index].contains(value) {
+                    self.values[index].push(value.clone());
                 }
             }
         }
         if quantified.vars.len() > 1 {
-            for (seen, values) in self.seen.iter_mut().zip(&self.buffers.values) {
+            for (seen, values) in self.seen.iter_mut().zip(&self.values) {
                 for value in values {
                     if !seen.contains(value) {
                         seen.insert(value.clone());
@@ -74,11 +74,11 @@ impl Slices {
         step: u32,
         doubtful: Ranges,
     ) {
-        let mut staged = std::mem::take(&mut self.buffers.staged);
+        let mut staged = std::mem::take(&mut self.staged);
         staged.clear();
         if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
-            let mut singles = std::mem::take(&mut self.buffers.singles);
-            singles.extend(self.buffers.values[0].drain(..).map(Some));
+            let mut singles = std::mem::take(&mut self.singles);
+            singles.extend(self.values[0].drain(..).map(Some));
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
                 if let Some(next) =
@@ -87,10 +87,9 @@ impl Slices {
                     staged.push((Staged::Single(index), next));
                 }
             }
-            self.buffers.singles = singles;
+            self.singles = singles;
         } else {
-            let mut keys =
-                binding::touched(self.map.keys(), quantified.vars.len(), &self.buffers.values);
+            let mut keys = binding::touched(self.map.keys(), quantified.vars.len(), &self.values);
             if quantified.release == Release::ReadsTracks {
                 let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
@@ -103,7 +102,7 @@ impl Slices {
                 }
             }
         }
-        self.buffers.staged = staged;
+        self.staged = staged;
     }
 
     /// What becomes of one instance; none where it stays as it is.
@@ -129,7 +128,7 @@ impl Slices {
         for (var, value) in key.iter().enumerate() {
             let has = value
                 .as_ref()
-                .is_some_and(|value| self.buffers.in_range[var].contains(value));
+                .is_some_and(|value| self.in_range[var].contains(value));
             let doubt = doubtful.possible >> var & 1 == 1;
             range.add(
                 var,
@@ -223,7 +222,7 @@ impl Slices {
         step: u32,
         doubtful: Ranges,
     ) -> bool {
-        self.buffers.shared.fill(None);
+        self.shared.fill(None);
         let unseen: &[Option<Value>] = &NOTHING[..quantified.vars.len().min(NOTHING.len())];
         if !self.root_triggered
             && !self.triggered
@@ -237,7 +236,7 @@ impl Slices {
         }
         let time = eval.clock.now;
         let mut any_fixed = false;
-        self.buffers.meeting.clear();
+        self.meeting.clear();
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for position in 0..=live.len() {
@@ -258,7 +257,7 @@ impl Slices {
                     registers: &situation.registers,
                 };
                 let mut eval = eval.instance(unseen, frame);
-                let shared = &mut self.buffers.shared;
+                let shared = &mut self.shared;
                 let known =
                     eval.scratch
                         .next_by_class(eval.code, number, property, situation.config);
@@ -285,8 +284,7 @@ impl Slices {
             situation.range.possible |= doubtful.possible;
             if id == ROOT {
                 if situation.fixed_at.is_none() {
-                    self.buffers
-                        .meeting
+                    self.meeting
                         .insert((situation.config, situation.range), ROOT);
                 }
                 continue;
@@ -304,7 +302,6 @@ impl Slices {
             }
             // With registers of their own, classes may agree in all else.
             match self
-                .buffers
                 .meeting
                 .get(&(situation.config, situation.range))
                 .copied()
@@ -321,9 +318,7 @@ impl Slices {
                 }
                 None => {
                     let situation = &self.classes[id as usize].situation;
-                    self.buffers
-                        .meeting
-                        .insert((situation.config, situation.range), id);
+                    self.meeting.insert((situation.config, situation.range), id);
                     live[kept] = id;
                     kept += 1;
                 }

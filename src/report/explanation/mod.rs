@@ -154,7 +154,7 @@ impl<'s> Explanation<'s> {
             out,
             paint,
             "in words",
-            &wrap(&format!("{}.", words::property(self.spec, property)), 84),
+            &wrap(&words::property(self.spec, property), 84),
         )?;
         match &self.dfa {
             Ok(dfa) => self.class(out, paint, dfa)?,

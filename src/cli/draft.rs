@@ -1,0 +1,144 @@
+//! `guard draft`: requirements in plain English to a spec.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, Outcome};
+use super::output::Output;
+use super::spec::text_of;
+use crate::draft::{Document, Status, sentences};
+use crate::report;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A requirement; or a file of them: prose, Markdown lists and tables, CSV, JSON Lines with `text`; `-` is the
+    /// standard input
+    #[arg(value_name = "TEXT|FILE")]
+    input: String,
+    /// The form of the result
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Where the result goes; a name that ends in `.guard` gets a spec unless `--format` says otherwise
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Ask for what is unclear, and show each reading before it is taken
+    #[arg(long)]
+    interactive: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object per requirement
+    Json,
+    /// A spec
+    Guard,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let (text, source) = read(&args.input)?;
+    let text = if args.interactive {
+        settle(&text)?
+    } else {
+        text
+    };
+    let document = Document::new(&text);
+    if document.drafts.is_empty() {
+        return Err(Failure::Usage(format!(
+            "there is no requirement in {source}; give a sentence, or a file of sentences"
+        )));
+    }
+    let is_spec = args
+        .output
+        .as_deref()
+        .and_then(Path::extension)
+        .is_some_and(|extension| extension == "guard");
+    let format = if is_spec && args.format == Format::Human {
+        Format::Guard
+    } else {
+        args.format
+    };
+    let mut output = Output::open(args.output.as_deref())?;
+    let paint = output.paint;
+    match format {
+        Format::Human => report::draft::write(&document, &mut output, paint)?,
+        Format::Json => output.write_all(document.json_lines().as_bytes())?,
+        Format::Guard => output.write_all(document.to_guard(&source).as_bytes())?,
+    }
+    output.close()?;
+    Ok(Outcome::Holds)
+}
+
+/// The text, and what it is called. An argument that names no file is a requirement itself.
+fn read(input: &str) -> Result<(String, String), Failure> {
+    let path = Path::new(input);
+    if input == "-" {
+        return Ok((text_of(path)?, "the standard input".to_owned()));
+    }
+    let looks_like_a_file =
+        !input.contains(char::is_whitespace) && (path.extension().is_some() || input.contains('/'));
+    if path.exists() || looks_like_a_file {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        return Ok((text_of(path)?, format!("`{name}`")));
+    }
+    Ok((input.to_owned(), "a sentence".to_owned()))
+}
+
+/// Goes through the requirements one by one on the terminal: shows how each is read, and asks for another wording where
+/// it is unclear or not what was meant. Gives the text of what was agreed on.
+fn settle(text: &str) -> Result<String, Failure> {
+    let stdin = std::io::stdin();
+    let mut lines = stdin.lock().lines();
+    let mut err = std::io::stderr();
+    if !stdin.is_terminal() {
+        let _ = writeln!(err, "answers are read from the standard input");
+    }
+    let mut kept = String::new();
+    for sentence in sentences(text) {
+        let mut words = sentence.text;
+        loop {
+            let draft = crate::draft::draft(&words);
+            let _ = writeln!(err, "\n{}: {words}", sentence.id);
+            let prompt = match draft.status {
+                Status::Formal => {
+                    let _ = writeln!(err, "  {}", draft.readback.as_deref().unwrap_or_default());
+                    let _ = writeln!(err, "  {}", draft.formula.as_deref().unwrap_or_default());
+                    for (number, other) in draft.alternatives.iter().enumerate() {
+                        let _ = writeln!(err, "    {}  {}", number + 1, other.formula);
+                    }
+                    "is this what is meant? enter: yes; s: leave it out; or another wording"
+                }
+                Status::Unclear => {
+                    let _ = writeln!(err, "  {}", draft.question.as_deref().unwrap_or_default());
+                    "another wording; s: leave it out; enter: keep it as unclear"
+                }
+            };
+            let _ = write!(err, "  {prompt}> ");
+            let _ = err.flush();
+            let answer = match lines.next() {
+                Some(Ok(answer)) => answer.trim().to_owned(),
+                // The end of the input agrees with all that is left.
+                Some(Err(_)) | None => String::new(),
+            };
+            match answer.as_str() {
+                "" | "y" | "yes" => {
+                    let line = serde_json::json!({"id": sentence.id, "text": words});
+                    kept.push_str(&line.to_string());
+                    kept.push('\n');
+                    break;
+                }
+                "s" | "skip" => break,
+                other => words = other.to_owned(),
+            }
+        }
+    }
+    if kept.is_empty() {
+        return Err(Failure::Usage("nothing was kept".to_owned()));
+    }
+    Ok(kept)
+}

@@ -1,0 +1,213 @@
+//! All requirements of a text together: what is said twice, what contradicts what.
+
+use smol_str::SmolStr;
+
+use super::example::{self, Trace};
+use super::input::sentences;
+use super::result::{Draft, draft};
+use crate::words::Logic;
+
+/// The drafts of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// One per requirement, in order.
+    pub drafts: Vec<Draft>,
+    duplicates: Vec<Option<usize>>,
+    conflicts: Vec<(usize, usize, Trace)>,
+    /// Names of predicates over the whole document, with the words they stand for and the content words.
+    pub(super) predicates: Vec<Predicate>,
+    /// The predicates of each draft's atoms.
+    pub(super) places: Vec<Vec<usize>>,
+}
+
+/// A predicate of a drafted spec.
+#[derive(Clone, Debug)]
+pub(super) struct Predicate {
+    pub(super) name: String,
+    pub(super) phrase: String,
+    key: Vec<SmolStr>,
+    /// Whether it has a parameter.
+    pub(super) tied: bool,
+}
+
+/// Pairs of requirements that are compared at most; beyond that conflicts are looked for among neighbours only.
+const PAIRS: usize = 20_000;
+
+impl Document {
+    /// Drafts every requirement of a text.
+    #[must_use]
+    pub fn new(text: &str) -> Document {
+        let mut document = Document::default();
+        for sentence in sentences(text) {
+            let mut made = draft(&sentence.text);
+            made.id = sentence.id;
+            document.push(made);
+        }
+        document.relate();
+        document
+    }
+
+    /// One requirement more; its situations are those of earlier ones where they are spoken of in the same words.
+    fn push(&mut self, made: Draft) {
+        let tied = made.key.is_some();
+        let mut places = Vec::new();
+        for (atom, key) in made.atoms.iter().zip(&made.content) {
+            let known = self
+                .predicates
+                .iter()
+                .position(|known| known.key == *key && known.tied == tied);
+            let place = known.unwrap_or_else(|| {
+                let name = self.fresh(&atom.name);
+                self.predicates.push(Predicate {
+                    name,
+                    phrase: atom.phrase.clone(),
+                    key: key.clone(),
+                    tied,
+                });
+                self.predicates.len() - 1
+            });
+            places.push(place);
+        }
+        self.drafts.push(made);
+        self.places.push(places);
+    }
+
+    fn fresh(&self, name: &str) -> String {
+        let taken = |name: &str| self.predicates.iter().any(|known| known.name == name);
+        if !taken(name) {
+            return name.to_owned();
+        }
+        let mut count = 2;
+        while taken(&format!("{name}_{count}")) {
+            count += 1;
+        }
+        format!("{name}_{count}")
+    }
+
+    /// The formula of a draft over the predicates of the document.
+    pub(super) fn logic(&self, index: usize) -> Option<Logic> {
+        let logic = self.drafts[index].logic.as_ref()?;
+        let own = logic.atoms();
+        Some(renamed(logic, &|atom| {
+            let at = own.iter().position(|known| *known == atom).unwrap_or(0);
+            self.places[index].get(at).copied().unwrap_or(0)
+        }))
+    }
+
+    /// Finds what is said twice and what contradicts.
+    fn relate(&mut self) {
+        let logics: Vec<Option<Logic>> = (0..self.drafts.len())
+            .map(|index| self.logic(index))
+            .collect();
+        let names: Vec<String> = self
+            .predicates
+            .iter()
+            .map(|known| known.name.clone())
+            .collect();
+        self.duplicates = vec![None; self.drafts.len()];
+        let mut by_predicate: Vec<Vec<usize>> = vec![Vec::new(); self.predicates.len()];
+        let mut budget = PAIRS;
+        for index in 0..self.drafts.len() {
+            let Some(logic) = &logics[index] else {
+                continue;
+            };
+            let mut near: Vec<usize> = self.places[index]
+                .iter()
+                .flat_map(|place| by_predicate[*place].iter().copied())
+                .collect();
+            near.sort_unstable();
+            near.dedup();
+            for other in near {
+                if budget == 0 {
+                    break;
+                }
+                budget -= 1;
+                let Some(earlier) = &logics[other] else {
+                    continue;
+                };
+                if self.drafts[index].probability.is_some()
+                    || self.drafts[other].probability.is_some()
+                {
+                    if self.drafts[index].formula == self.drafts[other].formula && earlier == logic
+                    {
+                        self.duplicates[index] = self.duplicates[index].or(Some(other));
+                    }
+                    continue;
+                }
+                let same = earlier == logic || example::equivalent(earlier, logic) == Some(true);
+                if same {
+                    self.duplicates[index] = self.duplicates[index].or(Some(other));
+                    continue;
+                }
+                let triggers: Vec<usize> = [earlier, logic]
+                    .iter()
+                    .filter_map(|logic| triggering(logic))
+                    .collect();
+                if let Some(trace) = example::conflict(earlier, logic, &triggers, &names) {
+                    self.conflicts.push((other, index, trace));
+                }
+            }
+            for place in &self.places[index] {
+                by_predicate[*place].push(index);
+            }
+        }
+    }
+
+    /// The earlier requirement that says the same.
+    #[must_use]
+    pub fn duplicate_of(&self, index: usize) -> Option<&Draft> {
+        self.duplicates
+            .get(index)
+            .copied()
+            .flatten()
+            .and_then(|first| self.drafts.get(first))
+    }
+
+    /// The requirements that cannot be met together with this one, with a trace that meets the earlier of the two and so
+    /// breaks the later.
+    pub fn conflicts_of(&self, index: usize) -> impl Iterator<Item = (&Draft, &Trace)> {
+        self.conflicts.iter().filter_map(move |(a, b, trace)| {
+            let other = match index {
+                i if i == *a => *b,
+                i if i == *b => *a,
+                _ => return None,
+            };
+            self.drafts.get(other).map(|draft| (draft, trace))
+        })
+    }
+
+    /// All pairs that contradict, the earlier first.
+    pub fn conflicts(&self) -> impl Iterator<Item = (&Draft, &Draft, &Trace)> {
+        self.conflicts
+            .iter()
+            .filter_map(|(a, b, trace)| Some((self.drafts.get(*a)?, self.drafts.get(*b)?, trace)))
+    }
+}
+
+/// The atom whose happening makes a formula matter.
+fn triggering(logic: &Logic) -> Option<usize> {
+    match logic {
+        Logic::Unary(crate::words::Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::Implies(a, _) => a.atoms().first().copied(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The same formula over other atoms.
+fn renamed(logic: &Logic, to: &dyn Fn(usize) -> usize) -> Logic {
+    let again = |inner: &Logic| Box::new(renamed(inner, to));
+    match logic {
+        Logic::True | Logic::False | Logic::Last | Logic::First => logic.clone(),
+        Logic::Atom(index) => Logic::Atom(to(*index)),
+        Logic::Not(inner) => Logic::Not(again(inner)),
+        Logic::And(parts) => Logic::And(parts.iter().map(|part| renamed(part, to)).collect()),
+        Logic::Or(parts) => Logic::Or(parts.iter().map(|part| renamed(part, to)).collect()),
+        Logic::Implies(a, b) => Logic::Implies(again(a), again(b)),
+        Logic::Iff(a, b) => Logic::Iff(again(a), again(b)),
+        Logic::Unary(op, window, inner) => Logic::Unary(*op, *window, again(inner)),
+        Logic::Binary(op, window, a, b) => Logic::Binary(*op, *window, again(a), again(b)),
+        Logic::AtMost(count, window, inner) => Logic::AtMost(*count, *window, again(inner)),
+    }
+}

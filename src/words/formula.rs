@@ -1,0 +1,426 @@
+//! Temporal formulas over named situations, as they are drafted and as they are put into words.
+
+use super::{Ratio, Unit};
+
+/// A temporal formula over numbered atoms.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logic {
+    /// Always true.
+    True,
+    /// Never true.
+    False,
+    /// The last step of the run.
+    Last,
+    /// The first step of the run.
+    First,
+    /// An atom.
+    Atom(usize),
+    /// Not.
+    Not(Box<Logic>),
+    /// All of them.
+    And(Vec<Logic>),
+    /// One of them.
+    Or(Vec<Logic>),
+    /// If the first, then the second.
+    Implies(Box<Logic>, Box<Logic>),
+    /// Both or neither.
+    Iff(Box<Logic>, Box<Logic>),
+    /// An operator on one formula, in a window or without bounds.
+    Unary(Unary, Option<Window>, Box<Logic>),
+    /// An operator between two.
+    Binary(Binary, Option<Window>, Box<Logic>, Box<Logic>),
+    /// At most so many steps up to now, or within the window before now, have the formula.
+    AtMost(u32, Option<Window>, Box<Logic>),
+}
+
+/// Operators on one formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `G`
+    Always,
+    /// `F`
+    Eventually,
+    /// `X`
+    Next,
+    /// `Y`
+    Previously,
+    /// `O`
+    Once,
+    /// `N`
+    WeakNext,
+    /// `Z`
+    WeakPreviously,
+    /// `H`
+    Historically,
+}
+
+/// Operators between two formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `U`
+    Until,
+    /// `W`
+    Unless,
+    /// `S`
+    Since,
+    /// `R`
+    Release,
+    /// `M`
+    StrongRelease,
+    /// `B`
+    BackTo,
+}
+
+/// From so far to so far away, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The nearest step, or the least number of seconds.
+    pub low: Ratio,
+    /// The farthest.
+    pub high: Ratio,
+    /// [`Unit::Steps`] or [`Unit::Seconds`].
+    pub unit: Unit,
+}
+
+impl Window {
+    /// A deadline after its trigger: a step bound begins at the next step, a time bound now.
+    pub fn deadline(high: Ratio, unit: Unit) -> Window {
+        let low = Ratio::new(i128::from(unit == Unit::Steps), 1);
+        Window { low, high, unit }
+    }
+
+    /// From now on.
+    pub fn from_now(high: Ratio, unit: Unit) -> Window {
+        Window {
+            low: Ratio::new(0, 1),
+            high,
+            unit,
+        }
+    }
+}
+
+/// What writes a formula: names and the style.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer<'a> {
+    /// The names of the atoms, with arguments where they have some.
+    pub names: &'a [String],
+    /// Whether counts and ends of runs may use the words of the language, which plain temporal logic does not have.
+    pub rich: bool,
+}
+
+/// How tightly what is written binds, loosest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Implies,
+    Or,
+    And,
+    Binary,
+    Unary,
+}
+
+impl Writer<'_> {
+    /// The formula in the syntax of the language.
+    pub fn write(&self, logic: &Logic) -> String {
+        self.at(logic, Level::Implies)
+    }
+
+    fn at(&self, logic: &Logic, least: Level) -> String {
+        let (text, level) = self.leveled(logic);
+        if level < least {
+            format!("({text})")
+        } else {
+            text
+        }
+    }
+
+    fn leveled(&self, logic: &Logic) -> (String, Level) {
+        match logic {
+            Logic::True => ("true".to_owned(), Level::Unary),
+            Logic::False => ("false".to_owned(), Level::Unary),
+            Logic::Last if self.rich => ("last".to_owned(), Level::Unary),
+            Logic::Last => ("!X true".to_owned(), Level::Unary),
+            Logic::First => ("!Y true".to_owned(), Level::Unary),
+            Logic::Atom(index) => (
+                self.names.get(*index).cloned().unwrap_or_default(),
+                Level::Unary,
+            ),
+            // A count is written as one where the language has words for it.
+            Logic::Not(inner) if self.rich && counted(inner).is_some() => {
+                let (event, count) = counted(inner).unwrap_or((inner, 1));
+                (
+                    format!(
+                        "G (count({}) <= {})",
+                        self.at(event, Level::Implies),
+                        count - 1
+                    ),
+                    Level::Unary,
+                )
+            }
+            Logic::Not(inner) => (format!("!{}", self.at(inner, Level::Unary)), Level::Unary),
+            Logic::And(parts) => (self.joined(parts, " & ", Level::And), Level::And),
+            Logic::Or(parts) => (self.joined(parts, " | ", Level::Or), Level::Or),
+            Logic::Implies(a, b) => (
+                format!("{} -> {}", self.at(a, Level::Or), self.at(b, Level::Or)),
+                Level::Implies,
+            ),
+            Logic::Iff(a, b) => (
+                format!("{} <-> {}", self.at(a, Level::Or), self.at(b, Level::Or)),
+                Level::Implies,
+            ),
+            Logic::Unary(op, window, inner) => {
+                let letter = match op {
+                    Unary::Always => "G",
+                    Unary::Eventually => "F",
+                    Unary::Next => "X",
+                    Unary::Previously => "Y",
+                    Unary::Once => "O",
+                    Unary::WeakNext => "N",
+                    Unary::WeakPreviously => "Z",
+                    Unary::Historically => "H",
+                };
+                let window = window.map_or_else(String::new, |window| window.to_string());
+                (
+                    format!("{letter}{window} {}", self.at(inner, Level::Unary)),
+                    Level::Unary,
+                )
+            }
+            Logic::Binary(op, window, a, b) => {
+                let letter = match op {
+                    Binary::Until => "U",
+                    Binary::Unless => "W",
+                    Binary::Since => "S",
+                    Binary::Release => "R",
+                    Binary::StrongRelease => "M",
+                    Binary::BackTo => "B",
+                };
+                let (a, b) = (self.at(a, Level::Unary), self.at(b, Level::Unary));
+                let window = window.map_or_else(String::new, |window| window.to_string());
+                (format!("{a} {letter}{window} {b}"), Level::Binary)
+            }
+            Logic::AtMost(count, window, inner) => self.at_most(*count, *window, inner),
+        }
+    }
+
+    /// `count(p) <= n`, or in plain temporal logic that no `n + 1` steps have it from here on.
+    fn at_most(&self, count: u32, window: Option<Window>, inner: &Logic) -> (String, Level) {
+        if self.rich || window.is_some() || count > NESTED {
+            let window = window.map_or_else(String::new, |window| window.to_string());
+            let inner = self.at(inner, Level::Implies);
+            return (format!("count{window}({inner}) <= {count}"), Level::Binary);
+        }
+        let mut back = inner.clone();
+        for _ in 0..count {
+            let earlier = previously(once(None, back));
+            back = and([inner.clone(), earlier]);
+        }
+        self.leveled(&not(back))
+    }
+
+    fn joined(&self, parts: &[Logic], sign: &str, level: Level) -> String {
+        let above = if level == Level::Or {
+            Level::And
+        } else {
+            Level::Binary
+        };
+        let parts: Vec<String> = parts.iter().map(|part| self.at(part, above)).collect();
+        parts.join(sign)
+    }
+}
+
+/// Of `F (f & X F (f …))` the event and how often it is said to come, where that is more than once.
+fn counted(logic: &Logic) -> Option<(&Logic, u32)> {
+    match logic {
+        Logic::Unary(Unary::Eventually, None, inner) => {
+            repeated(inner).filter(|(_, count)| *count > 1)
+        }
+        _ => None,
+    }
+}
+
+/// How many occurrences are spelled out where a count cannot be written.
+pub const NESTED: u32 = 24;
+
+impl std::fmt::Display for Window {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unit = if self.unit == Unit::Seconds { "s" } else { "" };
+        let end = |ratio: Ratio| match ratio.decimal() {
+            zero if zero == "0" => zero,
+            text => format!("{text}{unit}"),
+        };
+        write!(out, "[{},{}]", end(self.low), end(self.high))
+    }
+}
+
+/// `!f`; a double negation is none.
+pub fn not(logic: Logic) -> Logic {
+    match logic {
+        Logic::Not(inner) => *inner,
+        other => Logic::Not(Box::new(other)),
+    }
+}
+
+/// All of them; nested conjunctions become one.
+pub fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
+    let mut flat = Vec::new();
+    for part in parts {
+        match part {
+            Logic::And(inner) => flat.extend(inner),
+            Logic::True => {}
+            other if flat.contains(&other) => {}
+            other => flat.push(other),
+        }
+    }
+    match flat.len() {
+        0 => Logic::True,
+        1 => flat.remove(0),
+        _ => Logic::And(flat),
+    }
+}
+
+/// One of them.
+pub fn or(parts: impl IntoIterator<Item = Logic>) -> Logic {
+    let mut flat: Vec<Logic> = Vec::new();
+    for part in parts {
+        match part {
+            Logic::Or(inner) => flat.extend(inner),
+            other if flat.contains(&other) => {}
+            other => flat.push(other),
+        }
+    }
+    match flat.len() {
+        1 => flat.remove(0),
+        _ => Logic::Or(flat),
+    }
+}
+
+/// `a -> b`
+pub fn implies(a: Logic, b: Logic) -> Logic {
+    match a {
+        Logic::True => b,
+        a => Logic::Implies(Box::new(a), Box::new(b)),
+    }
+}
+
+fn unary(op: Unary, window: Option<Window>, inner: Logic) -> Logic {
+    Logic::Unary(op, window, Box::new(inner))
+}
+
+/// `G f`
+pub fn always(inner: Logic) -> Logic {
+    unary(Unary::Always, None, inner)
+}
+
+/// `G[a,b] f`
+pub fn always_in(window: Window, inner: Logic) -> Logic {
+    unary(Unary::Always, Some(window), inner)
+}
+
+/// `F f`, in a window where there is one
+pub fn eventually(window: Option<Window>, inner: Logic) -> Logic {
+    unary(Unary::Eventually, window, inner)
+}
+
+/// `!F f`
+pub fn never(inner: Logic) -> Logic {
+    not(eventually(None, inner))
+}
+
+/// `X f`
+pub fn next(inner: Logic) -> Logic {
+    unary(Unary::Next, None, inner)
+}
+
+/// `Y f`
+pub fn previously(inner: Logic) -> Logic {
+    unary(Unary::Previously, None, inner)
+}
+
+/// `O f`, in a window where there is one
+pub fn once(window: Option<Window>, inner: Logic) -> Logic {
+    unary(Unary::Once, window, inner)
+}
+
+/// `a U b`
+pub fn until(a: Logic, b: Logic) -> Logic {
+    Logic::Binary(Binary::Until, None, Box::new(a), Box::new(b))
+}
+
+/// `a W b`
+pub fn unless(a: Logic, b: Logic) -> Logic {
+    Logic::Binary(Binary::Unless, None, Box::new(a), Box::new(b))
+}
+
+/// `a S b`
+pub fn since(a: Logic, b: Logic) -> Logic {
+    Logic::Binary(Binary::Since, None, Box::new(a), Box::new(b))
+}
+
+/// `f` at more than `count` steps from here on: `F (f & X F (f …))`.
+pub fn occurrences(count: u32, inner: &Logic) -> Logic {
+    let mut more = eventually(None, inner.clone());
+    for _ in 1..count {
+        more = eventually(None, and([inner.clone(), next(more)]));
+    }
+    more
+}
+
+/// Of `f & X F (f & X F …)` the event and how often it is said to come.
+pub fn repeated(logic: &Logic) -> Option<(&Logic, u32)> {
+    match logic {
+        Logic::And(parts) if parts.len() == 2 => {
+            let Logic::Unary(Unary::Next, None, later) = &parts[1] else {
+                return None;
+            };
+            let Logic::Unary(Unary::Eventually, None, again) = later.as_ref() else {
+                return None;
+            };
+            let (event, count) = repeated(again)?;
+            (*event == parts[0]).then_some((event, count + 1))
+        }
+        Logic::Atom(_) => Some((logic, 1)),
+        _ => None,
+    }
+}
+
+impl Logic {
+    /// The atoms in order of first appearance.
+    pub fn atoms(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect(&self, found: &mut Vec<usize>) {
+        match self {
+            Logic::True | Logic::False | Logic::Last | Logic::First => {}
+            Logic::Atom(index) => {
+                if !found.contains(index) {
+                    found.push(*index);
+                }
+            }
+            Logic::And(parts) | Logic::Or(parts) => {
+                for part in parts {
+                    part.collect(found);
+                }
+            }
+            Logic::Not(inner) | Logic::Unary(_, _, inner) | Logic::AtMost(_, _, inner) => {
+                inner.collect(found);
+            }
+            Logic::Implies(a, b) | Logic::Iff(a, b) | Logic::Binary(_, _, a, b) => {
+                a.collect(found);
+                b.collect(found);
+            }
+        }
+    }
+
+    /// Whether no operator looks at another step.
+    pub fn is_state(&self) -> bool {
+        match self {
+            Logic::True | Logic::False | Logic::Atom(_) => true,
+            Logic::And(parts) | Logic::Or(parts) => parts.iter().all(Logic::is_state),
+            Logic::Not(inner) => inner.is_state(),
+            Logic::Implies(a, b) | Logic::Iff(a, b) => a.is_state() && b.is_state(),
+            _ => false,
+        }
+    }
+}

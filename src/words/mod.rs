@@ -1,0 +1,13 @@
+//! Formulas in plain English.
+//!
+//! [`Logic`] is a temporal formula over situations that have names. It is what a draft makes of a sentence, and what the
+//! formulas of a spec are turned into to be read out; [`sentence`] puts one into words, part by part, so that nothing of
+//! the formula is lost. For the forms that requirements have, the sentence drafts back to the same formula.
+
+mod english;
+pub mod formula;
+mod measure;
+
+pub use english::{phrase, sentence};
+pub use formula::{Binary, Logic, Unary, Window, Writer};
+pub use measure::{Ratio, Unit};
