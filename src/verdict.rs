@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::ids::PropertyId;
@@ -14,7 +14,7 @@ use crate::value::Value;
 /// # Source
 /// A. Bauer, M. Leucker, C. Schallhart, *Comparing LTL semantics for runtime verification*, 2010 (RV-LTL), with
 /// `Unknown` for data that does not decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Every continuation satisfies the property, or the trace is complete and does.

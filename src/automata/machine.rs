@@ -50,7 +50,7 @@ pub(super) type Part = (Arc<[Value]>, Arc<[Clause]>);
 /// Where a machine is in one trace. Cheap to clone; belongs to the machine that made it and to its clones.
 ///
 /// Equal states behave alike; states that behave alike are nearly always equal.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct MachineState {
     /// Registers and clauses for each way to guess, sorted.
     parts: Arc<[Part]>,
@@ -179,6 +179,17 @@ impl Machine {
     /// The state before anything is read.
     pub fn initial(&self) -> MachineState {
         self.initial.clone()
+    }
+
+    /// Whether a state can be one of this machine: for states that were written down.
+    pub fn owns(&self, state: &MachineState) -> bool {
+        let program = &self.engine.program;
+        let n_nodes = program.nodes.len();
+        let owed = |o: &Obligation| (o.node as usize) < n_nodes;
+        state.parts.iter().all(|(values, clauses)| {
+            (values.is_empty() || values.len() == program.registers.len())
+                && clauses.iter().all(|clause| clause.iter().all(owed))
+        })
     }
 
     /// The atoms of the formula, in order.

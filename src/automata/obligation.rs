@@ -9,7 +9,9 @@ use super::program::{Core, NodeId, Program, Words};
 ///
 /// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`. A window in time is absolute
 /// once the node has `started`, and until then that of the node; windows in steps are always as if started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub(super) struct Obligation {
     pub(super) node: NodeId,
     pub(super) strong: bool,

@@ -14,7 +14,9 @@ use super::program::{NEVER, NodeId, Register};
 use super::residual::TRUE;
 
 /// What one register holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub(super) enum Value {
     /// A bit or a counter.
     Count(u32),

@@ -1,7 +1,7 @@
 //! What is said of a prefix: its value as a whole trace, and whether that can still change.
 
 /// Whether what follows can still change the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Finality {
     /// Every continuation satisfies the formula.
     FinalTrue,

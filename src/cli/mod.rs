@@ -24,7 +24,9 @@ mod failure;
 mod fmt;
 mod jobs;
 mod learn;
+mod ledger;
 mod limits;
+mod monitor;
 mod output;
 mod progress;
 mod query;
@@ -42,7 +44,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
-const NOT_BUILT: &[&str] = &["monitor", "calibrate", "lsp", "hook", "proxy", "serve"];
+const NOT_BUILT: &[&str] = &["calibrate", "draft", "lsp", "hook", "proxy", "serve"];
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -85,6 +87,8 @@ enum Verb {
     Query(query::Args),
     /// Learn a model from recorded traces
     Learn(learn::Args),
+    /// Follow live runs: events in, one decision per line out
+    Monitor(monitor::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
     /// Model-check what specs say of systems and components
@@ -124,6 +128,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Fmt(args) => fmt::run(args),
         Verb::Learn(args) => learn::run(args),
         Verb::Test(args) => test::run(args),
+        Verb::Monitor(args) => monitor::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),

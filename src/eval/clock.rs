@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::hir::Window;
 use crate::value::{Cell, Truth, Value};
 
 /// What the clock says at a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Clock {
     /// The time of this step, never before an earlier one; none where it is not known.
     pub(super) now: Option<i128>,
@@ -31,7 +33,7 @@ impl Clock {
 }
 
 /// When something was seen: a position, and between which times.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Sighting {
     position: u64,
     /// Not before and, where that is known by now, not after.
@@ -41,7 +43,7 @@ struct Sighting {
 }
 
 /// The steps within a window at which something held, or may have held.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Sightings {
     seen: VecDeque<Sighting>,
 }

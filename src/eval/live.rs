@@ -24,7 +24,7 @@ pub struct Live {
 }
 
 /// What the configuration of this number is, of this property.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Kept {
     pub(super) property: usize,
     pub(super) number: Config,

@@ -168,7 +168,7 @@ impl Automaton {
 }
 
 /// Where a machine is in one reading of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct Followed {
     state: MachineState,
     /// Of a recurring formula: what is remembered, and whether it was violated at the last position.
@@ -204,7 +204,7 @@ impl Followed {
 }
 
 /// A configuration without regard to its number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Content {
     Set(Box<[u32]>),
     Machine(Box<[Followed]>),
@@ -523,6 +523,32 @@ impl Configs {
                 Some(Content::Machine(followed.clone()))
             }
         }
+    }
+
+    /// Whether something that was written down can be a configuration here.
+    pub(super) fn fits(&self, content: &Content) -> bool {
+        match (content, &self.machine) {
+            (Content::Set(set), None) => {
+                set.len() > 1 && set.iter().all(|state| *state < self.n_states)
+            }
+            (Content::Machine(followed), Some(machine)) => {
+                let fits = |each: &Followed| {
+                    let again = each.again.as_ref().map(|(remembered, _)| remembered);
+                    again.is_some() == self.start.is_some()
+                        && [Some(&each.state), again]
+                            .into_iter()
+                            .flatten()
+                            .all(|s| machine.owns(s))
+                };
+                !followed.is_empty() && followed.iter().all(fits)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a number says by itself what a configuration is.
+    pub(super) fn is_state(&self, config: Config) -> bool {
+        config == LOST || (self.machine.is_none() && config < self.n_states)
     }
 
     /// The number of a configuration.

@@ -1,12 +1,14 @@
 //! The history that `before`, `count` and past operators in expressions carry from step to step.
 
+use serde::{Deserialize, Serialize};
+
 use super::clock::{Clock, Sightings};
 use super::code::{RegisterKind, TrackCode};
 use crate::hir::PastOp;
 use crate::value::{Cell, Truth, Value};
 
 /// What one register holds between steps.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Register {
     /// The value at the step before; none where it is not known.
     Before(Option<Value>),
@@ -183,7 +185,7 @@ fn past_value(op: PastOp, held: Truth, a: Truth, b: Truth) -> Truth {
 }
 
 /// What is known of the value of a track.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Held {
     One(Value),
     /// One of these: at least two, in order; only where the type is finite.

@@ -4,6 +4,7 @@
 //! key that differs from keys never seen, and one for all of those.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::binding::{self, Key};
 use super::clock::Clock;
@@ -13,17 +14,18 @@ use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
 /// The values of all tracks of a trace.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tracks {
     tracks: Vec<Track>,
     /// Whether some track may have more than one value.
     pub(super) multi: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Track {
     /// The value; of a track with parameters, that of keys never seen.
     unseen: Entry,
+    #[serde(with = "super::sorted")]
     seen: FxHashMap<Key, Entry>,
     /// How many of `seen` may have more than one value.
     n_multi: usize,
@@ -31,7 +33,7 @@ struct Track {
     lost: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     held: Held,
     registers: Box<[Register]>,
@@ -90,6 +92,16 @@ impl Tracks {
         } else {
             &track.entry(key).held
         }
+    }
+
+    /// Whether these can be the tracks of a program: for what was written down.
+    pub(super) fn fit(&self, code: &Code) -> bool {
+        let fits = |(track, of): (&Track, &TrackCode)| {
+            let entries = || [&track.unseen].into_iter().chain(track.seen.values());
+            track.seen.keys().all(|key| key.len() == of.n_params)
+                && entries().all(|entry| entry.registers.len() == of.frame.len())
+        };
+        self.tracks.len() == code.tracks.len() && self.tracks.iter().zip(&code.tracks).all(fits)
     }
 
     /// Whether the value of a track is not known, for some key.

@@ -24,11 +24,11 @@ pub(super) struct World {
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
     /// Properties that an event may still change.
-    live: Vec<u32>,
+    pub(super) live: Vec<u32>,
 }
 
 /// Where a trace is with regard to one property.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum Watch {
     Plain {
         config: Config,
@@ -91,7 +91,7 @@ impl World {
             },
             Some(quantified) => {
                 let registers: Vec<Register> = property.frame.iter().map(initial).collect();
-                Watch::Sliced(Arc::new(Slices::new(property, quantified, &registers)))
+                Watch::Sliced(Arc::new(Slices::new(quantified, &registers)))
             }
         };
         World {

@@ -36,23 +36,25 @@ pub enum MonitorError {
 /// Follows live traces by a spec.
 #[derive(Debug)]
 pub struct Monitor {
-    program: Program,
-    table: Table,
+    pub(super) program: Program,
+    pub(super) table: Table,
     projection: Projection,
     names: Vec<SmolStr>,
     /// Positions of the fields that an action has only once it has happened.
     awaited: Vec<usize>,
     clock: Option<usize>,
-    options: Options,
+    pub(super) options: Options,
     file: FileName,
     desk: Desk,
     scratch: Scratch,
     outcomes: Vec<Outcome>,
-    traces: HashMap<SmolStr, Trace>,
+    pub(super) traces: HashMap<SmolStr, Trace>,
     /// When something is due, on the clock of who calls.
-    due: BTreeSet<(i128, SmolStr)>,
-    proposals: BTreeMap<u64, Proposal>,
-    next_proposal: u64,
+    pub(super) due: BTreeSet<(i128, SmolStr)>,
+    pub(super) proposals: BTreeMap<u64, Proposal>,
+    pub(super) next_proposal: u64,
+    /// How many lines and ticks were taken.
+    pub(super) taken: u64,
 }
 
 /// A live trace.
@@ -69,8 +71,8 @@ pub(super) struct Trace {
 }
 
 /// An action that may happen.
-#[derive(Clone, Debug)]
-struct Proposal {
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Proposal {
     trace: SmolStr,
     /// The arms that acted for it, by clause.
     acted: Vec<(usize, usize)>,
@@ -116,6 +118,7 @@ impl Monitor {
             due: BTreeSet::new(),
             proposals: BTreeMap::new(),
             next_proposal: 1,
+            taken: 0,
             program,
             options,
         })
@@ -131,8 +134,15 @@ impl Monitor {
         self.traces.len()
     }
 
+    /// How many inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) were taken, in this process
+    /// and those whose state it continues.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Does what a line asks; exactly one decision comes of it. Lines are as in [`wire`](super::Line).
     pub fn line(&mut self, line: &[u8], now: Option<Instant>) -> Decision {
+        self.taken += 1;
         match Line::read(line) {
             Ok(Line { request, event }) => match request {
                 Request::Happened => self.happened(event, now),
@@ -142,6 +152,12 @@ impl Monitor {
             },
             Err(why) => self.unreadable(why),
         }
+    }
+
+    /// A line that cannot even be looked at, for a reason: denied.
+    pub fn refuse(&mut self, why: &str) -> Decision {
+        self.taken += 1;
+        self.unreadable(why.to_owned())
     }
 
     /// An event, or the end of a trace, that happened.
@@ -245,6 +261,9 @@ impl Monitor {
             if !decision.clauses.is_empty() {
                 decisions.push(decision);
             }
+        }
+        if !decisions.is_empty() {
+            self.taken += 1;
         }
         decisions
     }

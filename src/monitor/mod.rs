@@ -33,6 +33,11 @@
 //! Nothing of what goes wrong lets an action through: what cannot be read, what a limit cuts off, what a data error leaves
 //! open is decided as if it were a violation, with its reason, unless the clause says `on error allow`.
 //!
+//! # State that survives
+//! [`Monitor::snapshot`] is the state as bytes, which [`Monitor::resume`] continues in another process with the same
+//! decisions from there on. A [`journal`] of the inputs since then loses nothing that was acknowledged; a [`log`] of the
+//! decisions shows that none was changed afterwards. All three are bound to the spec and the model ([`Identity`]).
+//!
 //! # Time
 //! The monitor reads no clock. Who calls it passes the time (`now`); an event without a time of its own gets that one, and
 //! [`Monitor::tick`] finds the deadlines that pass without an event. Where the events of a trace have their own times,
@@ -40,7 +45,10 @@
 
 mod arms;
 mod decision;
+pub mod journal;
 mod live;
+pub mod log;
+mod state;
 mod table;
 mod wire;
 
@@ -48,6 +56,7 @@ use smol_str::SmolStr;
 
 pub use decision::{Cause, Decision, Fired, Ruling};
 pub use live::{Monitor, MonitorError};
+pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table};
 pub use wire::{Line, Request};
 
@@ -56,7 +65,8 @@ use crate::input::limits::InputLimits;
 use crate::value::{Instant, Value};
 
 /// What a violation that depends on the outcome of a proposed action is taken for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcomes {
     /// A proposal is denied when every outcome violates, and flagged when some does.
     #[default]
@@ -78,6 +88,8 @@ pub struct Options {
     pub proposals: usize,
     /// How outcomes are judged.
     pub outcomes: Outcomes,
+    /// What states, journals and logs are bound to.
+    pub identity: Identity,
 }
 
 impl Default for Options {
@@ -88,6 +100,7 @@ impl Default for Options {
             traces: 1_000_000,
             proposals: 10_000,
             outcomes: Outcomes::default(),
+            identity: Identity::default(),
         }
     }
 }

@@ -20,8 +20,8 @@ use smol_str::SmolStr;
 pub use number::{BigInt, Finite, Number};
 pub use truth::Truth;
 
-/// A known value. Cloning is O(1).
-#[derive(Clone, Debug, Default)]
+/// A known value. Cloning is O(1). Its `serde` form is that of monitor state, exact and no JSON.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     /// Known to be absent.
     #[default]
@@ -47,7 +47,9 @@ pub enum Value {
 }
 
 /// A value of an enum: which enum of the spec (`types::EnumType::number`), and the position among its values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct EnumValue {
     /// Which enum.
     pub of: u16,
@@ -60,11 +62,13 @@ pub struct EnumValue {
 /// # Units
 /// Attoseconds (1e-18 s), exact: recorded times are decimals of up to nanoseconds since 1970 or seconds printed from a
 /// float with 17 digits, and both fit. The range is about 5e12 years.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Instant(pub i128);
 
 /// One cell of data: a value, or not known.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Cell {
     /// The value is known.
     Known(Value),
@@ -73,7 +77,7 @@ pub enum Cell {
 }
 
 /// A JSON object: members in the order of the text, keys distinct.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Object {
     members: Vec<(SmolStr, Value)>,
 }

@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 ///
 /// Comparison is exact across the kinds: `1 == 1.0`, and `2^53 + 1` differs from the float `2^53`.
 /// There is no NaN and no infinity; constructors refuse them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Number {
     /// An integer that fits 128 bits.
     Int(i128),
@@ -21,8 +21,24 @@ pub enum Number {
 }
 
 /// A float that is neither NaN nor infinite.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Finite(f64);
+
+impl TryFrom<f64> for Finite {
+    type Error = &'static str;
+
+    fn try_from(value: f64) -> Result<Finite, Self::Error> {
+        let finite = value.is_finite().then_some(Finite(value));
+        finite.ok_or("a number is not finite")
+    }
+}
+
+impl From<Finite> for f64 {
+    fn from(value: Finite) -> f64 {
+        value.0
+    }
+}
 
 impl Finite {
     /// The float itself.
@@ -33,7 +49,7 @@ impl Finite {
 
 /// An integer beyond 128 bits, kept as its decimal digits: such numbers are identities to be compared, not to be
 /// calculated with.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct BigInt {
     negative: bool,
     /// Without leading zeros.

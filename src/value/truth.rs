@@ -8,7 +8,9 @@ use std::ops::Not;
 ///
 /// # Source
 /// S. C. Kleene, *Introduction to Metamathematics*, 1952, section 64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Truth {
     /// Known to be false.
     False,

@@ -16,6 +16,7 @@ mod step;
 mod verdict;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
 use crate::eval::expr::Eval;
@@ -26,7 +27,7 @@ use crate::eval::release::Release;
 use crate::value::{Truth, Value};
 
 /// All that an instance's future depends on, and since when its verdict is final.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Situation {
     config: Config,
     /// Whether its values are in their ranges: two bits per variable.
@@ -36,7 +37,7 @@ struct Situation {
 }
 
 /// A truth value for each quantified variable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Ranges {
     certain: u32,
     possible: u32,
@@ -64,7 +65,7 @@ impl Ranges {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Class {
     situation: Situation,
     /// Keys in the map, and how many of those are whole tuples.
@@ -82,8 +83,9 @@ pub(in crate::eval) struct Instance {
     pub(in crate::eval) at: Option<u32>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::eval) struct Slices {
+    #[serde(with = "crate::eval::sorted")]
     map: FxHashMap<Key, u32>,
     parent: Vec<u32>,
     classes: Vec<Class>,
@@ -94,6 +96,7 @@ pub(in crate::eval) struct Slices {
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
     /// Of tuples: the values seen in each place.
+    #[serde(with = "crate::eval::sorted::sets")]
     seen: Vec<FxHashSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
@@ -103,14 +106,38 @@ pub(in crate::eval) struct Slices {
     triggered: bool,
     root_triggered: bool,
     n_moved: u64,
-    // Kept between events so that nothing is allocated.
+    #[serde(skip)]
+    fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
+    #[serde(skip)]
+    buffers: Buffers,
+}
+
+/// Kept between events so that nothing is allocated; means nothing between them.
+#[derive(Debug, Default)]
+struct Buffers {
     values: Vec<Vec<Value>>,
     singles: Vec<Option<Value>>,
     in_range: Vec<Vec<Value>>,
     staged: Vec<(Staged, Situation)>,
     shared: Vec<Option<Truth>>,
     meeting: FxHashMap<(Config, Ranges), u32>,
-    fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
+}
+
+impl Clone for Buffers {
+    fn clone(&self) -> Buffers {
+        Buffers::default()
+    }
+}
+
+impl Buffers {
+    /// Room for this many variables and letters.
+    fn fit(&mut self, n_vars: usize, n_letters: usize) {
+        if self.shared.len() != n_letters || self.values.len() != n_vars {
+            self.values.resize(n_vars, Vec::new());
+            self.in_range.resize(n_vars, Vec::new());
+            self.shared.resize(n_letters, None);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -121,11 +148,7 @@ enum Staged {
 }
 
 impl Slices {
-    pub(in crate::eval) fn new(
-        property: &PropertyCode,
-        quantified: &QuantifiedCode,
-        initial: &[Register],
-    ) -> Slices {
+    pub(in crate::eval) fn new(quantified: &QuantifiedCode, initial: &[Register]) -> Slices {
         let situation = Situation {
             config: Configs::INITIAL,
             range: Ranges::default(),
@@ -150,13 +173,8 @@ impl Slices {
             triggered: false,
             root_triggered: false,
             n_moved: 0,
-            values: vec![Vec::new(); quantified.vars.len()],
-            singles: Vec::new(),
-            in_range: vec![Vec::new(); quantified.vars.len()],
-            staged: Vec::new(),
-            shared: vec![None; property.letters.len()],
-            meeting: FxHashMap::default(),
             fixed_as: FxHashMap::default(),
+            buffers: Buffers::default(),
         };
         // The constants are in the range from the start.
         let constants: Vec<Vec<Value>> = quantified
@@ -306,9 +324,11 @@ impl Slices {
         step: u32,
         limit: usize,
     ) -> bool {
+        let (n_vars, n_letters) = (quantified.vars.len(), property.letters.len());
+        self.buffers.fit(n_vars, n_letters);
         self.read_terms(quantified, eval);
         if self.is_indifferent(id, property, quantified, eval) {
-            self.any |= !self.values[0].is_empty();
+            self.any |= !self.buffers.values[0].is_empty();
             return false;
         }
         let ranges_doubtful = self.read_ranges(quantified, eval);
@@ -341,6 +361,45 @@ impl Slices {
             self.tidy(quantified);
         }
         fixed
+    }
+
+    /// Makes ready what was written down; false where it cannot be the instances of this property.
+    pub(in crate::eval) fn restore(
+        &mut self,
+        property: &PropertyCode,
+        quantified: &QuantifiedCode,
+    ) -> bool {
+        let n_classes = self.classes.len();
+        let known = |id: &u32| (*id as usize) < n_classes;
+        let sound = n_classes > 0
+            && self.parent.len() == n_classes
+            && self.parent.iter().all(known)
+            && !has_circle(&self.parent)
+            && self
+                .live
+                .iter()
+                .chain(&self.fixed)
+                .chain(self.map.values())
+                .all(known)
+            && self
+                .map
+                .keys()
+                .all(|key| key.len() == quantified.vars.len())
+            && self.seen.len() == quantified.vars.len()
+            && self.classes.iter().all(|class| {
+                let registers = class.situation.registers.len();
+                registers == property.frame.len() || class.situation.fixed_at.is_some()
+            });
+        if sound {
+            for id in &self.fixed {
+                let situation = &self.classes[*id as usize].situation;
+                if let Some(at) = situation.fixed_at {
+                    self.fixed_as
+                        .insert((situation.config, situation.range, at), *id);
+                }
+            }
+        }
+        sound
     }
 
     /// Every configuration that is in use.
@@ -390,4 +449,19 @@ impl Slices {
                     .is_some_and(|class| other.class(other.find(*class)).situation == *here)
             })
     }
+}
+
+/// Whether following parents does not end.
+fn has_circle(parent: &[u32]) -> bool {
+    (0..parent.len()).any(|start| {
+        let mut at = start;
+        for _ in 0..=parent.len() {
+            let next = parent[at] as usize;
+            if next == at {
+                return false;
+            }
+            at = next;
+        }
+        true
+    })
 }

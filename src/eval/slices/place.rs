@@ -12,8 +12,8 @@ impl Slices {
     /// Puts the touched instances where they belong.
     pub(super) fn place(&mut self, quantified: &QuantifiedCode, limit: usize) -> bool {
         let mut any_fixed = false;
-        let mut staged = std::mem::take(&mut self.staged);
-        let singles = std::mem::take(&mut self.singles);
+        let mut staged = std::mem::take(&mut self.buffers.staged);
+        let singles = std::mem::take(&mut self.buffers.singles);
         for (key, situation) in staged.drain(..) {
             let key: &[Option<Value>] = match &key {
                 Staged::Single(index) => std::slice::from_ref(&singles[*index]),
@@ -33,8 +33,8 @@ impl Slices {
             }
             self.put(key, class);
         }
-        self.staged = staged;
-        self.singles = singles;
+        self.buffers.staged = staged;
+        self.buffers.singles = singles;
         any_fixed
     }
 
@@ -44,6 +44,7 @@ impl Slices {
         let known = match situation.fixed_at {
             None => {
                 let meeting = self
+                    .buffers
                     .meeting
                     .get(&(situation.config, situation.range))
                     .copied()
@@ -69,7 +70,8 @@ impl Slices {
                     .insert((situation.config, situation.range, at), id);
                 self.fixed.push(id);
             } else {
-                self.meeting
+                self.buffers
+                    .meeting
                     .entry((situation.config, situation.range))
                     .or_insert(id);
                 self.live.push(id);

@@ -13,9 +13,9 @@ use crate::value::{Cell, Truth, Value};
 impl Slices {
     /// Collects the values that the compared terms take.
     pub(super) fn read_terms(&mut self, quantified: &QuantifiedCode, eval: &mut Eval<'_>) {
-        self.singles.clear();
+        self.buffers.singles.clear();
         for (index, var) in quantified.vars.iter().enumerate() {
-            let values = &mut self.values[index];
+            let values = &mut self.buffers.values[index];
             values.clear();
             values.extend(var.constants.iter().cloned());
             let mut wild = false;
@@ -40,20 +40,20 @@ impl Slices {
             let Some(range) = var.range else {
                 continue;
             };
-            let values = &mut self.in_range[index];
+            let values = &mut self.buffers.in_range[index];
             values.clear();
             if collect(eval, range, true, values) {
                 self.wild |= 1u32.checked_shl(index as u32).unwrap_or(0);
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
-                if !self.values[index].contains(value) {
-                    self.values[index].push(value.clone());
+                if !self.buffers.values[index].contains(value) {
+                    self.buffers.values[index].push(value.clone());
                 }
             }
         }
         if quantified.vars.len() > 1 {
-            for (seen, values) in self.seen.iter_mut().zip(&self.values) {
+            for (seen, values) in self.seen.iter_mut().zip(&self.buffers.values) {
                 for value in values {
                     if !seen.contains(value) {
                         seen.insert(value.clone());
@@ -74,11 +74,11 @@ impl Slices {
         step: u32,
         doubtful: Ranges,
     ) {
-        let mut staged = std::mem::take(&mut self.staged);
+        let mut staged = std::mem::take(&mut self.buffers.staged);
         staged.clear();
         if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
-            let mut singles = std::mem::take(&mut self.singles);
-            singles.extend(self.values[0].drain(..).map(Some));
+            let mut singles = std::mem::take(&mut self.buffers.singles);
+            singles.extend(self.buffers.values[0].drain(..).map(Some));
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
                 if let Some(next) =
@@ -87,9 +87,10 @@ impl Slices {
                     staged.push((Staged::Single(index), next));
                 }
             }
-            self.singles = singles;
+            self.buffers.singles = singles;
         } else {
-            let mut keys = binding::touched(self.map.keys(), quantified.vars.len(), &self.values);
+            let mut keys =
+                binding::touched(self.map.keys(), quantified.vars.len(), &self.buffers.values);
             if quantified.release == Release::ReadsTracks {
                 let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
@@ -102,7 +103,7 @@ impl Slices {
                 }
             }
         }
-        self.staged = staged;
+        self.buffers.staged = staged;
     }
 
     /// What becomes of one instance; none where it stays as it is.
@@ -128,7 +129,7 @@ impl Slices {
         for (var, value) in key.iter().enumerate() {
             let has = value
                 .as_ref()
-                .is_some_and(|value| self.in_range[var].contains(value));
+                .is_some_and(|value| self.buffers.in_range[var].contains(value));
             let doubt = doubtful.possible >> var & 1 == 1;
             range.add(
                 var,
@@ -222,7 +223,7 @@ impl Slices {
         step: u32,
         doubtful: Ranges,
     ) -> bool {
-        self.shared.fill(None);
+        self.buffers.shared.fill(None);
         let unseen: &[Option<Value>] = &NOTHING[..quantified.vars.len().min(NOTHING.len())];
         if !self.root_triggered
             && !self.triggered
@@ -236,7 +237,7 @@ impl Slices {
         }
         let time = eval.clock.now;
         let mut any_fixed = false;
-        self.meeting.clear();
+        self.buffers.meeting.clear();
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for position in 0..=live.len() {
@@ -257,7 +258,7 @@ impl Slices {
                     registers: &situation.registers,
                 };
                 let mut eval = eval.instance(unseen, frame);
-                let shared = &mut self.shared;
+                let shared = &mut self.buffers.shared;
                 let known =
                     eval.scratch
                         .next_by_class(eval.code, number, property, situation.config);
@@ -284,7 +285,8 @@ impl Slices {
             situation.range.possible |= doubtful.possible;
             if id == ROOT {
                 if situation.fixed_at.is_none() {
-                    self.meeting
+                    self.buffers
+                        .meeting
                         .insert((situation.config, situation.range), ROOT);
                 }
                 continue;
@@ -302,6 +304,7 @@ impl Slices {
             }
             // With registers of their own, classes may agree in all else.
             match self
+                .buffers
                 .meeting
                 .get(&(situation.config, situation.range))
                 .copied()
@@ -318,7 +321,9 @@ impl Slices {
                 }
                 None => {
                     let situation = &self.classes[id as usize].situation;
-                    self.meeting.insert((situation.config, situation.range), id);
+                    self.buffers
+                        .meeting
+                        .insert((situation.config, situation.range), id);
                     live[kept] = id;
                     kept += 1;
                 }

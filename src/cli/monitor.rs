@@ -1,0 +1,479 @@
+//! `guard monitor`: events in, one decision per line out.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::artefact;
+use super::failure::{Failure, Outcome, complain};
+use super::ledger::{Files, Ledger, Sync};
+use super::limits::{LimitArgs, explain};
+use super::spec;
+use crate::monitor::journal::Input;
+use crate::monitor::{
+    Cause, Decision, Identity, Monitor, MonitorError, Options, Outcomes, Ruling, log,
+};
+use crate::value::Instant;
+use crate::verdict::Verdict;
+
+/// Lines that are decided together: what came in while the last ones were being written.
+const BATCH: usize = 256;
+
+const AFTER_HELP: &str = "\
+Each line of the input is an event that happened, or asks about one:
+
+  {\"trace\":\"t1\",\"kind\":\"call\",…}                      an event, by the paths of the spec
+  {\"trace\":\"t1\",\"end\":true}                           the trace has ended
+  {\"phase\":\"before\",\"event\":{…}}                      may it happen? (the answer carries a number)
+  {\"phase\":\"commit\",\"proposal\":3,\"event\":{…}}         what was proposed has happened
+  {\"phase\":\"abandon\",\"proposal\":3}                    it will not
+
+Exactly one line comes out for each, in order; deadlines that pass between them make lines of their own.
+
+Exit codes: 1 where a property was violated by what happened; 3 where none was, but a line could not be read.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The spec, or what `guard compile` made of it
+    #[arg(value_name = "SPEC", required_unless_present = "verify_log")]
+    spec: Option<PathBuf>,
+    /// Go on from this state
+    #[arg(long, value_name = "STATE")]
+    resume: Option<PathBuf>,
+    /// Write the state here at the end, and now and then
+    #[arg(long, value_name = "STATE")]
+    snapshot: Option<PathBuf>,
+    /// How many inputs lie between two states; a journal begins anew with each
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100_000,
+        requires = "snapshot"
+    )]
+    snapshot_every: u64,
+    /// Keep every input here before its decision is told, and go on from what it holds
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Keep every decision here, in a chain of hashes
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// When journal and log are on disk
+    #[arg(long, value_enum, default_value_t)]
+    sync: Sync,
+    /// Verify a decision log instead; with SPEC, also that it belongs to it
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["resume", "snapshot", "journal", "log"])]
+    verify_log: Option<PathBuf>,
+    /// The form of the decisions
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+    /// Which outcomes of a proposed action must violate for it to be denied
+    #[arg(long, value_enum, default_value_t = When::Every)]
+    outcomes: When,
+    /// What events without a time get: the time of the clock, or none (to play recorded runs back)
+    #[arg(long, value_enum, default_value_t = Clock::Wall)]
+    clock: Clock,
+    /// Traces that are live at once
+    #[arg(long, value_name = "N")]
+    max_traces: Option<usize>,
+    /// Proposals that are neither committed nor abandoned
+    #[arg(long, value_name = "N")]
+    max_proposals: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// JSON Lines
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum When {
+    /// All; where only some do, it is flagged
+    Every,
+    /// Any: for actions that cannot be undone
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Clock {
+    /// The clock of the system
+    Wall,
+    /// None: missing times stay missing, and deadlines pass with events alone
+    None,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    if let Some(path) = &args.verify_log {
+        return verify(path, args.spec.as_deref());
+    }
+    let Some(path) = &args.spec else {
+        return Err(Failure::Usage("a spec is needed".to_owned()));
+    };
+    if path.as_os_str() == "-" {
+        return Err(Failure::Usage(
+            "the standard input holds the events, and cannot be the spec".to_owned(),
+        ));
+    }
+    let (spec, checked) = spec::usable(path)?;
+    let identity = Identity {
+        spec: artefact::hash(&checked.sources),
+        model: None,
+    };
+    let mut options = Options {
+        eval: args.limits.eval(),
+        input: args.limits.input(),
+        outcomes: match args.outcomes {
+            When::Every => Outcomes::Every,
+            When::Any => Outcomes::Any,
+        },
+        identity: identity.clone(),
+        ..Options::default()
+    };
+    options.traces = args.max_traces.unwrap_or(options.traces);
+    options.proposals = args.max_proposals.unwrap_or(options.proposals);
+    let longest = options.input.record_bytes;
+    let mut monitor = Monitor::new(&spec, options).map_err(|error| {
+        let why = match &error {
+            MonitorError::Limit(limit) => explain(limit),
+            other => other.to_string(),
+        };
+        Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
+    })?;
+    let files = Files {
+        resume: args.resume.clone(),
+        snapshot: args.snapshot.clone(),
+        snapshot_every: args.snapshot_every.max(1),
+        journal: args.journal.clone(),
+        log: args.log.clone(),
+        sync: args.sync,
+    };
+    let (ledger, resumed) = Ledger::open(files, identity, &mut monitor)?;
+    let time = Time::start(args.clock, resumed.and_then(|resumed| resumed.now));
+    let mut session = Session {
+        monitor,
+        ledger,
+        time,
+        out: io::stdout().lock(),
+        format: args.format,
+        text: String::new(),
+        violated: false,
+        unreadable: false,
+    };
+    if resumed.is_some() {
+        session.tell_resumed()?;
+    }
+    match session.follow(longest) {
+        // Whoever reads the decisions has gone; what was taken is safe.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
+    session.ledger.snapshot(&session.monitor, true);
+    Ok(if session.violated {
+        Outcome::Violated
+    } else if session.unreadable {
+        Outcome::Unreadable
+    } else {
+        Outcome::Holds
+    })
+}
+
+/// The time that the monitor is given: that of the system when the process began, and what has passed since. It never
+/// runs back, neither here nor against what an earlier process was given.
+struct Time {
+    clock: Clock,
+    start: i128,
+    since: std::time::Instant,
+}
+
+impl Time {
+    fn start(clock: Clock, before: Option<Instant>) -> Time {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+        let wall = attoseconds(wall.unwrap_or_default());
+        Time {
+            clock,
+            start: before.map_or(wall, |before| wall.max(before.0)),
+            since: std::time::Instant::now(),
+        }
+    }
+
+    fn now(&self) -> Option<Instant> {
+        let now = self.start + attoseconds(self.since.elapsed());
+        (self.clock == Clock::Wall).then_some(Instant(now))
+    }
+}
+
+fn attoseconds(duration: Duration) -> i128 {
+    let nanos = i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX / Instant::SECOND);
+    nanos * (Instant::SECOND / 1_000_000_000)
+}
+
+/// A line of the input.
+enum Taken {
+    Line(Vec<u8>),
+    TooLong,
+    Failed(String),
+}
+
+/// Reads lines until the input ends; blank ones are left out.
+fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Taken>) {
+    loop {
+        let mut line = Vec::new();
+        let limit = longest as u64 + 2;
+        let taken = match from.by_ref().take(limit).read_until(b'\n', &mut line) {
+            Ok(0) => return,
+            Ok(_) if line.last() != Some(&b'\n') && line.len() > longest => {
+                if let Err(error) = skip_line(&mut from) {
+                    let _ = to.send(Taken::Failed(error.to_string()));
+                    return;
+                }
+                Taken::TooLong
+            }
+            Ok(_) => {
+                let end = line.trim_ascii_end().len();
+                line.truncate(end);
+                if line.is_empty() {
+                    continue;
+                }
+                Taken::Line(line)
+            }
+            Err(error) => Taken::Failed(error.to_string()),
+        };
+        let last = matches!(taken, Taken::Failed(_));
+        if to.send(taken).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Passes over the rest of a line without keeping it.
+fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = from.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        match memchr::memchr(b'\n', bytes) {
+            Some(end) => {
+                from.consume(end + 1);
+                return Ok(());
+            }
+            None => {
+                let len = bytes.len();
+                from.consume(len);
+            }
+        }
+    }
+}
+
+struct Session<W> {
+    monitor: Monitor,
+    ledger: Ledger,
+    time: Time,
+    out: W,
+    format: Format,
+    text: String,
+    violated: bool,
+    unreadable: bool,
+}
+
+impl<W: Write> Session<W> {
+    /// Follows the standard input to its end.
+    fn follow(&mut self, longest: usize) -> Result<(), Failure> {
+        // Bounded, so that a client that floods waits.
+        let (to, from) = mpsc::sync_channel(BATCH);
+        // Not joined: it may wait for input that never comes.
+        std::thread::spawn(move || read(io::stdin().lock(), longest, &to));
+        loop {
+            let Some(first) = self.wait(&from) else {
+                return Ok(());
+            };
+            self.deadlines()?;
+            let mut batch: Vec<Taken> = first.into_iter().collect();
+            while !batch.is_empty() && batch.len() < BATCH {
+                match from.try_recv() {
+                    Ok(taken) => batch.push(taken),
+                    Err(_) => break,
+                }
+            }
+            if !batch.is_empty() {
+                self.batch(batch, longest)?;
+            }
+            self.ledger.snapshot(&self.monitor, false);
+        }
+    }
+
+    /// The next line; an empty answer where a deadline passes first, and none at the end of the input.
+    fn wait(&self, from: &Receiver<Taken>) -> Option<Option<Taken>> {
+        let deadline = self.monitor.next_deadline().zip(self.time.now());
+        let Some((deadline, now)) = deadline else {
+            return from.recv().ok().map(Some);
+        };
+        let left = deadline.0.saturating_sub(now.0).max(0) / (Instant::SECOND / 1_000_000_000);
+        // Past the deadline, not at it.
+        let left = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(1);
+        match from.recv_timeout(Duration::from_nanos(left)) {
+            Ok(taken) => Some(Some(taken)),
+            Err(RecvTimeoutError::Timeout) => Some(None),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// Decides about deadlines that have passed.
+    fn deadlines(&mut self) -> Result<(), Failure> {
+        let Some(now) = self.time.now() else {
+            return Ok(());
+        };
+        let decisions = self.monitor.tick(now);
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        let taken = self.monitor.taken();
+        self.ledger.take(taken, Some(now), Input::Tick, &decisions);
+        self.commit(decisions)
+    }
+
+    fn batch(&mut self, batch: Vec<Taken>, longest: usize) -> Result<(), Failure> {
+        let too_long =
+            format!("a line is longer than {longest} bytes (raise `--max-record-bytes`)");
+        let mut decisions = Vec::with_capacity(batch.len());
+        for taken in &batch {
+            let now = self.time.now();
+            let (input, decision) = match taken {
+                Taken::Line(line) => (Input::Line(line), self.monitor.line(line, now)),
+                Taken::TooLong => (Input::Refused(&too_long), self.monitor.refuse(&too_long)),
+                Taken::Failed(why) => {
+                    complain(&format!("the input cannot be read on: {why}"));
+                    self.unreadable = true;
+                    continue;
+                }
+            };
+            let number = self.monitor.taken();
+            self.ledger
+                .take(number, now, input, std::slice::from_ref(&decision));
+            decisions.push(decision);
+        }
+        self.commit(decisions)
+    }
+
+    /// Makes sure that what was decided is kept, and tells it. What cannot be kept is denied instead.
+    fn commit(&mut self, decisions: Vec<Decision>) -> Result<(), Failure> {
+        let kept = self.ledger.commit();
+        self.text.clear();
+        for mut decision in decisions {
+            if let Err(Failure::Usage(why)) = &kept {
+                let denied = Decision::new(decision.cause);
+                decision = Decision {
+                    trace: decision.trace,
+                    step: decision.step,
+                    ruling: Ruling::Stop,
+                    errors: vec![why.clone()],
+                    ..denied
+                };
+            }
+            self.note(&decision);
+            match self.format {
+                Format::Json => decision.write_json(&mut self.text),
+                Format::Human => human(&decision, &mut self.text),
+            }
+            self.text.push('\n');
+        }
+        self.out.write_all(self.text.as_bytes())?;
+        self.out.flush()?;
+        kept
+    }
+
+    fn note(&mut self, decision: &Decision) {
+        self.unreadable |= !decision.errors.is_empty();
+        let happened = matches!(decision.cause, Cause::Event | Cause::End);
+        let violated = |verdict: &Verdict| *verdict == Verdict::Violated;
+        self.violated |= happened
+            && decision
+                .verdicts
+                .iter()
+                .any(|(_, verdict)| violated(verdict));
+    }
+
+    fn tell_resumed(&mut self) -> Result<(), Failure> {
+        let (taken, traces) = (self.monitor.taken(), self.monitor.n_traces());
+        match self.format {
+            Format::Json => writeln!(
+                self.out,
+                "{{\"v\":1,\"type\":\"resumed\",\"taken\":{taken},\"traces\":{traces}}}"
+            )?,
+            Format::Human => writeln!(
+                self.out,
+                "resumed after {taken} inputs, {traces} traces live"
+            )?,
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+/// A decision for people.
+fn human(decision: &Decision, out: &mut String) {
+    use std::fmt::Write as _;
+    let trace = decision.trace.as_deref().unwrap_or("?");
+    let trace = if trace.is_empty() { "-" } else { trace };
+    let step = decision
+        .step
+        .map_or_else(|| "-".to_owned(), |step| step.to_string());
+    let _ = write!(out, "{trace} {step} {}", decision.ruling.as_str());
+    for fired in &decision.clauses {
+        let _ = write!(
+            out,
+            "  [{}] {}: {}",
+            fired.action.as_str(),
+            fired.name,
+            fired.message
+        );
+    }
+    for text in decision.owed.iter().chain(&decision.errors) {
+        let _ = write!(out, "  ({text})");
+    }
+}
+
+/// `--verify-log`
+fn verify(path: &std::path::Path, of: Option<&std::path::Path>) -> Result<Outcome, Failure> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))?;
+    let broken = |error: &dyn std::fmt::Display| {
+        complain(&format!("`{}`: {error}", path.display()));
+        Ok(Outcome::Violated)
+    };
+    let found = match log::verify(&bytes) {
+        Ok(found) => found,
+        Err(error) => return broken(&error),
+    };
+    if let Some(of) = of {
+        let (_, checked) = spec::usable(of)?;
+        let here = artefact::hash(&checked.sources);
+        if found.identity.spec != here {
+            return broken(&format!(
+                "it is of another spec: {} there, {here} here",
+                found.identity.spec
+            ));
+        }
+    }
+    if found.whole < bytes.len() {
+        let rest = bytes.len() - found.whole;
+        complain(&format!(
+            "`{}`: its last {rest} bytes are no whole line",
+            path.display()
+        ));
+    }
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{} decisions, in one chain that ends in {}",
+        found.decisions,
+        found.chain.hash()
+    )?;
+    Ok(Outcome::Holds)
+}
