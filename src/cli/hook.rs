@@ -1,0 +1,135 @@
+//! `guard hook`: a command hook of Claude Code and the Claude Agent SDK.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::desk::Desk;
+use super::failure::{Failure, Outcome, code, complain};
+use super::ledger::{Files, Sync};
+use super::limits::LimitArgs;
+use crate::ways::hook::{self, Call, Memory};
+
+/// The longest input that is read, in bytes.
+const MAX_INPUT: u64 = 64 * 1024 * 1024;
+
+const AFTER_HELP: &str = "\
+In .claude/settings.json:
+
+  {\"hooks\": {
+    \"PreToolUse\":       [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"PostToolUse\":      [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"UserPromptSubmit\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"Stop\":             [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}]}}
+
+Exit codes: 0 with JSON or nothing; 2 where a call could not be judged, which denies it; 1 where nothing could be denied.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The spec, or what `guard compile` made of it
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// The folder in which the state of every session is kept; by default `guard/hook` in `$XDG_STATE_HOME`, or in
+    /// `~/.local/state`
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    /// When the state is on disk
+    #[arg(long, value_enum, default_value_t = Sync::System)]
+    sync: Sync,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// Whatever goes wrong ends with a code that denies what was asked.
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let mut input = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut input);
+    let call = match read {
+        Err(error) => Err(format!("the input cannot be read: {error}")),
+        Ok(_) if input.len() as u64 > MAX_INPUT => Err(format!("the input is longer than {MAX_INPUT} bytes")),
+        Ok(_) => Call::read(&input),
+    };
+    let call = match call {
+        Ok(call) => call,
+        Err(reason) => return Err(denied(None, &reason)),
+    };
+    if !call.matters() {
+        return Ok(Outcome::Holds);
+    }
+    let answer = judge(&args, &call).map_err(|reason| denied(Some(call.hook()), &reason))?;
+    if let Some(json) = answer {
+        let mut out = std::io::stdout().lock();
+        let written = writeln!(out, "{json}").and_then(|()| out.flush());
+        written.map_err(|error| denied(Some(call.hook()), &format!("the answer cannot be written: {error}")))?;
+    }
+    Ok(Outcome::Holds)
+}
+
+/// The end of a call that was not judged: the reason on the error output, and the code that fits the hook.
+fn denied(hook: Option<&str>, reason: &str) -> Failure {
+    complain(&format!("this could not be judged: {reason}"));
+    let denies = hook.is_none_or(hook::decides);
+    Failure::Told(if denies { code::HOOK_DENIES } else { code::HOOK_TELLS })
+}
+
+fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, String> {
+    let folder = match &args.state {
+        Some(folder) => folder.clone(),
+        None => default_folder()?,
+    };
+    let of = |error: std::io::Error, path: &Path| format!("`{}`: {error}", path.display());
+    std::fs::create_dir_all(&folder).map_err(|error| of(error, &folder))?;
+    let stem = blake3::hash(call.trace().as_bytes()).to_hex().to_string();
+    let file = |ending: &str| folder.join(format!("{}.{ending}", stem.get(..32).unwrap_or(&stem)));
+    // Calls of one session come one after another.
+    let lock = file("lock");
+    let held = OpenOptions::new().create(true).append(true).open(&lock).map_err(|error| of(error, &lock))?;
+    held.lock().map_err(|error| of(error, &lock))?;
+    let files = Files {
+        resume: Some(file("state")).filter(|path| path.exists()),
+        snapshot: Some(file("state")),
+        // A journal is replayed at every call.
+        snapshot_every: 64,
+        journal: Some(file("journal")),
+        log: Some(file("log")),
+        sync: args.sync,
+    };
+    let mut desk = Desk::open(&args.spec, files, &args.limits).map_err(|failure| failure.to_string())?;
+    let asked = file("asked");
+    let mut memory = match std::fs::read(&asked) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| format!("`{}`: {error}", asked.display()))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Memory::default(),
+        Err(error) => return Err(of(error, &asked)),
+    };
+    let before = memory.clone();
+    let answer = call.judge(&mut desk, &mut memory)?;
+    if memory != before {
+        let text = serde_json::to_vec(&memory).map_err(|error| error.to_string())?;
+        replace(&asked, &text).map_err(|error| of(error, &asked))?;
+    }
+    if answer.ended {
+        // The decision log stays; a session of this name that begins anew has a log of its own.
+        for ending in ["state", "journal", "asked"] {
+            let _ = std::fs::remove_file(file(ending));
+        }
+        let _ = std::fs::rename(file("log"), file(&format!("{}.log", desk.monitor.taken())));
+    }
+    Ok(answer.json)
+}
+
+/// Writes a file whole or not at all.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = path.with_extension("asked.new");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    std::fs::rename(&beside, path)
+}
+
+fn default_folder() -> Result<PathBuf, String> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("XDG_STATE_HOME")
+        .or_else(|| Some(set("HOME")?.join(".local/state")))
+        .map(|state| state.join("guard/hook"))
+        .ok_or_else(|| "there is no home folder; name one with `--state`".to_owned())
+}

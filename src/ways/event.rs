@@ -1,0 +1,143 @@
+//! Canonical events as text, around parts that stay as they were written.
+//!
+//! Arguments and results are not parsed and written again: the monitor sees every byte that the agent's tool will see, a
+//! key that stands twice included, which it refuses.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object, in order and as written; those that stand twice are both there.
+#[derive(Clone, Debug)]
+pub struct Members<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
+
+impl<'l> Members<'l> {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// What is wrong with it: no JSON, no object, a key that stands twice.
+    pub fn read(text: &'l [u8]) -> Result<Members<'l>, String> {
+        let members: Members<'l> = serde_json::from_slice(text).map_err(|error| format!("no JSON object: {error}"))?;
+        for (place, (key, _)) in members.0.iter().enumerate() {
+            if members.0.iter().take(place).any(|(earlier, _)| earlier == key) {
+                return Err(format!("the key `{key}` stands twice"));
+            }
+        }
+        Ok(members)
+    }
+
+    /// The members of a member that is an object.
+    ///
+    /// # Errors
+    /// As [`Members::read`]; a member that is not there has none.
+    pub fn of(&self, key: &str) -> Result<Members<'l>, String> {
+        match self.raw(key) {
+            None => Ok(Members(Vec::new())),
+            Some("null") => Ok(Members(Vec::new())),
+            Some(text) => Members::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}")),
+        }
+    }
+
+    /// A member as written.
+    pub fn raw(&self, key: &str) -> Option<&'l str> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+
+    /// A member that is a string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.raw(key)?).ok()
+    }
+
+    /// Whether a member is `true`.
+    pub fn is_true(&self, key: &str) -> bool {
+        self.raw(key) == Some("true")
+    }
+
+    /// All members.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
+        self.0.iter().map(|(key, value)| (key.as_ref(), value.get()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Collect;
+
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(key) = map.next_key::<Key<'de>>()? {
+                    members.push((key.0, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        from.deserialize_map(Collect)
+    }
+}
+
+/// A key, borrowed where it has no escape.
+#[derive(Deserialize)]
+struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
+
+/// A canonical event in the making: members in order, each as JSON.
+#[derive(Clone, Debug)]
+pub struct Event(Vec<(String, String)>);
+
+impl Event {
+    /// An event of this kind of a trace; what it does not have is null, what is not known is left out.
+    pub fn new(trace: &str, kind: &str, role: &str) -> Event {
+        let mut event = Event(Vec::new());
+        event.text("trace", trace).text("kind", kind).text("role", role);
+        event
+    }
+
+    /// Sets a member to a string.
+    pub fn text(&mut self, key: &str, value: &str) -> &mut Event {
+        self.raw(key, serde_json::Value::from(value).to_string())
+    }
+
+    /// Sets a member to JSON as it is written.
+    pub fn raw(&mut self, key: &str, value: impl Into<String>) -> &mut Event {
+        self.0.push((key.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets members to null.
+    pub fn null(&mut self, keys: &[&str]) -> &mut Event {
+        for key in keys {
+            self.raw(key, "null");
+        }
+        self
+    }
+
+    /// Adds what the event does not have yet.
+    pub fn beside<'k>(&mut self, members: impl Iterator<Item = (&'k str, &'k str)>) -> &mut Event {
+        for (key, value) in members {
+            if self.0.iter().all(|(known, _)| known != key) {
+                self.raw(key, value);
+            }
+        }
+        self
+    }
+
+    /// The event as one line.
+    pub fn line(&self) -> String {
+        let members = self.0.iter().map(|(key, value)| {
+            // line ends outside strings are white space to JSON, and the end of an event to a monitor
+            let value = value.replace(['\n', '\r'], " ");
+            format!("{}:{value}", serde_json::Value::from(key.as_str()))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}
