@@ -61,6 +61,7 @@ pub mod types;
 pub mod value;
 pub mod verdict;
 pub mod words;
+pub mod ways;
 
 use diagnostic::Diagnostic;
 use project::{Loader, Project};

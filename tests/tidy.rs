@@ -67,6 +67,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("shell", &[]),
+    ("ways", &["monitor"]),
     ("problem", &[]),
     ("signature", &["types", "value"]),
     ("diagnostic", &["source"]),

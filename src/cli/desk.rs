@@ -58,7 +58,10 @@ impl Desk {
     /// The spec is wrong or beyond the limits; the files cannot be used or are of another spec.
     pub(super) fn open(path: &Path, files: Files, limits: &LimitArgs) -> Result<Desk, Failure> {
         let (spec, checked) = spec::usable(path)?;
-        let identity = Identity { spec: artefact::hash(&checked.sources), model: None };
+        let identity = Identity {
+            spec: artefact::hash(&checked.sources),
+            model: None,
+        };
         let options = Options {
             eval: limits.eval(),
             input: limits.input(),
@@ -74,7 +77,12 @@ impl Desk {
         })?;
         let (ledger, resumed) = Ledger::open(files, identity, &mut monitor)?;
         let time = Time::start(Clock::Wall, resumed.and_then(|resumed| resumed.now));
-        Ok(Desk { monitor, ledger, time, late: Vec::new() })
+        Ok(Desk {
+            monitor,
+            ledger,
+            time,
+            late: Vec::new(),
+        })
     }
 
     /// Decides about deadlines that have passed; the decisions wait in `late`.
@@ -88,7 +96,8 @@ impl Desk {
         let taken = self.monitor.taken();
         let decisions = self.monitor.tick(now);
         if self.monitor.taken() > taken {
-            self.ledger.take(self.monitor.taken(), Some(now), Input::Tick, &decisions);
+            self.ledger
+                .take(self.monitor.taken(), Some(now), Input::Tick, &decisions);
             self.ledger.commit()?;
         }
         self.late.extend(decisions);
@@ -103,7 +112,12 @@ impl Desk {
         self.deadlines()?;
         let now = self.time.now();
         let decision = self.monitor.line(line, now);
-        self.ledger.take(self.monitor.taken(), now, Input::Line(line), std::slice::from_ref(&decision));
+        self.ledger.take(
+            self.monitor.taken(),
+            now,
+            Input::Line(line),
+            std::slice::from_ref(&decision),
+        );
         self.ledger.commit()?;
         self.ledger.snapshot(&self.monitor, false);
         Ok(decision)
@@ -117,6 +131,7 @@ impl Desk {
 
 impl Judge for Desk {
     fn line(&mut self, line: &str) -> Result<Decision, String> {
-        self.decide(line.as_bytes()).map_err(|failure| failure.to_string())
+        self.decide(line.as_bytes())
+            .map_err(|failure| failure.to_string())
     }
 }

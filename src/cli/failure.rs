@@ -10,6 +10,10 @@ pub(super) mod code {
     pub(in crate::cli) const USAGE: u8 = 2;
     pub(in crate::cli) const UNREADABLE: u8 = 3;
     pub(in crate::cli) const INTERNAL: u8 = 70;
+    /// Of a hook: what was asked is denied.
+    pub(in crate::cli) const HOOK_DENIES: u8 = 2;
+    /// Of a hook that has nothing to deny: something went wrong.
+    pub(in crate::cli) const HOOK_TELLS: u8 = 1;
 }
 
 /// How a verb that did its work ended.
@@ -63,6 +67,16 @@ impl Failure {
                 complain(&format!("the output cannot be written: {error}"));
                 code::USAGE
             }
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Usage(message) => f.write_str(message),
+            Failure::Told(_) => f.write_str("the spec is wrong"),
+            Failure::Output(error) => write!(f, "the output cannot be written: {error}"),
         }
     }
 }

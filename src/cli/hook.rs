@@ -44,10 +44,15 @@ pub(super) struct Args {
 /// Whatever goes wrong ends with a code that denies what was asked.
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut input = Vec::new();
-    let read = std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut input);
+    let read = std::io::stdin()
+        .lock()
+        .take(MAX_INPUT + 1)
+        .read_to_end(&mut input);
     let call = match read {
         Err(error) => Err(format!("the input cannot be read: {error}")),
-        Ok(_) if input.len() as u64 > MAX_INPUT => Err(format!("the input is longer than {MAX_INPUT} bytes")),
+        Ok(_) if input.len() as u64 > MAX_INPUT => {
+            Err(format!("the input is longer than {MAX_INPUT} bytes"))
+        }
         Ok(_) => Call::read(&input),
     };
     let call = match call {
@@ -61,7 +66,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if let Some(json) = answer {
         let mut out = std::io::stdout().lock();
         let written = writeln!(out, "{json}").and_then(|()| out.flush());
-        written.map_err(|error| denied(Some(call.hook()), &format!("the answer cannot be written: {error}")))?;
+        written.map_err(|error| {
+            denied(
+                Some(call.hook()),
+                &format!("the answer cannot be written: {error}"),
+            )
+        })?;
     }
     Ok(Outcome::Holds)
 }
@@ -70,7 +80,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 fn denied(hook: Option<&str>, reason: &str) -> Failure {
     complain(&format!("this could not be judged: {reason}"));
     let denies = hook.is_none_or(hook::decides);
-    Failure::Told(if denies { code::HOOK_DENIES } else { code::HOOK_TELLS })
+    Failure::Told(if denies {
+        code::HOOK_DENIES
+    } else {
+        code::HOOK_TELLS
+    })
 }
 
 fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, String> {
@@ -84,7 +98,11 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
     let file = |ending: &str| folder.join(format!("{}.{ending}", stem.get(..32).unwrap_or(&stem)));
     // Calls of one session come one after another.
     let lock = file("lock");
-    let held = OpenOptions::new().create(true).append(true).open(&lock).map_err(|error| of(error, &lock))?;
+    let held = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&lock)
+        .map_err(|error| of(error, &lock))?;
     held.lock().map_err(|error| of(error, &lock))?;
     let files = Files {
         resume: Some(file("state")).filter(|path| path.exists()),
@@ -95,10 +113,12 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         log: Some(file("log")),
         sync: args.sync,
     };
-    let mut desk = Desk::open(&args.spec, files, &args.limits).map_err(|failure| failure.to_string())?;
+    let mut desk =
+        Desk::open(&args.spec, files, &args.limits).map_err(|failure| failure.to_string())?;
     let asked = file("asked");
     let mut memory = match std::fs::read(&asked) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| format!("`{}`: {error}", asked.display()))?,
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| format!("`{}`: {error}", asked.display()))?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Memory::default(),
         Err(error) => return Err(of(error, &asked)),
     };
@@ -127,7 +147,11 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn default_folder() -> Result<PathBuf, String> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     set("XDG_STATE_HOME")
         .or_else(|| Some(set("HOME")?.join(".local/state")))
         .map(|state| state.join("guard/hook"))

@@ -16,12 +16,14 @@ mod audit;
 mod chain;
 mod check;
 mod compile;
+mod desk;
 mod doc;
 mod draft;
 mod explain;
 mod export;
 mod failure;
 mod fmt;
+mod hook;
 mod jobs;
 mod learn;
 mod ledger;
@@ -31,6 +33,8 @@ mod output;
 mod progress;
 mod query;
 mod sources;
+mod proxy;
+mod serve;
 mod spec;
 mod test;
 mod verify;
@@ -45,6 +49,16 @@ use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
 const NOT_BUILT: &[&str] = &["calibrate", "draft", "lsp", "hook", "proxy", "serve"];
+const NOT_BUILT: &[&str] = &[
+    "learn",
+    "query",
+    "verify",
+    "calibrate",
+    "draft",
+    "export",
+    "import",
+    "lsp",
+];
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -87,8 +101,14 @@ enum Verb {
     Query(query::Args),
     /// Learn a model from recorded traces
     Learn(learn::Args),
+    /// Judge one hook call of Claude Code or the Claude Agent SDK
+    Hook(hook::Args),
     /// Follow live runs: events in, one decision per line out
     Monitor(monitor::Args),
+    /// Stand between an MCP client and its server, and judge the calls of tools
+    Proxy(proxy::Args),
+    /// Answer programs in other languages, over HTTP on this machine or a Unix socket
+    Serve(serve::Args),
     /// Run the tests that stand in specs
     Test(test::Args),
     /// Model-check what specs say of systems and components
@@ -102,7 +122,13 @@ pub fn main() -> ExitCode {
 
 /// Runs the command with these arguments; the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    guarded(|| dispatch(args.into_iter().collect()))
+    let args: Vec<OsString> = args.into_iter().collect();
+    // Whoever runs a hook takes any other code than 2 for leave to go on.
+    let hook = args.get(1).is_some_and(|verb| verb == "hook");
+    match guarded(|| dispatch(args)) {
+        code::INTERNAL if hook => code::HOOK_DENIES,
+        code => code,
+    }
 }
 
 /// A panic is told as what it is, and has an exit code of its own.
@@ -127,6 +153,9 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Audit(args) => audit::run(args),
         Verb::Fmt(args) => fmt::run(args),
         Verb::Learn(args) => learn::run(args),
+        Verb::Hook(args) => hook::run(args),
+        Verb::Proxy(args) => proxy::run(args),
+        Verb::Serve(args) => serve::run(args),
         Verb::Test(args) => test::run(args),
         Verb::Monitor(args) => monitor::run(args),
         Verb::Check(args) => check::run(args),

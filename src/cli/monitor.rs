@@ -101,7 +101,7 @@ enum When {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Clock {
+pub(super) enum Clock {
     /// The clock of the system
     Wall,
     /// None: missing times stay missing, and deadlines pass with events alone
@@ -185,14 +185,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 
 /// The time that the monitor is given: that of the system when the process began, and what has passed since. It never
 /// runs back, neither here nor against what an earlier process was given.
-struct Time {
+pub(super) struct Time {
     clock: Clock,
     start: i128,
     since: std::time::Instant,
 }
 
 impl Time {
-    fn start(clock: Clock, before: Option<Instant>) -> Time {
+    pub(super) fn start(clock: Clock, before: Option<Instant>) -> Time {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH);
         let wall = attoseconds(wall.unwrap_or_default());
         Time {
@@ -202,7 +202,7 @@ impl Time {
         }
     }
 
-    fn now(&self) -> Option<Instant> {
+    pub(super) fn now(&self) -> Option<Instant> {
         let now = self.start + attoseconds(self.since.elapsed());
         (self.clock == Clock::Wall).then_some(Instant(now))
     }
@@ -252,7 +252,7 @@ fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Taken>) {
 }
 
 /// Passes over the rest of a line without keeping it.
-fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
+pub(super) fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
     loop {
         let bytes = from.fill_buf()?;
         if bytes.is_empty() {

@@ -53,8 +53,15 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.limits.input().record_bytes;
     let desk = Desk::open(&args.spec, args.files.files(), &args.limits)?;
     let session = Session::new(&args.trace, args.ask == Ask::Pass);
-    let shared = Arc::new(Mutex::new(Shared { desk, session, verbose: args.verbose }));
-    let (program, rest) = args.command.split_first().ok_or_else(|| Failure::Usage("a server is needed".to_owned()))?;
+    let shared = Arc::new(Mutex::new(Shared {
+        desk,
+        session,
+        verbose: args.verbose,
+    }));
+    let (program, rest) = args
+        .command
+        .split_first()
+        .ok_or_else(|| Failure::Usage("a server is needed".to_owned()))?;
     let mut server = Command::new(program)
         .args(rest)
         .stdin(Stdio::piped())
@@ -62,7 +69,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
     let (Some(to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take()) else {
-        return Err(Failure::Usage(format!("`{program}` has no standard streams")));
+        return Err(Failure::Usage(format!(
+            "`{program}` has no standard streams"
+        )));
     };
     let client = {
         let shared = Arc::clone(&shared);
@@ -70,13 +79,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         std::thread::spawn(move || from_client(&shared, longest, to_server))
     };
     let told = to_client(&shared, longest, from_server);
-    let status = server.wait().map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
+    let status = server
+        .wait()
+        .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
     drop(client);
     lock(&shared).desk.close();
     told?;
     match status.code() {
         Some(0) => Ok(Outcome::Holds),
-        code => Err(Failure::Told(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
+        code => Err(Failure::Told(
+            code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
+        )),
     }
 }
 
@@ -113,7 +126,11 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, mut to_server: impl Write
 }
 
 /// Passes on what the server sends, until it ends.
-fn to_client(shared: &Mutex<Shared>, longest: usize, from_server: impl Read) -> Result<(), Failure> {
+fn to_client(
+    shared: &Mutex<Shared>,
+    longest: usize,
+    from_server: impl Read,
+) -> Result<(), Failure> {
     let mut input = BufReader::new(from_server);
     while let Some(line) = next_line(&mut input, longest) {
         let mut shared = lock(shared);
@@ -142,7 +159,11 @@ impl Shared {
         };
         let late = std::mem::take(&mut self.desk.late);
         if self.verbose {
-            for decision in late.iter().chain(&decisions).filter(|decision| says_something(decision)) {
+            for decision in late
+                .iter()
+                .chain(&decisions)
+                .filter(|decision| says_something(decision))
+            {
                 complain(&decision.to_json());
             }
         }
@@ -173,7 +194,11 @@ fn send(to: &mut impl Write, line: &[u8]) -> std::io::Result<()> {
 fn next_line(from: &mut impl BufRead, longest: usize) -> Option<Result<Vec<u8>, String>> {
     loop {
         let mut line = Vec::new();
-        match from.by_ref().take(longest as u64 + 2).read_until(b'\n', &mut line) {
+        match from
+            .by_ref()
+            .take(longest as u64 + 2)
+            .read_until(b'\n', &mut line)
+        {
             Ok(0) | Err(_) => return None,
             Ok(_) => {}
         }

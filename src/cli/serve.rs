@@ -2,13 +2,14 @@
 
 use std::io::Read;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tiny_http::{Header, Method, Request, Response, Server};
 
 use super::desk::{Desk, FileArgs};
-use super::failure::{Failure, Outcome, complain};
+use super::failure::{Failure, Outcome, code, complain};
 use super::limits::LimitArgs;
 use crate::ways::hook::{self, Call, Memory};
 
@@ -26,7 +27,12 @@ pub(super) struct Args {
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     /// The address to listen at
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7437", conflicts_with = "socket")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:7437",
+        conflicts_with = "socket"
+    )]
     listen: String,
     /// Listen at a Unix socket instead
     #[arg(long, value_name = "PATH")]
@@ -64,7 +70,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let token = match &args.token_file {
         None => None,
         Some(path) => {
-            let wrong = |why: String| Failure::Usage(format!("cannot use the token in `{}`: {why}", path.display()));
+            let wrong = |why: String| {
+                Failure::Usage(format!(
+                    "cannot use the token in `{}`: {why}",
+                    path.display()
+                ))
+            };
             let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
             let token = text.lines().next().unwrap_or_default().trim().to_owned();
             if token.len() < 16 {
@@ -89,14 +100,20 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             let (server, shared) = (Arc::clone(&server), Arc::clone(&shared));
             std::thread::spawn(move || {
                 while let Ok(request) = server.recv() {
-                    serve(&shared, request);
+                    // What a fault leaves behind is not to be trusted with further decisions.
+                    if std::panic::catch_unwind(AssertUnwindSafe(|| serve(&shared, request)))
+                        .is_err()
+                    {
+                        super::failure::internal_fault();
+                        std::process::exit(i32::from(code::INTERNAL));
+                    }
                 }
             })
         })
         .collect();
     for worker in workers {
         if worker.join().is_err() {
-            return Err(Failure::Told(super::failure::code::INTERNAL));
+            return Err(Failure::Told(code::INTERNAL));
         }
     }
     lock(&shared).0.close();
@@ -109,7 +126,9 @@ fn lock(shared: &Shared) -> std::sync::MutexGuard<'_, (Desk, Memory)> {
 
 /// Opens the address. Beyond this machine a token is needed.
 fn listen(args: &Args, token: bool) -> Result<Server, Failure> {
-    let cannot = |at: &str, why: &dyn std::fmt::Display| Failure::Usage(format!("cannot listen at `{at}`: {why}"));
+    let cannot = |at: &str, why: &dyn std::fmt::Display| {
+        Failure::Usage(format!("cannot listen at `{at}`: {why}"))
+    };
     if let Some(path) = &args.socket {
         let shown = path.display().to_string();
         // A socket that a daemon left behind when it was killed.
@@ -121,10 +140,16 @@ fn listen(args: &Args, token: bool) -> Result<Server, Failure> {
         std::fs::set_permissions(path, only_me).map_err(|error| cannot(&shown, &error))?;
         return Ok(server);
     }
-    let addresses = args.listen.to_socket_addrs().map_err(|error| cannot(&args.listen, &error))?;
+    let addresses = args
+        .listen
+        .to_socket_addrs()
+        .map_err(|error| cannot(&args.listen, &error))?;
     let addresses: Vec<SocketAddr> = addresses.collect();
     if !token && !addresses.iter().all(|address| address.ip().is_loopback()) {
-        return Err(cannot(&args.listen, &"others can reach it; name a token with `--token-file`"));
+        return Err(cannot(
+            &args.listen,
+            &"others can reach it; name a token with `--token-file`",
+        ));
     }
     Server::http(addresses.as_slice()).map_err(|error| cannot(&args.listen, &error))
 }
@@ -141,11 +166,18 @@ fn serve(shared: &Shared, mut request: Request) {
 
 fn refusal(status: u16, why: &str) -> Answer {
     let body = serde_json::json!({"v": 1, "error": why}).to_string();
-    Answer { status, body, kind: "application/json" }
+    Answer {
+        status,
+        body,
+        kind: "application/json",
+    }
 }
 
 fn header<'r>(request: &'r Request, name: &'static str) -> Option<&'r str> {
-    let found = request.headers().iter().find(|header| header.field.equiv(name));
+    let found = request
+        .headers()
+        .iter()
+        .find(|header| header.field.equiv(name));
     found.map(|header| header.value.as_str())
 }
 
@@ -154,16 +186,28 @@ fn answer(shared: &Shared, request: &mut Request) -> Answer {
     if header(request, "Origin").is_some() {
         return refusal(403, "requests of web pages are not answered");
     }
-    let path = request.url().split('?').next().unwrap_or_default().to_owned();
+    let path = request
+        .url()
+        .split('?')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     if path == "/v1/health" {
         let traces = lock(shared).0.monitor.n_traces();
         let body = serde_json::json!({"v": 1, "ok": true, "traces": traces}).to_string();
-        return Answer { status: 200, body, kind: "application/json" };
+        return Answer {
+            status: 200,
+            body,
+            kind: "application/json",
+        };
     }
     if let Some(token) = &shared.token {
-        let given = header(request, "Authorization").and_then(|value| value.strip_prefix("Bearer "));
+        let given =
+            header(request, "Authorization").and_then(|value| value.strip_prefix("Bearer "));
         // Hashes are compared, so that the time taken says nothing of the token.
-        let right = given.is_some_and(|given| blake3::hash(given.trim().as_bytes()) == blake3::hash(token.as_bytes()));
+        let right = given.is_some_and(|given| {
+            blake3::hash(given.trim().as_bytes()) == blake3::hash(token.as_bytes())
+        });
         if !right {
             return refusal(401, "the token is missing or wrong");
         }
@@ -179,19 +223,30 @@ fn answer(shared: &Shared, request: &mut Request) -> Answer {
     match request.as_reader().take(limit).read_to_end(&mut body) {
         Err(error) => return refusal(400, &format!("the body cannot be read: {error}")),
         Ok(_) if body.len() > shared.max_body => {
-            let why = format!("the body is longer than {} bytes; `--max-body` raises that", shared.max_body);
+            let why = format!(
+                "the body is longer than {} bytes; `--max-body` raises that",
+                shared.max_body
+            );
             return refusal(413, &why);
         }
         Ok(_) => {}
     }
-    if path == "/v1/hook" { hook_answer(shared, &body) } else { decide(shared, &body) }
+    if path == "/v1/hook" {
+        hook_answer(shared, &body)
+    } else {
+        decide(shared, &body)
+    }
 }
 
 /// One decision per line; deadlines that passed before make lines of their own.
 fn decide(shared: &Shared, body: &[u8]) -> Answer {
     let mut desk = lock(shared);
     let mut out = String::new();
-    for line in body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()) {
+    for line in body
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
+    {
         let decision = match desk.0.decide(line) {
             Ok(decision) => decision,
             Err(failure) => return refusal(500, &failure.to_string()),
@@ -201,7 +256,11 @@ fn decide(shared: &Shared, body: &[u8]) -> Answer {
             out.push('\n');
         }
     }
-    Answer { status: 200, body: out, kind: "application/x-ndjson" }
+    Answer {
+        status: 200,
+        body: out,
+        kind: "application/x-ndjson",
+    }
 }
 
 /// A hook that cannot be judged gets a status that its caller takes for an error, and a body that denies.

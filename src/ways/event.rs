@@ -20,9 +20,15 @@ impl<'l> Members<'l> {
     /// # Errors
     /// What is wrong with it: no JSON, no object, a key that stands twice.
     pub fn read(text: &'l [u8]) -> Result<Members<'l>, String> {
-        let members: Members<'l> = serde_json::from_slice(text).map_err(|error| format!("no JSON object: {error}"))?;
+        let members: Members<'l> =
+            serde_json::from_slice(text).map_err(|error| format!("no JSON object: {error}"))?;
         for (place, (key, _)) in members.0.iter().enumerate() {
-            if members.0.iter().take(place).any(|(earlier, _)| earlier == key) {
+            if members
+                .0
+                .iter()
+                .take(place)
+                .any(|(earlier, _)| earlier == key)
+            {
                 return Err(format!("the key `{key}` stands twice"));
             }
         }
@@ -37,13 +43,18 @@ impl<'l> Members<'l> {
         match self.raw(key) {
             None => Ok(Members(Vec::new())),
             Some("null") => Ok(Members(Vec::new())),
-            Some(text) => Members::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}")),
+            Some(text) => {
+                Members::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}"))
+            }
         }
     }
 
     /// A member as written.
     pub fn raw(&self, key: &str) -> Option<&'l str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+        self.0
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.get())
     }
 
     /// A member that is a string.
@@ -58,7 +69,9 @@ impl<'l> Members<'l> {
 
     /// All members.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
-        self.0.iter().map(|(key, value)| (key.as_ref(), value.get()))
+        self.0
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value.get()))
     }
 }
 
@@ -98,7 +111,10 @@ impl Event {
     /// An event of this kind of a trace; what it does not have is null, what is not known is left out.
     pub fn new(trace: &str, kind: &str, role: &str) -> Event {
         let mut event = Event(Vec::new());
-        event.text("trace", trace).text("kind", kind).text("role", role);
+        event
+            .text("trace", trace)
+            .text("kind", kind)
+            .text("role", role);
         event
     }
 

@@ -56,15 +56,26 @@ impl<'l> Call<'l> {
     /// # Errors
     /// What is wrong with it. Nothing is known of such a call, so it must not be let through.
     pub fn read(input: &'l [u8]) -> Result<Call<'l>, String> {
-        let text = std::str::from_utf8(input).map_err(|_| "the input is not UTF-8".to_owned())?.trim();
+        let text = std::str::from_utf8(input)
+            .map_err(|_| "the input is not UTF-8".to_owned())?
+            .trim();
         let members = Members::read(text.as_bytes())?;
-        let needed = |key: &str| members.text(key).ok_or_else(|| format!("the input has no `{key}`"));
+        let needed = |key: &str| {
+            members
+                .text(key)
+                .ok_or_else(|| format!("the input has no `{key}`"))
+        };
         let (hook, session) = (needed("hook_event_name")?, needed("session_id")?);
         let trace = match members.text("agent_id") {
             Some(agent) => format!("{session}/{agent}"),
             None => session,
         };
-        Ok(Call { members, text, hook, trace })
+        Ok(Call {
+            members,
+            text,
+            hook,
+            trace,
+        })
     }
 
     /// The session, and the sub-agent where one acts: each has a trace of its own.
@@ -110,7 +121,11 @@ impl<'l> Call<'l> {
             }
             _ => None,
         };
-        Ok(Answer { json, decisions, ended })
+        Ok(Answer {
+            json,
+            decisions,
+            ended,
+        })
     }
 
     fn before(
@@ -158,7 +173,11 @@ impl<'l> Call<'l> {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         let id = self.members.text("tool_use_id");
-        if let Some(place) = memory.asked.iter().position(|asked| Some(asked) == id.as_ref()) {
+        if let Some(place) = memory
+            .asked
+            .iter()
+            .position(|asked| Some(asked) == id.as_ref())
+        {
             // A person allowed what the hook asked about.
             memory.asked.remove(place);
             decisions.push(judge.happened(&self.call()?.line())?);
@@ -178,10 +197,19 @@ impl<'l> Call<'l> {
         })
     }
 
-    fn prompt(&self, judge: &mut impl Judge, decisions: &mut Vec<Decision>) -> Result<Option<Json>, String> {
-        let prompt = self.members.raw("prompt").ok_or("the input has no `prompt`")?;
+    fn prompt(
+        &self,
+        judge: &mut impl Judge,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<Option<Json>, String> {
+        let prompt = self
+            .members
+            .raw("prompt")
+            .ok_or("the input has no `prompt`")?;
         let mut event = Event::new(&self.trace, "message", "user");
-        event.raw("text", prompt).null(&["tool", "args", "call", "result", "error"]);
+        event
+            .raw("text", prompt)
+            .null(&["tool", "args", "call", "result", "error"]);
         let event = self.beside(&mut event).line();
         let proposed = judge.propose(&event)?;
         let ruling = proposed.ruling;
@@ -206,7 +234,11 @@ impl<'l> Call<'l> {
 
     /// The turn is about to end. What is owed is pressed once: a turn that goes on because of a hook may then end, with
     /// what is still owed said to the user.
-    fn stop(&self, judge: &mut impl Judge, decisions: &mut Vec<Decision>) -> Result<Option<Json>, String> {
+    fn stop(
+        &self,
+        judge: &mut impl Judge,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<Option<Json>, String> {
         let end = judge.propose_end(&self.trace)?;
         let mut reasons = end.owed.clone();
         if end.ruling >= Ruling::Reflect {
@@ -239,13 +271,22 @@ impl<'l> Call<'l> {
         let mut event = Event::new(&self.trace, "result", "tool");
         self.tool(&mut event)?;
         let failed = self.hook == "PostToolUseFailure";
-        let outcome = self.members.raw(if failed { "error" } else { "tool_response" }).unwrap_or("null");
-        event.raw("result", outcome).raw("text", said(outcome)).raw("error", if failed { "true" } else { "false" });
+        let outcome = self
+            .members
+            .raw(if failed { "error" } else { "tool_response" })
+            .unwrap_or("null");
+        event
+            .raw("result", outcome)
+            .raw("text", said(outcome))
+            .raw("error", if failed { "true" } else { "false" });
         Ok(self.beside(&mut event).clone())
     }
 
     fn tool(&self, event: &mut Event) -> Result<(), String> {
-        let tool = self.members.raw("tool_name").ok_or("the input has no `tool_name`")?;
+        let tool = self
+            .members
+            .raw("tool_name")
+            .ok_or("the input has no `tool_name`")?;
         event.raw("tool", tool);
         event.raw("args", self.members.raw("tool_input").unwrap_or("{}"));
         event.raw("call", self.members.raw("tool_use_id").unwrap_or("null"));
@@ -263,7 +304,11 @@ impl<'l> Call<'l> {
 /// What is said to whoever made the call: the reason, or that there is none.
 fn told(decision: &Decision) -> String {
     let reason = decision.reason();
-    if reason.is_empty() { "denied by the spec".to_owned() } else { reason }
+    if reason.is_empty() {
+        "denied by the spec".to_owned()
+    } else {
+        reason
+    }
 }
 
 fn ending(mut answer: Json, reason: &str) -> Json {
@@ -290,7 +335,10 @@ fn said(outcome: &str) -> String {
             (!parts.is_empty()).then(|| parts.join("\n"))
         }
         Json::Array(blocks) => {
-            let parts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
+            let parts: Vec<&str> = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str())
+                .collect();
             (!parts.is_empty()).then(|| parts.join("\n"))
         }
         _ => None,
@@ -300,7 +348,13 @@ fn said(outcome: &str) -> String {
 
 /// Whether something can go on because of what this hook answers, so that it must not fail open.
 pub fn decides(hook: &str) -> bool {
-    ["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit"].contains(&hook)
+    [
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+    ]
+    .contains(&hook)
 }
 
 /// The answer of a hook that could not judge, for callers that read no exit code: it denies where the hook decides.

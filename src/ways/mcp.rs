@@ -72,7 +72,9 @@ impl Session {
         let mut decisions = Vec::new();
         let verdict = match batch(line) {
             Some(Ok(messages)) => {
-                let judged = messages.iter().map(|message| self.request(judge, message.as_bytes(), &mut decisions));
+                let judged = messages
+                    .iter()
+                    .map(|message| self.request(judge, message.as_bytes(), &mut decisions));
                 join(&messages, judged.collect())
             }
             Some(Err(reason)) => Verdict::Reply(protocol_error("null", -32700, &reason)),
@@ -86,7 +88,9 @@ impl Session {
         let mut decisions = Vec::new();
         let verdict = match batch(line) {
             Some(Ok(messages)) => {
-                let judged = messages.iter().map(|message| self.response(judge, message.as_bytes(), &mut decisions));
+                let judged = messages
+                    .iter()
+                    .map(|message| self.response(judge, message.as_bytes(), &mut decisions));
                 join(&messages, judged.collect())
             }
             Some(Err(_)) => Verdict::Pass,
@@ -109,7 +113,11 @@ impl Session {
         let (Some(method), Some(id)) = (message.text("method"), message.raw("id")) else {
             // A response, or a notification. A call needs an id to be answered; without one it is not passed on.
             return match message.text("method").as_deref() {
-                Some("tools/call") => Verdict::Reply(protocol_error("null", -32600, "a call of a tool needs an id")),
+                Some("tools/call") => Verdict::Reply(protocol_error(
+                    "null",
+                    -32600,
+                    "a call of a tool needs an id",
+                )),
                 _ => Verdict::Pass,
             };
         };
@@ -125,25 +133,40 @@ impl Session {
             self.typed_results |= version.is_some_and(|version| version.as_str() >= TYPED_RESULTS);
         }
         let Some(tool) = params.text("name") else {
-            return Verdict::Reply(protocol_error(id, -32602, "a call of a tool needs its `name`"));
+            return Verdict::Reply(protocol_error(
+                id,
+                -32602,
+                "a call of a tool needs its `name`",
+            ));
         };
         let args = params.raw("arguments").unwrap_or("{}").to_owned();
         if self.open.len() >= MAX_OPEN {
-            return Verdict::Reply(self.denial(id, &format!("{MAX_OPEN} calls are waiting for results")));
+            return Verdict::Reply(
+                self.denial(id, &format!("{MAX_OPEN} calls are waiting for results")),
+            );
         }
-        let earlier = params.raw("requestState").and_then(|state| self.continued.remove(state));
-        if let Some(earlier) = earlier.filter(|earlier| earlier.tool == tool && earlier.args == args) {
+        let earlier = params
+            .raw("requestState")
+            .and_then(|state| self.continued.remove(state));
+        if let Some(earlier) =
+            earlier.filter(|earlier| earlier.tool == tool && earlier.args == args)
+        {
             self.open.insert(id.to_owned(), earlier);
             return Verdict::Pass;
         }
-        let open = Open { tool, args, call: id_text(id) };
+        let open = Open {
+            tool,
+            args,
+            call: id_text(id),
+        };
         let mut event = self.event("call", "assistant", &open, line);
         let event = event.null(&["text", "result", "error"]).line();
         let proposed = match judge.propose(&event) {
             Ok(proposed) => proposed,
             Err(reason) => return Verdict::Reply(self.denial(id, &reason)),
         };
-        let passes = proposed.ruling < Ruling::Ask || (proposed.ruling == Ruling::Ask && self.ask_passes);
+        let passes =
+            proposed.ruling < Ruling::Ask || (proposed.ruling == Ruling::Ask && self.ask_passes);
         let reason = said(&proposed);
         let settled = match proposed.proposal {
             Some(proposal) if passes => judge.commit(proposal, &event).err(),
@@ -176,7 +199,9 @@ impl Session {
             self.typed_results |= version.is_some_and(|version| version.as_str() >= TYPED_RESULTS);
         }
         // Requests of the server have ids of their own.
-        let id = message.raw("id").filter(|_| message.raw("method").is_none());
+        let id = message
+            .raw("id")
+            .filter(|_| message.raw("method").is_none());
         let Some((id, open)) = id.and_then(|id| Some((id, self.open.remove(id)?))) else {
             return Verdict::Pass;
         };
@@ -192,15 +217,22 @@ impl Session {
         let mut event = self.event("result", "tool", &open, line);
         match message.raw("error") {
             Some(error) => {
-                let why = Members::read(error.as_bytes()).ok().and_then(|error| error.text("message"));
+                let why = Members::read(error.as_bytes())
+                    .ok()
+                    .and_then(|error| error.text("message"));
                 event.raw("result", error).raw("error", "true");
                 event.raw("text", Json::from(why).to_string());
             }
             None => {
-                let failed = result.as_ref().is_ok_and(|result| result.is_true("isError"));
+                let failed = result
+                    .as_ref()
+                    .is_ok_and(|result| result.is_true("isError"));
                 event.raw("result", message.raw("result").unwrap_or("null"));
                 event.raw("error", if failed { "true" } else { "false" });
-                event.raw("text", Json::from(result.ok().and_then(|result| content(&result))).to_string());
+                event.raw(
+                    "text",
+                    Json::from(result.ok().and_then(|result| content(&result))).to_string(),
+                );
             }
         }
         let decision = match judge.happened(&event.line()) {
@@ -218,8 +250,13 @@ impl Session {
 
     fn event(&self, kind: &str, role: &str, open: &Open, line: &[u8]) -> Event {
         let mut event = Event::new(&self.trace, kind, role);
-        event.text("tool", &open.tool).raw("args", &open.args).text("call", &open.call);
-        event.null(&["agent"]).raw("raw", String::from_utf8_lossy(line).trim());
+        event
+            .text("tool", &open.tool)
+            .raw("args", &open.args)
+            .text("call", &open.call);
+        event
+            .null(&["agent"])
+            .raw("raw", String::from_utf8_lossy(line).trim());
         event
     }
 
@@ -239,7 +276,10 @@ fn batch(line: &[u8]) -> Option<Result<Vec<String>, String>> {
     (*first == b'[').then(|| {
         let messages: Vec<&serde_json::value::RawValue> =
             serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"))?;
-        Ok(messages.into_iter().map(|message| message.get().to_owned()).collect())
+        Ok(messages
+            .into_iter()
+            .map(|message| message.get().to_owned())
+            .collect())
     })
 }
 
@@ -249,27 +289,47 @@ fn join(messages: &[String], verdicts: Vec<Verdict>) -> Verdict {
     if verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
         return Verdict::Pass;
     }
-    if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Reply(_))) {
+    if verdicts
+        .iter()
+        .any(|verdict| matches!(verdict, Verdict::Reply(_)))
+    {
         // Either all calls of a list are made or none: a part of it may not be what its sender meant.
-        let replies = verdicts.into_iter().zip(messages).filter_map(|(verdict, message)| match verdict {
-            Verdict::Reply(reply) => Some(reply),
-            Verdict::Pass | Verdict::Replace(_) => {
-                let id = Members::read(message.as_bytes()).ok()?.raw("id")?.to_owned();
-                Some(protocol_error(&id, -32600, "another call of this list was denied"))
-            }
-        });
+        let replies = verdicts
+            .into_iter()
+            .zip(messages)
+            .filter_map(|(verdict, message)| match verdict {
+                Verdict::Reply(reply) => Some(reply),
+                Verdict::Pass | Verdict::Replace(_) => {
+                    let id = Members::read(message.as_bytes())
+                        .ok()?
+                        .raw("id")?
+                        .to_owned();
+                    Some(protocol_error(
+                        &id,
+                        -32600,
+                        "another call of this list was denied",
+                    ))
+                }
+            });
         return Verdict::Reply(format!("[{}]", replies.collect::<Vec<_>>().join(",")));
     }
-    let parts = verdicts.into_iter().zip(messages).map(|(verdict, message)| match verdict {
-        Verdict::Replace(text) => text,
-        Verdict::Pass | Verdict::Reply(_) => message.clone(),
-    });
+    let parts = verdicts
+        .into_iter()
+        .zip(messages)
+        .map(|(verdict, message)| match verdict {
+            Verdict::Replace(text) => text,
+            Verdict::Pass | Verdict::Reply(_) => message.clone(),
+        });
     Verdict::Replace(format!("[{}]", parts.collect::<Vec<_>>().join(",")))
 }
 
 fn said(decision: &Decision) -> String {
     let reason = decision.reason();
-    let why = if reason.is_empty() { "denied by the spec".to_owned() } else { reason };
+    let why = if reason.is_empty() {
+        "denied by the spec".to_owned()
+    } else {
+        reason
+    };
     match decision.ruling {
         Ruling::Ask => format!("a person must decide: {why}"),
         _ => why,
@@ -289,6 +349,9 @@ fn id_text(id: &str) -> String {
 /// The text of the content blocks of a result.
 fn content(result: &Members<'_>) -> Option<String> {
     let blocks: Vec<Json> = serde_json::from_str(result.raw("content")?).ok()?;
-    let texts: Vec<&str> = blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect();
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }

@@ -42,7 +42,9 @@ pub trait Judge {
     /// # Errors
     /// As [`Judge::line`].
     fn commit(&mut self, proposal: u64, event: &str) -> Result<Decision, String> {
-        self.line(&format!("{{\"phase\":\"commit\",\"proposal\":{proposal},\"event\":{event}}}"))
+        self.line(&format!(
+            "{{\"phase\":\"commit\",\"proposal\":{proposal},\"event\":{event}}}"
+        ))
     }
 
     /// What was proposed will not happen.
@@ -50,7 +52,9 @@ pub trait Judge {
     /// # Errors
     /// As [`Judge::line`].
     fn abandon(&mut self, proposal: u64) -> Result<Decision, String> {
-        self.line(&format!("{{\"phase\":\"abandon\",\"proposal\":{proposal}}}"))
+        self.line(&format!(
+            "{{\"phase\":\"abandon\",\"proposal\":{proposal}}}"
+        ))
     }
 
     /// It has happened.
