@@ -277,9 +277,7 @@ fn what_cannot_be_judged_is_denied() {
     // A key that stands twice inside the arguments: a reader may see `ls` where the shell gets `deploy`.
     let twice = "{\"session_id\":\"s1\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"d\",\
         \"tool_input\":{\"command\":\"deploy\",\"command\":\"ls\"}}";
-    let (exit, out, _) = session.raw(twice.as_bytes());
-    assert_eq!(exit, 0);
-    assert_eq!(decision(&serde_json::from_str(&out).unwrap()).0, "deny");
+    assert_eq!(code(twice), 2);
     // A shell line that cannot be read.
     assert_eq!(
         decision(&session.before("q", "Bash", bash("deploy 'x"))).0,

@@ -4,10 +4,11 @@
 //! key that stands twice included, which it refuses.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The members of a JSON object, in order and as written; those that stand twice are both there.
@@ -18,20 +19,11 @@ impl<'l> Members<'l> {
     /// Reads an object.
     ///
     /// # Errors
-    /// What is wrong with it: no JSON, no object, a key that stands twice.
+    /// What is wrong with it: no JSON, no object, a key that stands twice at whatever depth.
     pub fn read(text: &'l [u8]) -> Result<Members<'l>, String> {
-        let members: Members<'l> =
-            serde_json::from_slice(text).map_err(|error| format!("no JSON object: {error}"))?;
-        for (place, (key, _)) in members.0.iter().enumerate() {
-            if members
-                .0
-                .iter()
-                .take(place)
-                .any(|(earlier, _)| earlier == key)
-            {
-                return Err(format!("the key `{key}` stands twice"));
-            }
-        }
+        let wrong = |error: serde_json::Error| format!("no JSON object: {error}");
+        serde_json::from_slice::<Unique>(text).map_err(wrong)?;
+        let members: Members<'l> = serde_json::from_slice(text).map_err(wrong)?;
         Ok(members)
     }
 
@@ -96,6 +88,65 @@ impl<'de> Deserialize<'de> for Members<'de> {
         }
 
         from.deserialize_map(Collect)
+    }
+}
+
+/// Any JSON in which no object has a key twice: readers differ on which one counts.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Unique)
+    }
+}
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = Unique;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
+        while items.next_element::<Unique>()?.is_some() {}
+        Ok(Unique)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Unique, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if keys.contains(&key.0) {
+                let twice = format!("the key `{}` stands twice", key.0);
+                return Err(serde::de::Error::custom(twice));
+            }
+            keys.insert(key.0);
+            map.next_value::<Unique>()?;
+        }
+        Ok(Unique)
     }
 }
 
