@@ -60,8 +60,8 @@ pub mod translate;
 pub mod types;
 pub mod value;
 pub mod verdict;
-pub mod words;
 pub mod ways;
+pub mod words;
 
 use diagnostic::Diagnostic;
 use project::{Loader, Project};

@@ -31,10 +31,10 @@ mod limits;
 mod monitor;
 mod output;
 mod progress;
-mod query;
-mod sources;
 mod proxy;
+mod query;
 mod serve;
+mod sources;
 mod spec;
 mod test;
 mod verify;
@@ -48,17 +48,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
-const NOT_BUILT: &[&str] = &["calibrate", "draft", "lsp", "hook", "proxy", "serve"];
-const NOT_BUILT: &[&str] = &[
-    "learn",
-    "query",
-    "verify",
-    "calibrate",
-    "draft",
-    "export",
-    "import",
-    "lsp",
-];
+const NOT_BUILT: &[&str] = &["calibrate", "lsp"];
 
 const AFTER_HELP: &str = "\
 Exit codes:
