@@ -156,6 +156,7 @@ codes! {
     G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
     G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
     G0950 Hint "todo" "a condition that is still to be written";
+    G0951 Warning "requirement-differs" "a requirement whose formula may not say what its sentence says";
 }
 
 impl Code {

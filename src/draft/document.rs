@@ -88,7 +88,7 @@ impl Document {
     pub(super) fn logic(&self, index: usize) -> Option<Logic> {
         let logic = self.drafts[index].logic.as_ref()?;
         let own = logic.atoms();
-        Some(renamed(logic, &|atom| {
+        Some(logic.renamed(&|atom| {
             let at = own.iter().position(|known| *known == atom).unwrap_or(0);
             self.places[index].get(at).copied().unwrap_or(0)
         }))
@@ -192,22 +192,5 @@ fn triggering(logic: &Logic) -> Option<usize> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// The same formula over other atoms.
-fn renamed(logic: &Logic, to: &dyn Fn(usize) -> usize) -> Logic {
-    let again = |inner: &Logic| Box::new(renamed(inner, to));
-    match logic {
-        Logic::True | Logic::False | Logic::Last | Logic::First => logic.clone(),
-        Logic::Atom(index) => Logic::Atom(to(*index)),
-        Logic::Not(inner) => Logic::Not(again(inner)),
-        Logic::And(parts) => Logic::And(parts.iter().map(|part| renamed(part, to)).collect()),
-        Logic::Or(parts) => Logic::Or(parts.iter().map(|part| renamed(part, to)).collect()),
-        Logic::Implies(a, b) => Logic::Implies(again(a), again(b)),
-        Logic::Iff(a, b) => Logic::Iff(again(a), again(b)),
-        Logic::Unary(op, window, inner) => Logic::Unary(*op, *window, again(inner)),
-        Logic::Binary(op, window, a, b) => Logic::Binary(*op, *window, again(a), again(b)),
-        Logic::AtMost(count, window, inner) => Logic::AtMost(*count, *window, again(inner)),
     }
 }

@@ -89,31 +89,55 @@ impl Machine {
     }
 }
 
-/// Whether two formulas over the same atoms are equivalent on non-empty traces; none where that is too much to find out.
+/// Whether two formulas over the same atoms are equivalent on non-empty traces; none where that is too much to find out,
+/// or their bounds in time cannot be counted in one unit.
 pub(super) fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
-    difference(a, b, &[]).map(|found| found.is_none())
+    let pair = Pair::new(a, b)?;
+    Some(pair.apart(|a, b| a != b)?.is_none())
 }
 
-/// A shortest trace that one of two formulas accepts and the other does not. The outer none: too much to find out, or
-/// their bounds in time cannot be counted in one unit.
-pub(super) fn difference(a: &Logic, b: &Logic, names: &[String]) -> Option<Option<Trace>> {
-    let unit = match (shortest(a), shortest(b)) {
-        (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
-        (a, b) => a.or(b),
+/// A shortest trace that one of two formulas accepts and the other does not, and whether it is the first; none where they
+/// are equivalent, or that is too much to find out.
+pub(super) fn parting(a: &Logic, b: &Logic, names: &[String]) -> Option<(Trace, bool)> {
+    let pair = Pair::new(a, b)?;
+    let (word, first) = match pair.apart(|a, b| b && !a)? {
+        Some(word) => (word, false),
+        None => (pair.apart(|a, b| a && !b)??, true),
     };
-    let mut formulas = Formulas::new();
-    let (a, b) = (
-        translate(a, unit, &mut formulas)?,
-        translate(b, unit, &mut formulas)?,
-    );
-    let limits = Limits::default();
-    let (a, b) = (
-        compile(&formulas, a, &limits).ok()?,
-        compile(&formulas, b, &limits).ok()?,
-    );
-    let word = a.difference(&b, Traces::NonEmpty, &limits).ok()?;
-    let machine = Machine { dfa: a, unit };
-    Some(word.map(|word| machine.trace(&word, names)))
+    Some((pair.first.trace(&word, names), first))
+}
+
+/// Two formulas whose times are counted in one unit.
+struct Pair {
+    first: Machine,
+    second: Dfa,
+}
+
+impl Pair {
+    fn new(a: &Logic, b: &Logic) -> Option<Pair> {
+        let unit = match (shortest(a), shortest(b)) {
+            (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
+            (a, b) => a.or(b),
+        };
+        let mut formulas = Formulas::new();
+        let a = translate(a, unit, &mut formulas)?;
+        let b = translate(b, unit, &mut formulas)?;
+        let limits = Limits::default();
+        let dfa = compile(&formulas, a, &limits).ok()?;
+        let second = compile(&formulas, b, &limits).ok()?;
+        Some(Pair {
+            first: Machine { dfa, unit },
+            second,
+        })
+    }
+
+    /// A shortest trace on whose values by both `wanted` holds; the outer none where that is too much to find out.
+    fn apart(&self, wanted: impl Fn(bool, bool) -> bool) -> Option<Option<Word>> {
+        self.first
+            .dfa
+            .search(&self.second, Traces::NonEmpty, wanted, &Limits::default())
+            .ok()
+    }
 }
 
 /// Where two requirements cannot both be met once what triggers them has happened: a shortest trace that meets the first

@@ -30,6 +30,7 @@
 mod adapt;
 mod atom;
 mod clause;
+mod compare;
 mod condition;
 mod document;
 mod domain;
@@ -57,6 +58,7 @@ mod timing;
 mod token;
 mod unclear;
 
+pub use compare::{Difference, difference};
 pub use document::Document;
 pub use domain::Domain;
 pub use example::{Step, Trace};

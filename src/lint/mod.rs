@@ -1,7 +1,7 @@
 //! What a spec says that it can hardly mean: properties that nothing can satisfy or break, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches.
 //!
-//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921`, most with an example trace. The findings are
+//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The findings are
 //! about meaning, not about syntax: languages of automata are compared, and conditions are decided over the types of what
 //! they read ([`domain`](crate::domain)).
 //!
@@ -21,6 +21,7 @@
 mod alone;
 mod conditions;
 mod limits;
+mod requirement;
 mod shape;
 mod subject;
 mod theory;
@@ -54,6 +55,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
     let constant = conditions::lint(spec, &mut budget, &mut found);
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
+    requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
     together::lint(&mut subjects, &mut budget, &mut found);
     vacuity::lint(&mut subjects, &mut budget, &mut found);

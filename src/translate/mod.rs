@@ -1,6 +1,7 @@
 //! Between the core language and `automata`: formulas become automata, letters atoms, and words are told in the names of
 //! letters again.
 
+mod spoken;
 mod word;
 
 use crate::automata::{
@@ -10,6 +11,7 @@ use crate::automata::{
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::{FormulaId, LetterId};
 
+pub use spoken::spoken;
 pub use word::{Steps, letter_text, literal};
 
 /// The atom that stands for a letter.

@@ -413,6 +413,46 @@ impl Logic {
         }
     }
 
+    /// The same formula over other atoms.
+    #[must_use]
+    pub fn renamed(&self, to: &dyn Fn(usize) -> usize) -> Logic {
+        self.rebuilt(&mut |part| match part {
+            Logic::Atom(index) => Some(Logic::Atom(to(*index))),
+            _ => None,
+        })
+    }
+
+    /// The same formula with some atoms negated.
+    #[must_use]
+    pub fn with_negated(&self, atoms: &[usize]) -> Logic {
+        self.rebuilt(&mut |part| match part {
+            Logic::Atom(index) if atoms.contains(index) => Some(not(Logic::Atom(*index))),
+            _ => None,
+        })
+    }
+
+    /// The formula with parts replaced, outermost first: where `change` gives something, that stands for the part.
+    #[must_use]
+    pub fn rebuilt(&self, change: &mut dyn FnMut(&Logic) -> Option<Logic>) -> Logic {
+        if let Some(changed) = change(self) {
+            return changed;
+        }
+        let mut again = |inner: &Logic| Box::new(inner.rebuilt(change));
+        match self {
+            Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => {
+                self.clone()
+            }
+            Logic::Not(inner) => Logic::Not(again(inner)),
+            Logic::And(parts) => Logic::And(parts.iter().map(|part| *again(part)).collect()),
+            Logic::Or(parts) => Logic::Or(parts.iter().map(|part| *again(part)).collect()),
+            Logic::Implies(a, b) => Logic::Implies(again(a), again(b)),
+            Logic::Iff(a, b) => Logic::Iff(again(a), again(b)),
+            Logic::Unary(op, window, inner) => Logic::Unary(*op, *window, again(inner)),
+            Logic::Binary(op, window, a, b) => Logic::Binary(*op, *window, again(a), again(b)),
+            Logic::AtMost(count, window, inner) => Logic::AtMost(*count, *window, again(inner)),
+        }
+    }
+
     /// Whether no operator looks at another step.
     pub fn is_state(&self) -> bool {
         match self {

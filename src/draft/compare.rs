@@ -1,0 +1,175 @@
+//! A sentence beside a formula that is to say the same: whether it does, and a trace on which they part.
+
+use super::example::{self, Trace};
+use super::result::{Status, draft};
+use super::stem::stem;
+use crate::words::Logic;
+
+/// How surely a sentence must be read before it is held against a formula.
+const SURE: f64 = 0.7;
+
+/// How a sentence and a formula part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What the sentence was found to say, over the letters of the formula.
+    pub formula: String,
+    /// A shortest trace that only one of them accepts.
+    pub trace: Trace,
+    /// Whether it is the sentence that accepts it.
+    pub sentence_accepts: bool,
+}
+
+/// How a sentence differs from a formula over `letters`; none where it says the same, where it is unclear, or where its
+/// situations cannot be told to be those of the formula.
+///
+/// # Limits
+/// Formulas of up to five situations.
+pub fn difference(sentence: &str, formula: &Logic, letters: &[String]) -> Option<Difference> {
+    let made = draft(sentence);
+    if made.status != Status::Formal || made.confidence < SURE || made.probability.is_some() {
+        return None;
+    }
+    let said = made.logic.as_ref()?;
+    let atoms = said.atoms();
+    let names: Vec<String> = made
+        .atoms
+        .iter()
+        .map(|atom| format!("{} {}", atom.name, atom.phrase))
+        .collect();
+    let mut sides = vec![(formula.clone(), letters.to_vec())];
+    sides.push(collapsed(formula, letters));
+    let (formula, letters) = sides
+        .into_iter()
+        .find(|(formula, _)| formula.atoms().len() == atoms.len())?;
+    let own = formula.atoms();
+    if own.len() > 5 {
+        return None;
+    }
+    // Of all ways to pair situations and letters: any under which both say the same will do.
+    let mut best: Option<(usize, Logic)> = None;
+    for order in permutations(own.len()) {
+        let to = |atom: usize| {
+            let at = atoms.iter().position(|known| *known == atom).unwrap_or(0);
+            own[order[at]]
+        };
+        let renamed = said.renamed(&to);
+        if same_up_to_negated_names(&renamed, &formula, &own, &letters)? {
+            return None;
+        }
+        let likeness: usize = (0..own.len())
+            .map(|at| {
+                likeness(
+                    &names[at],
+                    letters.get(own[order[at]]).map_or("", String::as_str),
+                )
+            })
+            .sum();
+        if best.as_ref().is_none_or(|(known, _)| likeness > *known) {
+            best = Some((likeness, renamed));
+        }
+    }
+    let (likeness, said) = best?;
+    // Without a word in common nothing says that they speak of the same.
+    if likeness == 0 {
+        return None;
+    }
+    let (trace, sentence_accepts) = example::parting(&said, &formula, &letters)?;
+    let writer = crate::words::Writer {
+        names: &letters,
+        rich: true,
+    };
+    Some(Difference {
+        formula: writer.write(&said),
+        trace,
+        sentence_accepts,
+    })
+}
+
+/// Whether both are equivalent, where a letter whose text negates may stand for the opposite situation.
+fn same_up_to_negated_names(
+    said: &Logic,
+    formula: &Logic,
+    own: &[usize],
+    letters: &[String],
+) -> Option<bool> {
+    if example::equivalent(said, formula)? {
+        return Some(true);
+    }
+    let negated: Vec<usize> = own
+        .iter()
+        .copied()
+        .filter(|letter| letters.get(*letter).is_some_and(|text| negates(text)))
+        .collect();
+    for chosen in 1_usize..1 << negated.len().min(4) {
+        let flipped: Vec<usize> = negated
+            .iter()
+            .enumerate()
+            .filter(|(bit, _)| chosen >> bit & 1 == 1)
+            .map(|(_, letter)| *letter)
+            .collect();
+        if example::equivalent(&said.with_negated(&flipped), formula)? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn negates(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '!')
+        .any(|word| {
+            matches!(
+                word,
+                "not" | "no" | "none" | "never" | "null" | "false" | "without" | "!"
+            ) || word.starts_with("un")
+                || word.starts_with("non")
+        })
+        || text.contains("!=")
+}
+
+/// How many words two texts share.
+fn likeness(a: &str, b: &str) -> usize {
+    let words = |text: &str| {
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.len() > 2)
+            .map(|word| stem(&word.to_lowercase()))
+            .collect::<std::collections::HashSet<_>>()
+    };
+    words(a).intersection(&words(b)).count()
+}
+
+/// The formula with every condition of several letters as one situation.
+fn collapsed(formula: &Logic, letters: &[String]) -> (Logic, Vec<String>) {
+    let mut names = letters.to_vec();
+    let mut made: Vec<(Logic, usize)> = Vec::new();
+    let logic = formula.rebuilt(&mut |part| match part {
+        Logic::And(_) | Logic::Or(_) if part.is_state() => {
+            if let Some((_, known)) = made.iter().find(|(known, _)| known == part) {
+                return Some(Logic::Atom(*known));
+            }
+            let writer = crate::words::Writer {
+                names: letters,
+                rich: true,
+            };
+            names.push(writer.write(part));
+            made.push((part.clone(), names.len() - 1));
+            Some(Logic::Atom(names.len() - 1))
+        }
+        _ => None,
+    });
+    (logic, names)
+}
+
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let mut out = Vec::new();
+    for smaller in permutations(count - 1) {
+        for place in 0..=smaller.len() {
+            let mut larger = smaller.clone();
+            larger.insert(place, count - 1);
+            out.push(larger);
+        }
+    }
+    out
+}

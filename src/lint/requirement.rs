@@ -1,0 +1,83 @@
+//! Requirements whose formula does not say what their sentence says.
+//!
+//! The sentence is drafted afresh; where the draft and the formula part, the finding shows a shortest trace that only one
+//! of them accepts. Where the sentence is unclear, or its situations cannot be told to be those of the formula, the lint is
+//! silent.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::draft::{Difference, difference};
+use crate::hir::{Expr, Property, Spec};
+use crate::ids::ExprId;
+use crate::translate;
+
+pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
+    for property in &spec.properties {
+        let Some(sentence) = &property.requirement else {
+            continue;
+        };
+        // What looks back within a letter is not what a letter of the draft is.
+        if spec
+            .formulas
+            .letters_of(property.formula)
+            .iter()
+            .any(|letter| remembers(spec, spec.letter(*letter).expr))
+        {
+            continue;
+        }
+        let letters: Vec<String> = spec
+            .formulas
+            .letters()
+            .iter()
+            .map(|letter| letter.text.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        let formula = translate::spoken(&spec.formulas, property.formula);
+        if let Some(parting) = difference(sentence, &formula, &letters) {
+            found.push(told(property, &parting));
+        }
+    }
+}
+
+fn told(property: &Property, parting: &Difference) -> Diagnostic {
+    let steps: Vec<String> = parting
+        .trace
+        .iter()
+        .map(|step| {
+            let at = step
+                .at
+                .as_ref()
+                .map_or_else(String::new, |at| format!("{at}s "));
+            format!("{at}{{{}}}", step.holds.join(", "))
+        })
+        .collect();
+    let who = if parting.sentence_accepts {
+        "the sentence allows, and the formula does not"
+    } else {
+        "the formula allows, and the sentence does not"
+    };
+    Diagnostic::new(
+        Code::G0951,
+        property.formula_span,
+        format!(
+            "the formula of `{}` may not say what its sentence says",
+            property.name
+        ),
+    )
+    .label(format!("the sentence reads as {}", parting.formula))
+    .note(format!("a trace that {who}: {}", steps.join(" ")))
+    .note("`@allow(requirement_differs)` keeps the formula as it is")
+}
+
+/// Whether an expression depends on earlier steps.
+fn remembers(spec: &Spec, id: ExprId) -> bool {
+    let mut todo = vec![id];
+    while let Some(id) = todo.pop() {
+        if matches!(
+            spec.exprs.get(id),
+            Expr::Track(..) | Expr::Before(_) | Expr::Count { .. } | Expr::Past(..)
+        ) {
+            return true;
+        }
+        todo.extend(spec.exprs.operands(id));
+    }
+    false
+}

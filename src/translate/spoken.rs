@@ -1,0 +1,66 @@
+//! Formulas of the core language as they are put into words.
+
+use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::ids::FormulaId;
+use crate::words::{self, Logic, Ratio, Unit, Window};
+
+/// A formula of the core as it is put into words; its atoms are the numbers of letters.
+///
+/// # Limits
+/// Recursion as deep as the formula, which `check` limits.
+pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
+    let of = |id: &FormulaId| Box::new(spoken(formulas, *id));
+    match formulas.get(id) {
+        Formula::True => Logic::True,
+        Formula::False => Logic::False,
+        Formula::Last => Logic::Last,
+        Formula::Letter(letter) => Logic::Atom(letter.index()),
+        Formula::Not(a) => Logic::Not(of(a)),
+        Formula::And(a, b) => words::formula::and([*of(a), *of(b)]),
+        Formula::Or(a, b) => words::formula::or([*of(a), *of(b)]),
+        Formula::Implies(a, b) => Logic::Implies(of(a), of(b)),
+        Formula::Iff(a, b) => Logic::Iff(of(a), of(b)),
+        Formula::Unary(op, bound, a) => {
+            let op = match op {
+                Unary::Next => words::Unary::Next,
+                Unary::WeakNext => words::Unary::WeakNext,
+                Unary::Eventually => words::Unary::Eventually,
+                Unary::Always => words::Unary::Always,
+                Unary::Previously => words::Unary::Previously,
+                Unary::WeakPreviously => words::Unary::WeakPreviously,
+                Unary::Once => words::Unary::Once,
+                Unary::Historically => words::Unary::Historically,
+            };
+            Logic::Unary(op, bound.map(window), of(a))
+        }
+        Formula::Binary(op, bound, a, b) => {
+            let op = match op {
+                Binary::Until => words::Binary::Until,
+                Binary::Unless => words::Binary::Unless,
+                Binary::Release => words::Binary::Release,
+                Binary::StrongRelease => words::Binary::StrongRelease,
+                Binary::Since => words::Binary::Since,
+                Binary::BackTo => words::Binary::BackTo,
+            };
+            Logic::Binary(op, bound.map(window), of(a), of(b))
+        }
+    }
+}
+
+/// A bound in steps or seconds.
+fn window(bound: Bound) -> Window {
+    /// What one second is in the core.
+    const SECOND: i128 = 1_000_000_000_000_000_000;
+    match bound {
+        Bound::Steps(low, high) => Window {
+            low: Ratio::new(i128::from(low), 1),
+            high: Ratio::new(i128::from(high), 1),
+            unit: Unit::Steps,
+        },
+        Bound::Time(low, high) => Window {
+            low: Ratio::new(low, SECOND),
+            high: Ratio::new(high, SECOND),
+            unit: Unit::Seconds,
+        },
+    }
+}
