@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::lexicon::words::{AGENTS, AUXILIARIES, DETERMINERS, FUNCTION, PRONOUNS, among};
+use super::lexicon::words::{AGENTS, AUXILIARIES, DETERMINERS, FUNCTION, PRONOUNS, VERBS, among};
 use super::token::{Kind, Token};
 
 /// A situation.
@@ -163,7 +163,7 @@ fn name(tokens: &[Token]) -> String {
     };
     let mut words = content[skipped.min(content.len())..]
         .iter()
-        .filter(|token| !token.low.ends_with("ly") || content.len() < 3)
+        .filter(|token| !token.low.ends_with("ly") || content.len() < 3 || among(VERBS, &token.low))
         .map(|token| {
             let plain = token.low.trim_end_matches("'s").chars();
             let word: String = plain

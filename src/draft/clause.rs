@@ -2,6 +2,7 @@
 
 use super::lexicon::Tag;
 use super::lexicon::words::{AUXILIARIES, DETERMINERS, among};
+use super::main_clause::is_third_person;
 use super::number::{Measure, Unit};
 use super::token::{Kind, Token};
 
@@ -95,6 +96,12 @@ fn opening(tokens: &[Token], at: usize) -> Option<(Tag, Option<Measure>, bool, u
             };
             Some((kind, None, true, at + 2))
         }
+        // `between a and b`; `between two floors` is a place.
+        Some(Tag::From) if token.low == "between" => tokens[at..]
+            .iter()
+            .take_while(|token| token.kind != Kind::Comma)
+            .any(|token| token.is(Tag::And))
+            .then_some((Tag::From, None, false, at + 1)),
         Some(tag) if begins(tag) => Some((tag, None, false, at + 1)),
         // `within 5 steps of`, `in the next step after`.
         Some(Tag::Within | Tag::NotSooner | Tag::Longer) => {
@@ -110,6 +117,12 @@ fn opening(tokens: &[Token], at: usize) -> Option<(Tag, Option<Measure>, bool, u
             Some((Tag::When, None, false, at + 1))
         }
         Some(Tag::With) if at == 0 && token.low == "with" => Some((Tag::If, None, false, at + 1)),
+        // `from opening it until closing it, …`
+        Some(Tag::With) if at == 0 && token.low == "from" => tokens
+            .iter()
+            .take_while(|token| token.kind != Kind::Comma)
+            .any(|token| token.is(Tag::Until) || token.word("to"))
+            .then_some((Tag::From, None, false, 1)),
         // `from acquisition to release`.
         Some(Tag::With) if token.low == "from" => {
             let until = tokens[at..]
@@ -325,7 +338,12 @@ fn end_of_leading(tokens: &[Token]) -> usize {
                     *first
                 }
             }
-            None => tokens.len(),
+            None => (2..tokens.len())
+                .filter(|_| {
+                    !tokens[0].is(Tag::If) && !tokens.iter().any(|token| token.is(Tag::And))
+                })
+                .find(|at| is_third_person(&tokens[*at].low) && tokens[*at].kind == Kind::Word)
+                .map_or(tokens.len(), |verb| noun_phrase_before(tokens, verb)),
         },
     }
 }

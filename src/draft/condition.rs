@@ -22,6 +22,8 @@ pub(super) struct Reader {
     pub(super) topic: Vec<Token>,
     /// The time within which a count counts.
     pub(super) span_of_count: Option<super::number::Measure>,
+    /// Whether a count is of what is so at one time.
+    pub(super) always_counted: bool,
     /// What an elided subject is.
     pub(super) elided: Vec<Token>,
 }
@@ -206,7 +208,7 @@ pub(super) fn is_coordinated(tokens: &[Token]) -> bool {
 pub(super) fn is_negation(token: &Token) -> bool {
     matches!(
         token.tag(),
-        Some(Tag::Not | Tag::Nobody | Tag::No | Tag::Never)
+        Some(Tag::Not | Tag::Nobody | Tag::No | Tag::Never | Tag::MustNot)
     )
 }
 

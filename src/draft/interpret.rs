@@ -45,12 +45,12 @@ pub(super) fn interpret(text: &str) -> Interpretation {
     let tokens = without_holding(without_irrelevant(&marked(with_numbers(plain.clone()))));
     let reading = match unclear::before(&plain, &tokens) {
         Some(doubt) => Err(doubt),
-        None => reader.whole(&tokens).and_then(|reading| {
-            match unclear::after(&plain, &tokens, &reading) {
+        None => reader
+            .whole(&tokens)
+            .and_then(|reading| match unclear::after(&tokens, &reading) {
                 Some(doubt) => Err(doubt),
                 None => Ok(reading),
-            }
-        }),
+            }),
     };
     Interpretation {
         reader,

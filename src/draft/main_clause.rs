@@ -498,7 +498,7 @@ pub(super) fn is_stative(main: &Main) -> bool {
                 || among(VERBS, next.low.trim_end_matches("ed")) && next.low.ends_with("ed")
         });
     let adverb = main.timing.already || main.timing.always;
-    adverb || have || be && !acted
+    adverb || have || stays(predicate) || be && !acted
 }
 
 /// Whether the predicate says what is done.

@@ -163,8 +163,10 @@ fn measure(tokens: &[Token], at: usize, before: Option<&Token>) -> Option<(Measu
         return Some(found);
     }
     let low = |offset: usize| word_at(tokens, at + offset);
-    // `per minute`
-    if low(0) == Some("per")
+    // `per minute`; `twice a day`
+    let often = before
+        .is_some_and(|token| matches!(token.low.as_str(), "times" | "twice" | "once" | "thrice"));
+    if (low(0) == Some("per") || often && matches!(low(0), Some("a" | "an" | "each" | "every")))
         && let Some((num, den)) = low(1).and_then(time_unit)
     {
         let value = Ratio::new(num, den);

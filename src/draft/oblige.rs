@@ -25,6 +25,7 @@ impl Reader {
         let timing = main.timing;
         if let Some(limit) = count_limit(timing, main) {
             self.span_of_count = timing.within;
+            self.always_counted = timing.always || timing.same;
             return self.count(&main.whole(), limit, subs);
         }
         if main.only || subs.iter().any(|sub| sub.only) {
@@ -315,6 +316,9 @@ pub(super) struct Context {
 
 /// `F p`, `F[0,k] p`, `G p`: what is required at no event in particular.
 fn untriggered(response: Logic, timing: Timing, main: &Main) -> Reading {
+    if timing.always && timing.within.is_none() {
+        return Reading::new(Modality::Invariant, always(response));
+    }
     if let Some(bound) = timing.within {
         let window = Window::from_now(bound.value, bound.unit);
         return Reading::new(Modality::Bounded, eventually(Some(window), response))

@@ -24,6 +24,7 @@ impl Reader {
         let words = main.whole();
         if let Some(limit) = count_limit(timing, main) {
             self.span_of_count = timing.within;
+            self.always_counted = timing.always || timing.same;
             return self.count(&words, limit, subs);
         }
         // `may stay open for at most 30 seconds`
@@ -298,6 +299,9 @@ impl Reader {
             })
             .cloned()
             .collect();
+        if self.always_counted {
+            return Err(Doubt::AtOnce);
+        }
         let exceeds = words
             .iter()
             .position(|token| matches!(token.low.as_str(), "exceed" | "surpass"));

@@ -146,7 +146,23 @@ pub(super) fn marked(tokens: Vec<Token>) -> Vec<Token> {
                 at += 1;
             }
             Some((tag, measure, length)) => {
+                // `immediately before`, with nothing after it.
+                let ends = tokens
+                    .get(at + length)
+                    .is_none_or(|next| matches!(next.kind, Kind::Comma | Kind::Stop | Kind::Colon));
+                let tag = match tag {
+                    Tag::RightBefore if ends => Tag::Previous,
+                    Tag::RightAfter if ends => Tag::Next,
+                    Tag::Before if ends => Tag::Earlier,
+                    Tag::After if ends => Tag::Eventually,
+                    tag => tag,
+                };
                 let mut mark = tokens[at].clone();
+                // `has 25 steps to answer`: must, within them.
+                if tag == Tag::Within && mark.stem == "hav" {
+                    mark.kind = Kind::Mark(Tag::Must, None);
+                    out.push(mark.clone());
+                }
                 mark.kind = Kind::Mark(tag, measure);
                 mark.span.end = tokens[at + length - 1].span.end;
                 out.push(mark);

@@ -66,6 +66,7 @@ impl Reader {
         }
         if let Some(limit) = count_limit(timing, main) {
             self.span_of_count = timing.within;
+            self.always_counted = timing.always || timing.same;
             return self.count(&words, limit, subs);
         }
         // `must not go unanswered`

@@ -134,6 +134,10 @@ pub(super) enum Doubt {
     NoNumber,
     /// No situation is named.
     NoSituation,
+    /// A distance that the formula would leave out.
+    Unplaced(String),
+    /// So many at the same time.
+    AtOnce,
     /// A time of day or a date.
     Calendar(String),
     /// The words are not English.
@@ -186,6 +190,12 @@ impl Doubt {
             Doubt::NoSituation => {
                 "Which event or condition is meant? The sentence names none that could be observed."
                     .to_owned()
+            }
+            Doubt::Unplaced(span) => {
+                format!("From what event does `{span}` count, and what must be so by then or for so long?")
+            }
+            Doubt::AtOnce => {
+                "How does one step show that there are more at the same time? A count here is of steps over the run.".to_owned()
             }
             Doubt::Calendar(when) => {
                 format!(

@@ -57,12 +57,12 @@ pub(super) struct Template {
 const MEMORY: &str = "memory store scratchpad cache knowledge recall vector notebook long-term blackboard slot entry \
      notes recalled retrieval workspace journal kv profile index archive buffer register state";
 const WRITE: &str = "write store save persist record keep retain put remember memorise memorize update modify commit \
-     cache insert change alter edit mutate log";
+     cache insert change alter edit mutate";
 const READ: &str = "read fetch recall retrieve load lookup access consult use rely query consume dereference get \
      pull";
 const PERSONAL: &str = "pii personal personally identifiable social ssn passport birth names surname identity private \
      addresses phone telephone email e-mail particulars health home biometric medical sensitive \
-     contact details id-card";
+     contact details id-card credit card iban";
 const CHECK: &str = "check validate verify staleness freshness stale fresh checksum integrity confirm vet audit \
      recheck re-check revalidate cross-check double-check inspect re-validated";
 const ALLOWED: &str = "allowed approved list permitted whitelist whitelisted allowlist allowlisted registry registered \

@@ -1,6 +1,9 @@
 //! What a clause says about when and how often, taken out of it.
 
+use super::atom::carries;
 use super::lexicon::Tag;
+use super::lexicon::words::{VERBS, among};
+use super::main_clause::is_third_person;
 use super::number::{Measure, Unit};
 use super::token::{Kind, Token};
 use crate::words::formula::{Logic, Window, eventually, next, not, once, previously};
@@ -65,6 +68,17 @@ impl Timing {
         while at < tokens.len() {
             let token = &tokens[at];
             let taken = match token.kind {
+                // `a transaction over 500 euros` is one kind of transaction.
+                Kind::Mark(Tag::MoreThan | Tag::AtLeast | Tag::AtMostOf, Some(measure))
+                    if rest.last().is_some_and(is_noun)
+                        && tokens.get(at + 1).is_some_and(carries) =>
+                {
+                    let mut number = token.clone();
+                    number.kind = Kind::Number(measure);
+                    rest.push(number);
+                    at += 1;
+                    continue;
+                }
                 Kind::Mark(tag, measure) => timing.note(tag, measure),
                 _ => false,
             };
@@ -213,6 +227,13 @@ impl Timing {
         };
         if negated { not(placed) } else { placed }
     }
+}
+
+/// Whether what stands before a number is what the number is said of, and no verb.
+fn is_noun(token: &Token) -> bool {
+    token.kind == Kind::Word
+        && (token.word("of")
+            || carries(token) && !among(VERBS, &token.low) && !is_third_person(&token.low))
 }
 
 /// The window of a deadline.

@@ -4,6 +4,7 @@ use super::atom::content;
 use super::lexicon::Tag;
 use super::lexicon::vague::{Missing, VAGUE};
 use super::lexicon::words::{AGENTS, FUNCTION, among};
+use super::number::Unit;
 use super::reading::{Doubt, Modality, Reading};
 use super::token::{Kind, Token};
 
@@ -29,7 +30,25 @@ pub(super) fn before(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
 }
 
 /// What shows once it is read.
-pub(super) fn after(_plain: &[Token], tokens: &[Token], reading: &Reading) -> Option<Doubt> {
+pub(super) fn after(tokens: &[Token], reading: &Reading) -> Option<Doubt> {
+    // Nothing that was said is left out in silence.
+    let counts = reading.bound.is_some() || reading.count.is_some() || reading.likelihood.is_some();
+    let span = tokens.iter().find(|token| {
+        token
+            .measure()
+            .is_some_and(|measure| matches!(measure.unit, Unit::Steps | Unit::Seconds))
+    });
+    if let Some(measure) = span.and_then(Token::measure).filter(|_| !counts) {
+        let unit = if measure.unit == Unit::Seconds {
+            "seconds"
+        } else {
+            "steps"
+        };
+        return Some(Doubt::Unplaced(format!(
+            "{} {unit}",
+            measure.value.decimal()
+        )));
+    }
     // An order with one situation and nothing that says when: `Log everything.` asks for what, once or always?
     let bare = matches!(reading.modality, Modality::Existence) && reading.certainty < 0.6;
     let general = tokens.iter().any(|token| {

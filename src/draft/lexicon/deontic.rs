@@ -245,6 +245,10 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
         Allowed,
     ),
     ("only|solely|exclusively|purely", Only),
+    (
+        "~be only|solely allowed|permitted|acceptable|authorised|authorized|admissible|ok",
+        Only,
+    ),
     ("nothing but", Only),
     ("no one|tool|skill|thing? but", Only),
     (

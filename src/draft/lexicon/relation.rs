@@ -132,7 +132,10 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("and later on", AndThen),
     ("and after|following that|this", AndThen),
     ("only|just to? then", AndThen),
-    ("~require|need|presuppose|necessitate|demand", Requires),
+    (
+        "~require|need|presuppose|necessitate|demand|deserve|merit",
+        Requires,
+    ),
     ("~call for", Requires),
     ("~depend on", Requires),
     ("~be conditional|contingent|dependent on|upon", Requires),

@@ -3,6 +3,10 @@
 use super::Tag::{self, *};
 
 pub(super) const PHRASES: &[(&str, Tag)] = &[
+    (
+        "the last|final thing|step|action|act|event|message that? the|an|a? agent|bot|assistant|system|robot|it|they does|do|takes|performs|sends|is|are|must? is|be|must? be?",
+        EndWith,
+    ),
     // Deadlines; what they count from may follow with `of`, `after`.
     ("within|inside of|a? maximum|total? of? {q}", Within),
     ("within|inside at? most|the? {q}", Within),
@@ -13,6 +17,8 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("within|in the next|following|subsequent {q}", Within),
     ("over|during|in the next|following|coming {q}", Within),
     ("in {q}", Within),
+    ("~have {q} to", Within),
+    ("~have at most|up-to {q} to", Within),
     ("in at most {q}", Within),
     ("in at the most {q}", Within),
     ("in no more than {q}", Within),
