@@ -27,9 +27,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod analysis;
 mod chain;
 pub mod check;
 pub mod format;
+pub mod interval;
 pub mod prism;
 mod scalar;
 pub mod solve;

@@ -1,0 +1,137 @@
+"""Checking time of guard against Storm's default sparse engine, on the same chains, in the same run, one thread.
+
+Run it after `cargo build --release`:
+
+    pip install stormpy
+    python3 benches/storm.py ../shared/data/prism-models [--large] [--learned]
+
+Each chain is built by guard from its PRISM model, or generated, and written as DRN; both tools read that file, so that
+both check the same chain. Storm's time is that of `model_checking`; guard's is the `ms` that it reports for the property.
+Each is the best of three. Storm's answer has no bounds; guard's has.
+"""
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import stormpy
+
+GUARD = os.environ.get("GUARD", os.path.join(os.path.dirname(__file__), "..", "target", "release", "guard"))
+
+MODELS = [
+    ("brp", "N=512,MAX=10", 's=5', 'P=? [ F "goal" ]'),
+    ("brp", "N=2048,MAX=20", 's=5', 'P=? [ F "goal" ]'),
+    ("crowds", "TotalRuns=5,CrowdSize=10", "observe0>1", 'P=? [ F "goal" ]'),
+    ("crowds", "TotalRuns=5,CrowdSize=15", "observe0>1", 'P=? [ F "goal" ]'),
+    ("egl", "N=5,L=4", 'phase=4', 'R{"messages_A_needs"}=? [ F "goal" ]'),
+    ("nand", "N=20,K=2", "s=4 & z/N<0.1", 'P=? [ F "goal" ]'),
+    ("nand", "N=40,K=2", "s=4 & z/N<0.1", 'P=? [ F "goal" ]'),
+    ("herman.11", "", "__stable", 'R=? [ F "goal" ]'),
+    ("leader_sync.5-4", "", "s1=3&s2=3&s3=3&s4=3&s5=3", 'R{"num_rounds"}=? [ F "goal" ]'),
+    ("oscillators.6-6-0.1-1", "mu=0.1,lambda=1.0", "", 'R{"power_consumption"}=? [ F "synchronised" ]'),
+]
+LARGE = [
+    ("crowds", "TotalRuns=6,CrowdSize=20", "observe0>1", 'P=? [ F "goal" ]'),
+    ("nand", "N=60,K=4", "s=4 & z/N<0.1", 'P=? [ F "goal" ]'),
+    ("egl", "N=6,L=8", "phase=4", 'R{"messages_A_needs"}=? [ F "goal" ]'),
+    ("herman.15", "", "__stable", 'R=? [ F "goal" ]'),
+]
+
+
+def learned(path, states, degree, seed, loop):
+    """A chain as one learns it: few successors, loops, a rare unsafe state and an end."""
+    rng = random.Random(seed)
+    with open(path, "w") as out:
+        out.write("// learned-like\n@type: DTMC\n@value_type: double\n@parameters\n\n@reward_models\nsteps\n")
+        out.write(f"@nr_states\n{states}\n@nr_choices\n{states}\n@model\n")
+        for state in range(states):
+            last = state >= states - 2
+            label = " init" if state == 0 else " goal" if state == states - 1 else " end" if last else ""
+            out.write(f"state {state} [{0 if last else 1}]{label}\n\taction 0 [0]\n")
+            if last:
+                out.write(f"\t\t{state} : 1\n")
+                continue
+            counts = {}
+            if rng.random() < loop:
+                counts[state] = rng.randint(1, 200)
+            for _ in range(degree):
+                target = min(states - 2, max(0, state + int(rng.gauss(3, states / 50 + 3))))
+                counts[target] = counts.get(target, 0) + rng.randint(1, 50)
+            counts[states - 2] = counts.get(states - 2, 0) + 1
+            if rng.random() < 0.01:
+                counts[states - 1] = 1
+            total = sum(counts.values())
+            for target in sorted(counts):
+                out.write(f"\t\t{target} : {counts[target] / total!r}\n")
+
+
+def guard_ms(path, prop, constants=""):
+    best, value = math.inf, None
+    for _ in range(3):
+        command = [GUARD, "query", "--chain", path, "--format", "json", prop]
+        if constants:
+            command += ["--const", constants]
+        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        best, value = min(best, found["ms"]), found
+    return best, value
+
+
+def storm_ms(path, prop):
+    model = stormpy.build_model_from_drn(path)
+    formula = stormpy.parse_properties(prop)[0]
+    best, value = math.inf, None
+    for _ in range(3):
+        begin = time.perf_counter()
+        result = stormpy.model_checking(model, formula)
+        best = min(best, (time.perf_counter() - begin) * 1e3)
+        value = result.at(model.initial_states[0])
+    return best, value, model
+
+
+def main():
+    folder = sys.argv[1]
+    models = MODELS + (LARGE if "--large" in sys.argv else [])
+    ratios = []
+    print(f"{'model':<46} {'states':>9} {'transitions':>11} {'storm ms':>10} {'guard ms':>10} {'ratio':>7}  value (guard, width)")
+
+    def measure(name, path, prop):
+        theirs, expected, model = storm_ms(path, prop)
+        ours, found = guard_ms(path, prop)
+        ratios.append(ours / theirs)
+        width = found["upper"] - found["lower"]
+        off = abs(found["value"] - expected) / max(abs(expected), 1e-300)
+        note = "" if off < 1e-4 else f"  storm says {expected!r}"
+        print(f"{name:<46} {model.nr_states:>9} {model.nr_transitions:>11} {theirs:>10.2f} {ours:>10.2f} {ours / theirs:>7.3f}  {found['value']!r} {width:.1e}{note}", flush=True)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, constants, goal, prop in models:
+            source = os.path.join(folder, name + ".prism")
+            text = open(source).read()
+            if goal and goal != "__stable":
+                text += f'\nlabel "goal" = {goal};\n'
+            prop_here = prop.replace('"goal"', '"stable"') if goal == "__stable" else prop
+            copy = os.path.join(scratch, "model.prism")
+            open(copy, "w").write(text)
+            path = os.path.join(scratch, "model.drn")
+            command = [GUARD, "export", "--chain", copy, "--to", "drn", "-o", path]
+            if constants:
+                command += ["--const", constants]
+            subprocess.run(command, check=True, capture_output=True)
+            # An unnamed reward structure has a number for a name in DRN.
+            prop_here = prop_here.replace("R=?", 'R{"rewards1"}=?') if name.startswith("herman") else prop_here
+            measure(f"{name} {constants}", path, prop_here)
+        if "--learned" in sys.argv:
+            for states, degree, loop in [(10_000, 5, 0.5), (100_000, 5, 0.5), (1_000_000, 4, 0.5)]:
+                path = os.path.join(scratch, "learned.drn")
+                learned(path, states, degree, states, loop)
+                measure(f"learned-like, {states} states: P", path, 'P=? [ F "goal" ]')
+                measure(f"learned-like, {states} states: R", path, 'R{"steps"}=? [ F ("goal" | "end") ]')
+    print(f"geometric mean of the ratios: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}; worst: {max(ratios):.3f}")
+
+
+main()

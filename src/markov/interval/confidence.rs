@@ -1,0 +1,153 @@
+//! Confidence sets of the rows of a chain from counted transitions, and how many are needed.
+
+use statrs::function::beta::beta_reg;
+use statrs::function::gamma::ln_gamma;
+
+use super::RowSet;
+
+/// The two-sided interval of Clopper and Pearson for a probability, with `hits` out of `trials`; its error is at most `error`.
+/// Exact for a number of trials fixed beforehand.
+pub fn clopper_pearson(hits: u64, trials: u64, error: f64) -> (f64, f64) {
+    if trials == 0 {
+        return (0.0, 1.0);
+    }
+    let (c, n) = (hits as f64, trials as f64);
+    let lower = if hits == 0 {
+        0.0
+    } else {
+        beta_quantile(error / 2.0, c, n - c + 1.0).0
+    };
+    let upper = if hits >= trials {
+        1.0
+    } else {
+        beta_quantile(1.0 - error / 2.0, c + 1.0, n - c).1
+    };
+    (lower, upper)
+}
+
+/// A quantile of the beta distribution between two doubles, by bisection: the outer one is on the safe side.
+fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if beta_reg(a, b, middle) < p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (low, high)
+}
+
+/// The interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal quantile, 1.96 for
+/// 95 %.
+pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
+    if trials == 0 {
+        return (0.0, 1.0);
+    }
+    let (x, n) = (hits as f64, trials as f64);
+    let centre = (x + z * z / 2.0) / (n + z * z);
+    let half = z / (n + z * z) * (x * (n - x) / n + z * z / 4.0).sqrt();
+    ((centre - half).max(0.0), (centre + half).min(1.0))
+}
+
+/// For the rows of a chain, how many entries share the allowed error: none of a row with one successor, one of a row with
+/// two (the errors are equal), else all.
+pub fn entries(successors: usize) -> usize {
+    match successors {
+        0 | 1 => 0,
+        2 => 1,
+        many => many,
+    }
+}
+
+/// A box of Clopper-Pearson intervals, each with the given error.
+pub fn clopper_pearson_box(counts: &[u64], error: f64) -> RowSet {
+    if counts.len() == 1 {
+        return RowSet::Point(vec![1.0]);
+    }
+    let trials = counts.iter().sum();
+    let (lower, upper) = counts
+        .iter()
+        .map(|&hits| clopper_pearson(hits, trials, error))
+        .unzip();
+    RowSet::Box { lower, upper }
+}
+
+/// A ball of relative entropy that holds the row with probability `1 - error`, at all times at once: any rule may stop the
+/// counting. `prior` is the weight of each successor in the mixture, above 0.
+///
+/// # Source
+/// Robbins' mixture with Ville's inequality; M. Lindon, A. Malek, "Anytime-valid inference for multinomial count data",
+/// NeurIPS 2022.
+pub fn entropy_ball(counts: &[u64], prior: f64, error: f64) -> RowSet {
+    if counts.len() == 1 {
+        return RowSet::Point(vec![1.0]);
+    }
+    let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+    let n: f64 = counts.iter().sum();
+    // ln D(a), with D(a) = Π Γ(a(j)) / Γ(Σ a(j)).
+    let ln_d = |weights: &dyn Fn(f64) -> f64| -> f64 {
+        let sum: f64 = counts.iter().map(|count| weights(*count)).sum();
+        let parts: f64 = counts.iter().map(|count| ln_gamma(weights(*count))).sum();
+        parts - ln_gamma(sum)
+    };
+    let likelihood: f64 = counts
+        .iter()
+        .filter(|count| **count > 0.0)
+        .map(|count| count * (count / n).ln())
+        .sum();
+    let radius = (1.0 / error).ln() + likelihood - ln_d(&|count| prior + count) + ln_d(&|_| prior);
+    RowSet::Entropy {
+        counts,
+        radius: radius.max(0.0),
+    }
+}
+
+/// How far a row may be from its frequencies, in the sum of absolute differences, with probability `1 - error`; for a number
+/// of trials fixed beforehand.
+///
+/// # Source
+/// T. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution", HP Labs 2003.
+pub fn weissman(successors: usize, trials: u64, error: f64) -> f64 {
+    if trials == 0 {
+        return 2.0;
+    }
+    let k = i32::try_from(successors).unwrap_or(i32::MAX);
+    // ln(2^k - 2), without overflow for many successors.
+    let ln_sets = f64::from(k) * std::f64::consts::LN_2 + (-(2f64.powi(1 - k))).ln_1p();
+    (2.0 * (ln_sets - error.ln()) / trials as f64)
+        .sqrt()
+        .min(2.0)
+}
+
+/// How many trials Chen's rule asks for before a frequency of `hits` out of `trials` is within `epsilon` of its probability,
+/// but for an error of `delta`.
+///
+/// # Source
+/// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4), 2015. The difference is clamped at 0, without
+/// which frequencies near 1/2 would be asked for too little.
+pub fn chen_trials(hits: u64, trials: u64, epsilon: f64, delta: f64) -> f64 {
+    let away = if trials == 0 {
+        0.0
+    } else {
+        (0.5 - hits as f64 / trials as f64).abs()
+    };
+    let clamped = (away - 2.0 / 3.0 * epsilon).max(0.0);
+    2.0 / (epsilon * epsilon) * (2.0 / delta).ln() * (0.25 - clamped * clamped)
+}
+
+/// How many trials a whole row needs: the most that one of its entries does.
+pub fn row_trials(counts: &[u64], epsilon: f64, delta: f64) -> f64 {
+    if counts.len() <= 1 {
+        return 0.0;
+    }
+    let trials = counts.iter().sum();
+    counts
+        .iter()
+        .map(|&hits| chen_trials(hits, trials, epsilon, delta))
+        .fold(0.0, f64::max)
+}

@@ -1,0 +1,247 @@
+//! The analysis of chains: published numbers, worked examples, identities that hold exactly, and random chains against exact
+//! fractions.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+use guard_lang::graph::NodeSet;
+use guard_lang::markov::solve::Accuracy;
+use guard_lang::markov::{Chain, ChainBuilder, Estimate, Scalar, analysis};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use proptest::prelude::*;
+
+fn chain<V: Scalar>(rows: &[Vec<(u32, V)>]) -> Chain<V> {
+    let mut builder = ChainBuilder::default();
+    for row in rows {
+        for (target, probability) in row {
+            builder.transition(*target, probability.clone());
+        }
+        builder.end_row().unwrap();
+    }
+    builder.finish([0], None).unwrap()
+}
+
+fn fraction(over: u64, under: u64) -> BigRational {
+    BigRational::new(BigInt::from(over), BigInt::from(under))
+}
+
+fn set<V: Scalar>(chain: &Chain<V>, states: impl IntoIterator<Item = u32>) -> NodeSet {
+    chain.graph().set(states)
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found} is not {expected}"
+    );
+}
+
+/// 0 and 1 are transient, 2 is unsafe, 3 is the end; counts smoothed by one.
+fn worked_example() -> Chain<f64> {
+    chain(&[
+        vec![
+            (0, 701.0 / 1003.0),
+            (1, 201.0 / 1003.0),
+            (3, 101.0 / 1003.0),
+        ],
+        vec![
+            (0, 121.0 / 404.0),
+            (1, 201.0 / 404.0),
+            (2, 11.0 / 404.0),
+            (3, 71.0 / 404.0),
+        ],
+        vec![(2, 1.0)],
+        vec![(3, 1.0)],
+    ])
+}
+
+#[test]
+fn the_worked_example() {
+    let chain = worked_example();
+    let bad = set(&chain, [2]);
+    let accuracy = Accuracy::default();
+    let risk = analysis::reach(&chain, &bad, &accuracy).unwrap();
+    close(risk[0].value, 0.059_781, 5e-7);
+    close(risk[1].value, 0.089_820, 5e-7);
+    let steps = analysis::perturbation(&chain, &bad, &[1.0; 4], &accuracy).unwrap();
+    close(steps[0].value, 7.700_77, 5e-6);
+    close(steps[1].value, 6.580_26, 5e-6);
+    let factor = analysis::perturbation(&chain, &bad, &[1.0, 2.0, 0.0, 0.0], &accuracy).unwrap();
+    close(factor[0].value, 9.896_363, 5e-7);
+    close(factor[1].value, 9.879_113, 5e-7);
+    let given = analysis::steps_given_reached(&chain, &bad, &accuracy).unwrap();
+    close(given[0].unwrap().value, 8.8040, 5e-5);
+    close(given[1].unwrap().value, 5.4828, 5e-5);
+    assert!(given[3].is_none(), "the end never leads there");
+    let row = analysis::visits(&chain, 0, &bad);
+    close(row[0], 5.505_178, 5e-7);
+    close(row[1], 2.195_593, 5e-7);
+    let jumps = analysis::jumps(&chain, 0, &bad);
+    assert_eq!(jumps.len(), 1);
+    close(jumps[0].probability, risk[0].value, 1e-12);
+    let parts = analysis::contributions(&chain, &risk, 0);
+    close(parts.iter().map(|part| part.share).sum(), 1.0, 1e-12);
+}
+
+#[test]
+fn the_printed_risk_matrix() {
+    let chain = chain(&[
+        vec![(0, 0.54), (1, 0.32), (2, 0.14)],
+        vec![(1, 0.74), (2, 0.13), (4, 0.13)],
+        vec![(2, 0.81), (3, 0.12), (4, 0.07)],
+        vec![(3, 0.93), (4, 0.07)],
+        vec![(4, 1.0)],
+    ]);
+    let accuracy = Accuracy::default();
+    let steps = analysis::steps_to_absorption(&chain, &accuracy).unwrap();
+    for (found, expected) in steps.iter().zip([14.1663, 10.9890, 14.2857, 14.2857, 0.0]) {
+        close(found.value, expected, 5e-5);
+    }
+    let absorbed = analysis::absorption(&chain, &accuracy).unwrap();
+    assert_eq!(absorbed.len(), 1);
+    assert!(absorbed[0].probability.iter().all(Estimate::is_one));
+    let bad = set(&chain, [4]);
+    assert_eq!(analysis::inevitable(&chain, &bad), chain.graph().all());
+    let near: Vec<u32> = analysis::no_return(&chain, &bad, 5, &0.4)
+        .iter()
+        .map(|point| point.state)
+        .collect();
+    assert_eq!(near, [1]);
+    let paths = analysis::likely_paths(&chain, 0, &bad, 10);
+    assert_eq!(paths[0].states, [0, 1, 4]);
+    close(paths[0].probability, 0.32 / 0.46 * 0.5, 1e-12);
+    // Without loops this chain has no cycle: all its paths together are certain.
+    close(paths.iter().map(|path| path.probability).sum(), 1.0, 1e-12);
+}
+
+/// Where the derivative says how the risk moves, it moves so.
+#[test]
+fn sensitivities_are_derivatives() {
+    let chain_of = |shift: f64| {
+        let own = worked_example();
+        let mut rows: Vec<Vec<(u32, f64)>> = (0..4)
+            .map(|state| own.row(state).map(|(target, p)| (target, *p)).collect())
+            .collect();
+        // More of 1 → 2, and less of the others in proportion.
+        for (target, probability) in &mut rows[1] {
+            let old = 11.0 / 404.0;
+            *probability = if *target == 2 {
+                old + shift
+            } else {
+                *probability * (1.0 - old - shift) / (1.0 - old)
+            };
+        }
+        chain(&rows)
+    };
+    let own = chain_of(0.0);
+    let bad = set(&own, [2]);
+    let accuracy = Accuracy::default();
+    let risk = analysis::reach(&own, &bad, &accuracy).unwrap();
+    let shift = 1e-6;
+    let moved = analysis::reach(&chain_of(shift), &bad, &accuracy).unwrap();
+    let derivative = analysis::sensitivity(&own, 0, &bad, &risk, 10)
+        .into_iter()
+        .find(|part| (part.from, part.to) == (1, 2))
+        .unwrap()
+        .derivative;
+    // In proportion: the others lose P(u,t') / (1 - P(u,t)) each.
+    let direct = (moved[0].value - risk[0].value) / shift;
+    close(direct, derivative / (1.0 - 11.0 / 404.0), 1e-4);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// The frequencies of complete runs give back how many of them went wrong, exactly.
+    #[test]
+    fn flow_identity(runs in prop::collection::vec(
+        (prop::collection::vec(0u32..4, 1..12), any::<bool>()), 1..40
+    )) {
+        // States 0 to 3 are plain, 4 is unsafe, 5 is the end, 6 is where runs begin.
+        let mut counts = vec![vec![0u64; 7]; 7];
+        let mut wrong = 0;
+        for (states, violates) in &runs {
+            let mut at = 6usize;
+            for &state in states {
+                counts[at][state as usize] += 1;
+                at = state as usize;
+            }
+            counts[at][if *violates { 4 } else { 5 }] += 1;
+            wrong += u64::from(*violates);
+        }
+        let rows: Vec<Vec<(u32, BigRational)>> = counts
+            .iter()
+            .enumerate()
+            .map(|(state, row)| {
+                let sum: u64 = row.iter().sum();
+                if sum == 0 {
+                    return vec![(state as u32, fraction(1, 1))];
+                }
+                row.iter()
+                    .enumerate()
+                    .filter(|(_, count)| **count > 0)
+                    .map(|(target, count)| (target as u32, fraction(*count, sum)))
+                    .collect()
+            })
+            .collect();
+        let chain = chain(&rows);
+        let risk = analysis::reach(&chain, &set(&chain, [4]), &Accuracy::default()).unwrap();
+        prop_assert_eq!(&risk[6], &fraction(wrong, runs.len() as u64));
+    }
+
+    /// On random chains the bounds of doubles contain the exact answer, and are narrow.
+    #[test]
+    fn doubles_contain_the_exact_answer(
+        weights in prop::collection::vec(prop::collection::vec((0u32..12, 1u64..50), 1..5), 12),
+        rare in 0u32..40,
+    ) {
+        let rows: Vec<Vec<(u32, BigRational)>> = weights
+            .iter()
+            .enumerate()
+            .map(|(state, row)| {
+                // Some chains leave their cycles only once in a very long while.
+                let scale = if state % 3 == 0 { 10u64.pow(rare % 12) } else { 1 };
+                let sum: u64 = row.iter().map(|entry| entry.1).sum::<u64>() * scale;
+                let mut row: Vec<(u32, BigRational)> = row
+                    .iter()
+                    .map(|(target, weight)| (*target, fraction(*weight, sum)))
+                    .collect();
+                let rest = row.iter().fold(fraction(1, 1), |rest, entry| rest - &entry.1);
+                row.push((state as u32, rest));
+                row
+            })
+            .collect();
+        let exact = chain(&rows);
+        let near = chain(
+            &rows
+                .iter()
+                .map(|row| row.iter().map(|(target, p)| (*target, f64::from_rational(p))).collect())
+                .collect::<Vec<_>>(),
+        );
+        let accuracy = Accuracy::default();
+        let bad = set(&exact, [11]);
+        let truth = analysis::reach(&exact, &bad, &accuracy).unwrap();
+        let found = analysis::reach(&near, &bad, &accuracy).unwrap();
+        for (truth, found) in truth.iter().zip(&found) {
+            let low = BigRational::from_float(found.lower()).unwrap();
+            let high = BigRational::from_float(found.upper()).unwrap();
+            prop_assert!(low <= *truth && *truth <= high, "{:?} for {}", found, truth);
+            prop_assert!(found.error <= 1e-11 * found.value);
+        }
+        // The iteration for large components, on small ones: its certificate holds as well.
+        let forced = Accuracy { max_updates: 0.0, precision: 1e-8, ..accuracy };
+        if rare % 12 < 4 {
+            let found = analysis::reach(&near, &bad, &forced).unwrap();
+            for (truth, found) in truth.iter().zip(&found) {
+                let low = BigRational::from_float(found.lower()).unwrap();
+                let high = BigRational::from_float(found.upper()).unwrap();
+                prop_assert!(low <= *truth && *truth <= high, "{:?} for {}", found, truth);
+            }
+        }
+    }
+}
