@@ -1,6 +1,6 @@
 //! `guard serve`: a small daemon for programs in other languages, over HTTP on this machine or a Unix socket.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tiny_http::{Header, Method, Request, Response, Server};
 
 use super::desk::{Desk, FileArgs};
-use super::failure::{Failure, Outcome, code, complain};
+use super::failure::{Failure, Outcome, code};
 use super::limits::LimitArgs;
 use crate::ways::hook::{self, Call, Memory};
 
@@ -91,10 +91,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         token,
         max_body: args.max_body,
     });
-    complain(&match &args.socket {
-        Some(path) => format!("listening at `{}`", path.display()),
-        None => format!("listening at http://{}", server.server_addr()),
-    });
+    let place = match &args.socket {
+        Some(path) => path.display().to_string(),
+        None => format!("http://{}", server.server_addr()),
+    };
+    // That nobody reads it is no reason not to serve.
+    let _ = writeln!(std::io::stderr(), "listening at {place}");
     let workers: Vec<_> = (0..args.threads.max(1))
         .map(|_| {
             let (server, shared) = (Arc::clone(&server), Arc::clone(&shared));

@@ -1,0 +1,83 @@
+//! The recipes of `docs/recipes`, run against `guard serve`. Those for packages that are not installed are skipped, and say so.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+/// Runs a recipe against a daemon of its own; none where its language or package is not there.
+fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
+    let there = Command::new(program)
+        .args(needs)
+        .stderr(Stdio::null())
+        .status();
+    if !there.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: {recipe} needs {program} {}", needs.join(" "));
+        return None;
+    }
+    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
+    let mut daemon = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(recipes.join("refund.guard"))
+        .args(["--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(daemon.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let address = said.trim().rsplit('/').next().unwrap();
+    let output = Command::new(program)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(recipes.join(recipe))
+        .arg(address)
+        .output()
+        .unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{recipe}: {errors}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+const TOLD: &str = "\
+refund denied: look up order 7 before you refund it
+look_up order 7: 20 EUR
+refund refunded 7
+refund denied: look up order 8 before you refund it
+";
+
+#[test]
+fn plain_python() {
+    let told = run("python3", "plain.py", &["--version"]);
+    assert!(told.is_none_or(|told| told == TOLD));
+}
+
+#[test]
+fn plain_javascript() {
+    let told = run("node", "plain.mjs", &["--version"]);
+    assert!(told.is_none_or(|told| told == TOLD));
+}
+
+#[test]
+fn langgraph() {
+    let told = run(
+        "python3",
+        "langgraph_agent.py",
+        &["-c", "import langchain, langgraph"],
+    );
+    let wanted = "refund denied: look up order 7 before you refund it\nlook_up -> order 7: 20 EUR\nrefund -> refunded 7\n";
+    assert!(told.is_none_or(|told| told == wanted));
+}
+
+#[test]
+fn openai_agents() {
+    let told = run(
+        "python3",
+        "openai_agent.py",
+        &["-c", "import agents.tool_context"],
+    );
+    let wanted = "denied: look up order 7 before you refund it\norder 7: 20 EUR\nrefunded 7\n";
+    assert!(told.is_none_or(|told| told == wanted));
+}
