@@ -130,6 +130,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "hir",
             "translate",
             "automata",
+            "lint",
             "diagnostic",
             "source",
             "ids",

@@ -293,7 +293,14 @@ impl<'a> Checker<'a> {
                 .collect();
             return smol_str::format_smolstr!("{}({})", self.snippet(*bound.span), args.join(", "));
         }
-        self.snippet(*expr.span)
+        let text = self.snippet(*expr.span);
+        match text
+            .strip_prefix('(')
+            .and_then(|inner| inner.strip_suffix(')'))
+        {
+            Some(inner) if encloses(inner) => inner.trim().into(),
+            _ => text,
+        }
     }
 
     /// A predicate, definition or unsafe state that is a formula, in place of its name.
@@ -593,3 +600,20 @@ impl<'a> Checker<'a> {
 const MAX_STEPS: u32 = 1_000_000_000;
 /// The length of time that stands for a parameter without a value.
 const ANY_TIME: i128 = i128::MAX;
+
+/// Whether the parentheses around a text belong together: none within it closes them. Not decided of texts with literals,
+/// in which parentheses may be something else.
+fn encloses(inner: &str) -> bool {
+    let mut depth = 0_usize;
+    for part in inner.split_inclusive(['(', ')', '"', '/']) {
+        match part.chars().next_back() {
+            Some('(') => depth += 1,
+            Some(')') if depth == 0 => return false,
+            Some(')') => depth -= 1,
+            Some('/') => return false,
+            Some('"') if depth > 0 => return false,
+            _ => {}
+        }
+    }
+    depth == 0
+}

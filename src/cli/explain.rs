@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::spec;
+use crate::automata::Limits;
 use crate::diagnostic::{Code, did_you_mean};
-use crate::hir::{PropertyKind, Spec};
+use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
-use crate::report::explanation::Explanation;
+use crate::lint::{self, Comparison, Semantics};
+use crate::report::explanation::{Against, Explanation};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -19,6 +21,12 @@ pub(super) struct Args {
     /// A property, rule, unsafe state or requirement of the spec
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// Compare with this: another property of the spec, or a formula over its names
+    #[arg(long, value_name = "NAME|FORMULA", requires = "name")]
+    against: Option<String>,
+    /// Over which traces to compare
+    #[arg(long, value_enum, default_value_t = Traces::Finite, requires = "against")]
+    semantics: Traces,
     /// The form of the explanation
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -32,27 +40,105 @@ enum Format {
     Json,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Traces {
+    /// Traces that end
+    Finite,
+    /// Traces that never end
+    Infinite,
+}
+
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     match &args.name {
-        Some(name) => property(&args.subject, name, args.format),
+        Some(name) => property(&args, name),
         None => code(&args.subject, args.format),
     }
 }
 
-fn property(path: &Path, name: &str, format: Format) -> Result<Outcome, Failure> {
-    let (spec, checked) = spec::usable(path)?;
+fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
+    let (mut spec, mut checked) = spec::usable(&args.subject)?;
+    let mut other = None;
+    if let Some(against) = &args.against {
+        other = find(&spec, against);
+        if other.is_none() {
+            if is_name(against) {
+                return Err(Failure::Usage(not_found(&spec, against)));
+            }
+            // A formula is one more property of the spec, so that its names mean the same.
+            let item = format!("property {AGAINST} = {against}\n");
+            (spec, checked) = spec::with_item(&checked, &item)?;
+            other = spec.find_property(AGAINST);
+        }
+    }
     let Some(id) = find(&spec, name) else {
         return Err(Failure::Usage(not_found(&spec, name)));
     };
-    let explanation = Explanation::new(&spec, &checked.sources, id);
+    let mut explanation = Explanation::new(&spec, &checked.sources, id);
+    if let (Some(other), Some(name)) = (other, &args.against) {
+        explanation = explanation.against(Against {
+            name: name.clone(),
+            semantics: args.semantics.into(),
+            comparison: comparison(&spec, id, other, args.semantics)?,
+        });
+    }
     let mut output = Output::open(None)?;
     let paint = output.paint;
-    match format {
+    match args.format {
         Format::Human => explanation.write(&mut output, paint)?,
         Format::Json => writeln!(output, "{}", explanation.to_json())?,
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// The name of the property that a formula to compare with becomes.
+const AGAINST: &str = "_against";
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn comparison(
+    spec: &Spec,
+    first: PropertyId,
+    second: PropertyId,
+    traces: Traces,
+) -> Result<Comparison, Failure> {
+    let (first, second) = (spec.property(first), spec.property(second));
+    let universal = |property: &Property| {
+        property
+            .quantified
+            .as_ref()
+            .map(|quantified| quantified.universal)
+    };
+    let unlike = |reason: &str| {
+        Failure::Usage(format!(
+            "`{}` and `{}` cannot be compared: {reason}",
+            first.name, second.name
+        ))
+    };
+    if universal(first) != universal(second) {
+        return Err(unlike(
+            "one is about every value (or some), and the other is not",
+        ));
+    }
+    lint::compare(
+        spec,
+        first.formula,
+        second.formula,
+        traces.into(),
+        &Limits::default(),
+    )
+    .map_err(|reason| unlike(&reason))
+}
+
+impl From<Traces> for Semantics {
+    fn from(traces: Traces) -> Semantics {
+        match traces {
+            Traces::Finite => Semantics::Finite,
+            Traces::Infinite => Semantics::Infinite,
+        }
+    }
 }
 
 /// By its name, or by its `@id`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::artefact::{self, Artefact};
+use super::artefact;
 use super::failure::{Failure, code};
 use super::output::stderr_paint;
 use crate::check;
@@ -13,7 +13,7 @@ use crate::diagnostic::{self, Diagnostic, RenderOptions, Severity};
 use crate::hir;
 use crate::lint;
 use crate::project::Loader;
-use crate::source::SourceMap;
+use crate::source::{FileId, SourceMap};
 
 /// A spec that was read and checked.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
         let checked = compile(
             &artefact.spec.name,
             &artefact.spec.text,
-            &Embedded(&artefact),
+            &Embedded(&artefact.imports),
         );
         if artefact::hash(&checked.sources) != artefact.blake3 {
             return Err(wrong(format!(
@@ -79,6 +79,23 @@ pub(super) fn usable(path: &Path) -> Result<(hir::Spec, Checked), Failure> {
     match checked.spec.take() {
         Some(spec) => Ok((spec, checked)),
         None => Err(Failure::Told(code::USAGE)),
+    }
+}
+
+/// A spec that was read already, with one more item at its end. Only errors are told.
+///
+/// # Errors
+/// Where the item is wrong.
+pub(super) fn with_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Checked), Failure> {
+    let file = checked.sources.get(FileId(0));
+    let text = format!("{}\n{item}", file.text());
+    let mut checked = compile(file.name(), &text, &Embedded(&checked.imports));
+    match checked.spec.take() {
+        Some(spec) => Ok((spec, checked)),
+        None => {
+            tell(&checked.diagnostics, &checked.sources);
+            Err(Failure::Told(code::USAGE))
+        }
     }
 }
 
@@ -172,14 +189,13 @@ impl Loader for Folder {
     }
 }
 
-/// Imports from a compiled spec.
-struct Embedded<'a>(&'a Artefact);
+/// Imports that were read before.
+struct Embedded<'a>(&'a BTreeMap<String, artefact::Text>);
 
 impl Loader for Embedded<'_> {
     fn load(&self, path: &str) -> Result<(String, String), String> {
         let found = self
             .0
-            .imports
             .get(path)
             .ok_or("the compiled spec does not hold it")?;
         Ok((found.text.clone(), found.name.clone()))

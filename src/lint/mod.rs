@@ -22,10 +22,10 @@ mod alone;
 mod conditions;
 mod limits;
 mod requirement;
+mod relation;
 mod shape;
 mod subject;
 mod theory;
-mod timed;
 mod together;
 mod vacuity;
 
@@ -34,6 +34,7 @@ use crate::hir::Spec;
 use crate::source::Span;
 
 pub use limits::Limits;
+pub use relation::{Comparison, Difference, Relation, Semantics, compare};
 use subject::Subjects;
 
 /// Everything that the linter finds, sorted by place. What `@allow` turns off is left out, and so are conditions of which

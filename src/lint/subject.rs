@@ -3,14 +3,13 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::limits::Budget;
-use super::timed::Timed;
 use super::together::fields;
 use super::within;
 use crate::automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
 use crate::hir::{self, Property, PropertyKind, Spec};
 use crate::ids::{self, ExprId, LetterId};
 use crate::source::Span;
-use crate::translate::{Steps, atom, translate};
+use crate::translate::{Steps, Timed, atom, translate};
 
 /// What all lints about properties share.
 pub(super) struct Subjects<'s> {

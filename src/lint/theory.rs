@@ -6,7 +6,7 @@
 
 use super::limits::Budget;
 use crate::automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
-use crate::domain::{self, Goal};
+use crate::domain::{self, Goal, Work};
 use crate::hir::Spec;
 use crate::hir::reads::reads;
 
@@ -20,7 +20,7 @@ pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) ->
         let Some(word) = budget.search(&lhs, rhs, Traces::NonEmpty, |a, b| a && !b)? else {
             return Some(true);
         };
-        match impossible_part(spec, &word, budget) {
+        match impossible_part(spec, &word, &mut budget.conditions) {
             None => return Some(false),
             Some(part) => lhs = without(&lhs, &part, budget)?,
         }
@@ -35,7 +35,7 @@ pub(super) fn shortest(spec: &Spec, wanted: &Dfa, budget: &mut Budget) -> Option
         let Some(word) = wanted.shortest_accepted(Traces::All) else {
             return Some(None);
         };
-        match impossible_part(spec, &word, budget) {
+        match impossible_part(spec, &word, &mut budget.conditions) {
             None => return Some(Some(word)),
             Some(part) => wanted = without(&wanted, &part, budget)?,
         }
@@ -44,7 +44,7 @@ pub(super) fn shortest(spec: &Spec, wanted: &Dfa, budget: &mut Budget) -> Option
 }
 
 /// A smallest set of literals of one step that no event gives together.
-fn impossible_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter> {
+pub(super) fn impossible_part(spec: &Spec, word: &Word, work: &mut Work) -> Option<Letter> {
     for letter in word {
         // What stands for a part that is bounded in time is no letter.
         let mut part: Letter = letter
@@ -52,14 +52,14 @@ fn impossible_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Lett
             .filter(|(atom, _)| (atom.0 as usize) < spec.formulas.letters().len())
             .copied()
             .collect();
-        if !impossible(spec, &part, budget) {
+        if !impossible(spec, &part, work) {
             continue;
         }
         let mut place = 0;
         while place < part.len() {
             let mut fewer = part.clone();
             fewer.remove(place);
-            if impossible(spec, &fewer, budget) {
+            if impossible(spec, &fewer, work) {
                 part = fewer;
             } else {
                 place += 1;
@@ -70,12 +70,12 @@ fn impossible_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Lett
     None
 }
 
-fn impossible(spec: &Spec, letter: &Letter, budget: &mut Budget) -> bool {
+fn impossible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
     let goals: Vec<Goal> = letter
         .iter()
         .map(|(atom, holds)| (spec.formulas.letters()[atom.0 as usize].expr, *holds))
         .collect();
-    domain::possible(spec, &goals, None, &mut budget.conditions) == Some(false)
+    domain::possible(spec, &goals, None, work) == Some(false)
 }
 
 /// The traces without a step that has all these literals.

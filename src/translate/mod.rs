@@ -2,6 +2,7 @@
 //! letters again.
 
 mod spoken;
+mod timed;
 mod word;
 
 use crate::automata::{
@@ -12,6 +13,7 @@ use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::{FormulaId, LetterId};
 
 pub use spoken::spoken;
+pub use timed::Timed;
 pub use word::{Steps, letter_text, literal};
 
 /// The atom that stands for a letter.

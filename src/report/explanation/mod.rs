@@ -7,13 +7,14 @@ use std::io::{self, Write};
 use super::automaton::build;
 use super::text::wrap;
 use super::{Finality, Paint, words};
-use crate::automata::{Class, Dfa, Traces, Verdict, Word};
+use crate::automata::{Class, Dfa, Formulas, Limits, Traces, Verdict, Word, omega};
 use crate::hir::reads::{Reads, reads};
-use crate::hir::{Property, PropertyKind, Spec};
-use crate::ids::PropertyId;
+use crate::hir::{self, Formula, Property, PropertyKind, Spec, print};
+use crate::ids::{FormulaId, PropertyId};
+use crate::lint::{Comparison, Relation, Semantics};
 use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
-use crate::translate::Steps;
+use crate::translate::{Steps, atom, translate};
 
 /// An explanation of one property.
 #[derive(Debug)]
@@ -26,7 +27,29 @@ pub struct Explanation<'s> {
     formula: String,
     /// The automaton, or why there is none.
     dfa: Result<Dfa, String>,
+    /// What it is over traces that never end; none beyond the limits, and with bounds in time.
+    infinite: Option<Infinite>,
     reads: Reads,
+    against: Option<Against>,
+}
+
+/// A property over traces that never end.
+#[derive(Debug)]
+struct Infinite {
+    class: omega::Class,
+    /// States of its Büchi automaton.
+    states: usize,
+}
+
+/// What a property is compared with.
+#[derive(Debug)]
+pub struct Against {
+    /// The name of the other property, or its formula.
+    pub name: String,
+    /// Over which traces.
+    pub semantics: Semantics,
+    /// How they relate.
+    pub comparison: Comparison,
 }
 
 /// How well the property can be enforced.
@@ -68,7 +91,18 @@ impl<'s> Explanation<'s> {
             ),
             formula: formula.join(" "),
             dfa: build(spec, property.formula),
+            infinite: infinite(spec, property.formula),
+            against: None,
             reads: reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr)),
+        }
+    }
+
+    /// The same, with how the property relates to another.
+    #[must_use]
+    pub fn against(self, against: Against) -> Explanation<'s> {
+        Explanation {
+            against: Some(against),
+            ..self
         }
     }
 
@@ -171,6 +205,9 @@ impl<'s> Explanation<'s> {
         entry(out, paint, "tracks", &tracks)?;
         entry(out, paint, "holds on", &self.example(self.good()))?;
         entry(out, paint, "fails on", &self.example(self.bad()))?;
+        if let Some(against) = &self.against {
+            entry(out, paint, "against", &self.relation(against))?;
+        }
         let cites: Vec<String> = property.cites.iter().map(ToString::to_string).collect();
         entry(out, paint, "cites", &cites)
     }
@@ -188,7 +225,14 @@ impl<'s> Explanation<'s> {
             Enforceable::Detected => "can be detected: some violations show before the trace ends",
             Enforceable::Audited => "can be audited: only the whole trace tells",
         };
-        let mut lines = vec![finite.to_owned(), enforce.to_owned()];
+        let mut lines = vec![finite.to_owned()];
+        lines.extend(self.infinite.as_ref().map(|infinite| {
+            format!(
+                "over traces that never end: {}",
+                infinite_word(infinite.class)
+            )
+        }));
+        lines.push(enforce.to_owned());
         if !class.monitorable {
             lines.push(
                 "not monitorable: after some beginnings no continuation can ever decide it"
@@ -201,6 +245,8 @@ impl<'s> Explanation<'s> {
             lines.push("it holds of no trace".to_owned());
         }
         entry(out, paint, "class", &lines)?;
+        let part = self.enforceable_part().unwrap_or_default();
+        entry(out, paint, "enforce", &wrap(&part, 84))?;
         let states = if dfa.len() == 1 { "state" } else { "states" };
         entry(
             out,
@@ -213,8 +259,99 @@ impl<'s> Explanation<'s> {
         )
     }
 
+    /// What of the property can be enforced by refusing steps, in words.
+    fn enforceable_part(&self) -> Option<String> {
+        let dfa = self.dfa.as_ref().ok()?;
+        let enforceable = dfa.enforceable_part();
+        if dfa.class().safety {
+            return Some("all of it, by refusing the steps that break it".to_owned());
+        }
+        if enforceable.is_valid(Traces::NonEmpty) {
+            return Some(
+                "none of it: after every step a later one may still satisfy it".to_owned(),
+            );
+        }
+        // The part is often some of the conjuncts, and then it can be named.
+        let formulas = &self.spec.formulas;
+        let parts: Vec<String> = conjuncts(formulas, self.property.formula)
+            .into_iter()
+            .filter(|part| build(self.spec, *part).is_ok_and(|part| part.class().safety))
+            .map(|part| print::formula(formulas, part))
+            .collect();
+        let rest = "that what is owed does come, only the end of the trace tells";
+        Some(match parts.as_slice() {
+            [] => format!(
+                "steps after which nothing can satisfy it can be refused ({} states); {rest}",
+                enforceable.len()
+            ),
+            parts => format!("`{}` by refusing steps; {rest}", parts.join("` and `")),
+        })
+    }
+
+    fn relation(&self, against: &Against) -> Vec<String> {
+        let (this, other) = (&self.property.name, &against.name);
+        let sentence = match against.comparison.relation {
+            Relation::Equivalent => {
+                format!("equivalent: `{this}` and `{other}` hold of the same traces")
+            }
+            Relation::Implies => format!("implies: `{this}` says more than `{other}`"),
+            Relation::ImpliedBy => format!("implied by: `{other}` says more than `{this}`"),
+            Relation::Disjoint => format!("disjoint: no trace satisfies `{this}` and `{other}`"),
+            Relation::Overlapping => {
+                format!("overlapping: neither of `{this}` and `{other}` implies the other")
+            }
+        };
+        let mut lines = vec![sentence];
+        if let Some(difference) = &against.comparison.difference {
+            let (holds, fails) = if difference.satisfies_first {
+                (this.as_str(), other.as_str())
+            } else {
+                (other.as_str(), this.as_str())
+            };
+            lines.push(format!(
+                "told apart by a trace with `{holds}` and without `{fails}`:"
+            ));
+            lines.extend(Steps::new(&self.spec.formulas, &difference.steps).lines());
+            if let Some(from) = difference.repeats_from {
+                lines.push(format!("repeated forever from step {from}"));
+            }
+        }
+        lines
+    }
+
     fn example(&self, word: Option<Word>) -> Vec<String> {
         Steps::new(&self.spec.formulas, &word.unwrap_or_default()).lines()
+    }
+}
+
+/// What a formula is over traces that never end.
+fn infinite(spec: &Spec, formula: FormulaId) -> Option<Infinite> {
+    let mut formulas = Formulas::new();
+    let root = translate(&spec.formulas, formula, atom, &mut formulas);
+    let limits = Limits::default();
+    let buchi = omega::translate(&formulas, root, &limits).ok()?;
+    Some(Infinite {
+        class: omega::class(&formulas, root, &limits).ok()?,
+        states: buchi.len(),
+    })
+}
+
+fn infinite_word(class: omega::Class) -> &'static str {
+    match class {
+        omega::Class::Safety => "safety",
+        omega::Class::Cosafety => "cosafety",
+        omega::Class::Obligation => "obligation",
+        omega::Class::Recurrence => "recurrence",
+        omega::Class::Persistence => "persistence",
+        omega::Class::Reactivity => "reactivity",
+    }
+}
+
+/// The operands of a nested `and`.
+fn conjuncts(formulas: &hir::Formulas, formula: FormulaId) -> Vec<FormulaId> {
+    match formulas.get(formula) {
+        Formula::And(a, b) => [conjuncts(formulas, *a), conjuncts(formulas, *b)].concat(),
+        _ => vec![formula],
     }
 }
 

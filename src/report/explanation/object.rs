@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 
-use super::{Explanation, enforceable, finite, kind};
+use super::{Against, Explanation, enforceable, finite, infinite_word, kind};
 use crate::automata::Word;
 use crate::hir::Severity;
+use crate::lint::Semantics;
 use crate::report::automaton::word_json;
 use crate::report::words;
 
@@ -22,6 +23,7 @@ struct Object<'a> {
     atoms: Vec<String>,
     reads: Vec<String>,
     dfa: Option<DfaObject>,
+    buchi: Option<BuchiObject>,
     good: Option<Json>,
     bad: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,11 +36,37 @@ struct Object<'a> {
     requirement: Option<&'a str>,
     cites: &'a [SmolStr],
     place: &'a str,
+    /// What of it can be enforced, in words.
+    enforceable: Option<String>,
+    #[serde(flatten)]
+    against: Option<AgainstObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct AgainstObject<'a> {
+    against: &'a str,
+    semantics: &'static str,
+    relation: &'static str,
+    /// A trace of one of the two alone; empty where they are equivalent.
+    witness: Json,
+    /// Where the part of it begins that repeats forever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness_repeats_from: Option<usize>,
+    /// The one of the two that it satisfies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness_satisfies: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct BuchiObject {
+    states: usize,
+    transition_based: bool,
 }
 
 #[derive(Serialize)]
 struct ClassObject {
     finite: &'static str,
+    infinite: Option<&'static str>,
     enforce: &'static str,
     monitorable: bool,
 }
@@ -63,6 +91,10 @@ impl Explanation<'_> {
             words: words::property(self.spec, property),
             class: dfa.map(|dfa| ClassObject {
                 finite: finite(dfa.class()),
+                infinite: self
+                    .infinite
+                    .as_ref()
+                    .map(|infinite| infinite_word(infinite.class)),
                 enforce: enforceable(dfa).as_str(),
                 monitorable: dfa.class().monitorable,
             }),
@@ -71,6 +103,10 @@ impl Explanation<'_> {
             dfa: dfa.map(|dfa| DfaObject {
                 states: dfa.len(),
                 minimal: true,
+            }),
+            buchi: self.infinite.as_ref().map(|infinite| BuchiObject {
+                states: infinite.states,
+                transition_based: true,
             }),
             good: example(self.good()),
             bad: example(self.bad()),
@@ -81,7 +117,36 @@ impl Explanation<'_> {
             requirement: property.requirement.as_deref(),
             cites: &property.cites,
             place: &self.place,
+            enforceable: self.enforceable_part(),
+            against: self
+                .against
+                .as_ref()
+                .map(|against| self.against_object(against)),
         };
         serde_json::to_string(&object).unwrap_or_default()
+    }
+
+    fn against_object<'a>(&'a self, against: &'a Against) -> AgainstObject<'a> {
+        let difference = against.comparison.difference.as_ref();
+        AgainstObject {
+            against: &against.name,
+            semantics: match against.semantics {
+                Semantics::Finite => "finite",
+                Semantics::Infinite => "infinite",
+            },
+            relation: against.comparison.relation.as_str(),
+            witness: difference.map_or_else(
+                || Json::Array(Vec::new()),
+                |difference| word_json(self.spec, &difference.steps),
+            ),
+            witness_repeats_from: difference.and_then(|difference| difference.repeats_from),
+            witness_satisfies: difference.map(|difference| {
+                if difference.satisfies_first {
+                    self.property.name.as_str()
+                } else {
+                    against.name.as_str()
+                }
+            }),
+        }
     }
 }

@@ -16,13 +16,13 @@ const COMPARED: usize = 16;
 
 /// The parts that were bounded in time, each with its atom.
 #[derive(Debug, Default)]
-pub(super) struct Timed {
+pub struct Timed {
     parts: IndexMap<Node, FormulaId, rustc_hash::FxBuildHasher>,
 }
 
 impl Timed {
     /// The formula with an atom in place of every part that is bounded in time.
-    pub(super) fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
+    pub fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
         if !formulas.is_timed(formula) {
             return formula;
         }
@@ -70,8 +70,13 @@ impl Timed {
             .or_insert_with(|| formulas.atom(Atom(next)))
     }
 
+    /// Whether there are such parts.
+    pub fn is_needed(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// What is known of the atoms at every position; true where there are none.
-    pub(super) fn known(&self, formulas: &mut Formulas) -> FormulaId {
+    pub fn known(&self, formulas: &mut Formulas) -> FormulaId {
         let mut known = Vec::new();
         for (node, atom) in &self.parts {
             let wide = unbounded(formulas, *node, Interval::ALL);
