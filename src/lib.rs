@@ -46,6 +46,7 @@ pub mod learn;
 pub mod lint;
 pub mod markov;
 pub mod monitor;
+pub mod mutate;
 pub mod problem;
 pub mod project;
 pub mod reference;

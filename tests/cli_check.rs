@@ -172,3 +172,86 @@ fn a_property_is_explained_by_name_and_by_id() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("name the property"), "{}", run.err);
 }
+
+const RELATED: &str = r#"event {
+  kind: string
+  tool: string
+  id: string
+  at: time
+}
+predicate request = kind == "request"
+predicate answer = kind == "answer"
+property answered = G (request -> F answer)
+property soon = G (request -> F[0,3] answer)
+property forgiving = G (request -> F (answer or last))
+property no_net = never (tool in ["mail", "post"])
+property no_mail = never (tool == "mail")
+property often = G F answer
+property each = forall x: G (request and id == x -> O (answer and id == x))
+rule in_two: when request then answer within 2s
+rule in_five: when request then answer within 5s
+"#;
+
+#[test]
+fn two_properties_are_compared() {
+    let folder = Folder::new(&[("a.guard", RELATED)]);
+    let relation = |name: &str, against: &str, more: &[&str]| {
+        let args = [
+            "explain",
+            "a.guard",
+            name,
+            "--against",
+            against,
+            "--format",
+            "json",
+        ];
+        let run = folder.guard(&[&args, more].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        let object: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        (object["relation"].as_str().unwrap().to_owned(), object)
+    };
+    let (found, object) = relation("soon", "answered", &[]);
+    assert_eq!(found, "implies");
+    assert_eq!(object["witness_satisfies"], "answered");
+    assert_eq!(object["witness"].as_array().unwrap().len(), 5);
+    assert_eq!(relation("answered", "soon", &[]).0, "implied_by");
+    // By what the conditions read, not by their text.
+    assert_eq!(relation("no_net", "no_mail", &[]).0, "implies");
+    let (found, object) = relation("answered", "G (request -> answer or X F answer)", &[]);
+    assert_eq!(
+        (found.as_str(), &object["witness"]),
+        ("equivalent", &serde_json::json!([]))
+    );
+    assert_eq!(relation("often", "F G request", &[]).0, "disjoint");
+    assert_eq!(
+        relation("often", "G F answer and F request", &[]).0,
+        "implied_by"
+    );
+    // Only a trace that never ends tells them apart, or only one that does.
+    let infinite = ["--semantics", "infinite"];
+    let (found, object) = relation("often", "F G answer", &infinite);
+    assert_eq!(found, "implied_by");
+    assert!(object["witness_repeats_from"].is_number(), "{object}");
+    assert_eq!(relation("often", "F G answer", &[]).0, "equivalent");
+    assert_eq!(relation("forgiving", "answered", &infinite).0, "equivalent");
+    assert_eq!(relation("forgiving", "answered", &[]).0, "implied_by");
+    let quantified = "forall y: G (request and id == y -> Y O (answer and id == y))";
+    assert_eq!(relation("each", quantified, &[]).0, "equivalent");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let folder = Folder::new(&[("a.guard", RELATED)]);
+    for (name, against, part) in [
+        ("answered", "son", "did you mean `soon`"),
+        ("answered", "G (request ->", "_against"),
+        ("answered", "each", "one is about every value"),
+        ("in_two", "in_five", "bounds in time"),
+    ] {
+        let run = folder.guard(&["explain", "a.guard", name, "--against", against]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+    let run = folder.guard(&["explain", "a.guard", "--against", "soon"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}

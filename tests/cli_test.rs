@@ -72,3 +72,87 @@ fn a_wrong_spec_does_not_hide_the_tests_of_others() {
     assert_eq!(run.code, 2);
     assert!(run.out.contains("2 passed"), "{}", run.out);
 }
+
+const MUTATED: &str = r#"event {
+  kind: string
+  tool: string?
+  id: string?
+}
+predicate pays(c: string) = kind == "call" and tool matches /^pay/ and id == c
+predicate approves(c: string) = kind == "approval" and id == c
+property approved = forall c: G (pays(c) -> O approves(c))
+template guarded(use: pred, ok: pred) = G (use -> Y ok)
+test "not approved" {
+  given [ {kind: "call", tool: "pay_bill", id: "1"} ]
+  expect approved violated at 0
+  expect guarded(kind == "call", kind == "approval") violated at 0
+}
+"#;
+
+#[test]
+fn mutants_that_survive_come_with_a_test_that_kills_them() {
+    let folder = Folder::new(&[("a.guard", MUTATED)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    insta::assert_snapshot!("mutants", run.out);
+    let run = folder.guard(&[
+        "test",
+        "a.guard",
+        "--mutants",
+        "--format",
+        "json",
+        "--jobs",
+        "1",
+    ]);
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut text = MUTATED.to_owned();
+    for line in lines.iter().filter(|line| line["status"] == "survived") {
+        text.push_str(line["test"].as_str().unwrap());
+    }
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["property"] == "guarded" && line["template"] == true)
+    );
+    // With the tests that were proposed, nothing survives.
+    folder.write("b.guard", &text);
+    let run = folder.guard(&["test", "b.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.ends_with("mutants killed\n"), "{}", run.out);
+}
+
+#[test]
+fn recorded_traces_kill_mutants_too() {
+    let runs = concat!(
+        r#"{"id":"t1","events":[{"kind":"approval","id":"1"},{"kind":"call","tool":"pay","id":"1"}]}"#,
+        "\n",
+        r#"{"id":"t2","events":[{"kind":"call","tool":"pay","id":"1"},{"kind":"approval","id":"1"}]}"#,
+        "\n",
+    );
+    let folder = Folder::new(&[("a.guard", MUTATED), ("runs.jsonl", runs)]);
+    let killed = |args: &[&str]| {
+        let run =
+            folder.guard(&[&["test", "a.guard", "--mutants", "--format", "json"], args].concat());
+        run.out.matches(r#""status":"killed""#).count()
+    };
+    assert!(killed(&["--traces", "runs.jsonl"]) > killed(&[]));
+    let run = folder.guard(&["test", "a.guard", "--mutants", "--max-mutants", "3"]);
+    assert!(run.out.contains("left out"), "{}", run.out);
+    let run = folder.guard(&["test", "a.guard", "--max-mutants", "3"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}
+
+#[test]
+fn mutants_are_judged_by_tests_that_pass() {
+    let wrong = MUTATED.replace("expect approved violated at 0", "expect approved satisfied");
+    let folder = Folder::new(&[("a.guard", &wrong)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("does not pass"), "{}", run.err);
+}

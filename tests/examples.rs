@@ -506,7 +506,10 @@ fn difference(expected: &Violating, got: &Violating) -> String {
 fn over_all_specs(before: &[&str], after: &[&str]) {
     let mut args: Vec<String> = before.iter().map(ToString::to_string).collect();
     args.extend(specs("examples"));
-    args.extend(specs("stdlib"));
+    // The tests of the library hold every template side by side; they contradict one another and are not meant together.
+    let lints = before.contains(&"check");
+    let library = specs("stdlib").into_iter();
+    args.extend(library.filter(|spec| !lints || !spec.contains("/tests/")));
     args.extend(after.iter().map(ToString::to_string));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let output = guard(&args);

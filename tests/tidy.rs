@@ -16,6 +16,24 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("translate", &["hir", "automata", "ids", "words"]),
     ("domain", &["hir", "ids", "types", "value"]),
     (
+        "mutate",
+        &[
+            "audit",
+            "automata",
+            "domain",
+            "eval",
+            "hir",
+            "ids",
+            "lint",
+            "report",
+            "signature",
+            "source",
+            "translate",
+            "value",
+            "verdict",
+        ],
+    ),
+    (
         "lint",
         &[
             "draft",

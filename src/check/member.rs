@@ -35,6 +35,7 @@ impl<'a> Checker<'a> {
         }
         match self.qualifier(scope, base) {
             Some(Qualifier::Type(item)) => {
+                self.used.insert(item);
                 let ty = self.declared_type(item);
                 if let Some(typed) = self.enum_value(name, Some(&ty)) {
                     return typed;

@@ -260,6 +260,12 @@ impl Checker<'_> {
                 ast::ItemKind::Predicate(_) => "predicate",
                 ast::ItemKind::Track(_) => "track",
                 ast::ItemKind::Template(_) => "template",
+                ast::ItemKind::Enum(_) => "enum",
+                ast::ItemKind::Record(_) => "record",
+                ast::ItemKind::Use(import) => {
+                    self.unused_imports(import);
+                    continue;
+                }
                 _ => continue,
             };
             let Some((name, _)) = declared(item) else {
@@ -279,6 +285,28 @@ impl Checker<'_> {
                 )
                 .label("not used by any property, rule or other definition")
                 .note(format!("take it out, or call it `_{name}`")),
+            );
+        }
+    }
+
+    /// Warns of imported names that nothing uses. What a module as a whole gives is not looked at: it may be its event.
+    fn unused_imports(&mut self, import: &ast::Use) {
+        for member in import.members.iter().flatten() {
+            let name = member.alias.as_ref().unwrap_or(&member.name);
+            let found: Vec<ItemRef> = [Space::Value, Space::Type]
+                .into_iter()
+                .filter_map(|space| self.names.get(0, space, &name.text))
+                .collect();
+            if found.is_empty() || found.iter().any(|item| self.used.contains(item)) {
+                continue;
+            }
+            self.report(
+                Diagnostic::new(
+                    Code::G0902,
+                    name.span,
+                    format!("`{name}` is imported and never used"),
+                )
+                .label("not used by anything in this file"),
             );
         }
     }

@@ -32,11 +32,11 @@ pub(super) struct Attributes {
 }
 
 /// A formula with its outermost quantifier taken off.
-struct Unquantified {
-    universal: bool,
-    names: Vec<SmolStr>,
-    range: Vec<Option<ExprId>>,
-    formula: FormulaId,
+pub(super) struct Unquantified {
+    pub(super) universal: bool,
+    pub(super) names: Vec<SmolStr>,
+    pub(super) range: Vec<Option<ExprId>>,
+    pub(super) formula: FormulaId,
 }
 
 impl<'a> Checker<'a> {
@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Takes off the outermost quantifier, also that of a template.
-    fn unquantified(
+    pub(super) fn unquantified(
         &mut self,
         scope: &Scope<'a>,
         expr: &'a ast::Expr,

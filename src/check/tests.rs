@@ -6,8 +6,10 @@ use super::Checker;
 use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::{Bound, Expect, Formula, Letter, Property, PropertyKind, Severity, Test, Unary};
-use crate::ids::PropertyId;
+use crate::hir::{
+    Bound, Expect, Formula, Letter, Property, PropertyKind, Quantified, Severity, Test, Unary,
+};
+use crate::ids::{FormulaId, PropertyId};
 use crate::signature::{Absent, Field};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, OutcomeKind, TestClause};
@@ -196,12 +198,7 @@ impl<'a> Checker<'a> {
             OutcomeKind::Unknown => "unknown",
         };
         let ExprKind::Name(name) = &expect.subject.kind else {
-            self.error(
-                Code::G0319,
-                *expect.subject.span,
-                "the name of a property is asked for before a verdict",
-            );
-            return None;
+            return self.formula_in_place(scope, expect, verdict, at);
         };
         match self.spec.find_property(&name.text) {
             Some(property) => Some(Expect {
@@ -229,6 +226,80 @@ impl<'a> Checker<'a> {
                 None
             }
         }
+    }
+
+    /// `expect T(a, b) violated at 2`: a formula judged as a property of its own. Templates are tried in this way.
+    fn formula_in_place(
+        &mut self,
+        scope: &Scope<'a>,
+        expect: &'a ast::Expect,
+        verdict: &'static str,
+        at: Option<u32>,
+    ) -> Option<Expect> {
+        let expr = &expect.subject;
+        if !self.is_temporal(scope, expr) {
+            self.report(
+                Diagnostic::new(
+                    Code::G0319,
+                    *expr.span,
+                    "a property or a formula about time is asked for before a verdict",
+                )
+                .label("a condition on one step")
+                .note("a condition is expected without a verdict: `expect risk == safe at 2`"),
+            );
+            return None;
+        }
+        let taken = self.unquantified(scope, expr, 0)?;
+        let quantified = self.quantified(
+            taken.universal,
+            taken.names,
+            taken.range,
+            taken.formula,
+            *expr.span,
+        );
+        let property = self.tested(expect, quantified, taken.formula);
+        if let ExprKind::Call { callee, .. } = &expr.kind
+            && let Some(item) = self.item_of(scope, callee)
+            && let ast::ItemKind::Template(def) = &self.names.item(item).kind
+        {
+            let template = def.name.text.clone();
+            self.spec.outline.instances.push((property, template));
+        }
+        Some(Expect {
+            property,
+            verdict: SmolStr::new_static(verdict),
+            at,
+            span: *expect.span,
+        })
+    }
+
+    /// A property that only a test is about.
+    fn tested(
+        &mut self,
+        expect: &ast::Expect,
+        quantified: Option<Quantified>,
+        formula: FormulaId,
+    ) -> PropertyId {
+        let expr = &expect.subject;
+        let property = PropertyId::new(self.spec.properties.len());
+        self.spec.properties.push(Property {
+            name: self.snippet(*expr.span),
+            id: None,
+            kind: PropertyKind::Condition,
+            quantified,
+            formula,
+            trigger: None,
+            severity: Severity::default(),
+            catastrophic: false,
+            message: None,
+            doc: SmolStr::default(),
+            requirement: None,
+            cites: Vec::new(),
+            owner: None,
+            span: *expect.span,
+            formula_span: *expr.span,
+        });
+        property
     }
 
     /// `expect risk == safe at 2`: a property of its own, `F[2,2]` of the condition, or of the last step.
@@ -268,24 +339,7 @@ impl<'a> Checker<'a> {
                 formulas.add(Formula::Unary(Unary::Eventually, None, both))
             }
         };
-        let property = PropertyId::new(self.spec.properties.len());
-        self.spec.properties.push(Property {
-            name: self.snippet(*expr.span),
-            id: None,
-            kind: PropertyKind::Condition,
-            quantified: None,
-            formula,
-            trigger: None,
-            severity: Severity::default(),
-            catastrophic: false,
-            message: None,
-            doc: SmolStr::default(),
-            requirement: None,
-            cites: Vec::new(),
-            owner: None,
-            span: *expect.span,
-            formula_span: *expr.span,
-        });
+        let property = self.tested(expect, None, formula);
         Some(Expect {
             property,
             verdict: SmolStr::new_static("satisfied"),

@@ -56,6 +56,7 @@ impl<'a> Checker<'a> {
 
     fn named_type(&mut self, scope: &Scope<'a>, name: &ast::Name) -> Type {
         if let Some(item) = self.names.get(scope.module, Space::Type, &name.text) {
+            self.used.insert(item);
             return self.declared_type(item);
         }
         let mut diagnostic =
@@ -75,7 +76,6 @@ impl<'a> Checker<'a> {
         if let Some(known) = self.types.get(&item_ref) {
             return known.clone();
         }
-        self.used.insert(item_ref);
         let made = match &self.names.item(item_ref).kind {
             ast::ItemKind::Enum(def) => {
                 for (idx, value) in def.values.iter().enumerate() {

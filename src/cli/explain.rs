@@ -126,6 +126,7 @@ fn comparison(
         spec,
         first.formula,
         second.formula,
+        &lint::occurrences(spec, first),
         traces.into(),
         &Limits::default(),
     )

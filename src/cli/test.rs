@@ -1,15 +1,22 @@
 //! `guard test`: runs the `test` blocks of specs.
 
+use std::io::Read;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use smol_str::SmolStr;
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::Output;
-use super::spec;
+use super::{jobs, spec};
 use crate::audit::test_record;
 use crate::eval::Program;
+use crate::hir::{Spec, Test};
+use crate::input::open;
+use crate::mutate::{self, Recording};
 use crate::report::tests::{self, Outcome as Run, TestReport};
+use crate::source::{FileId, SourceMap};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -22,6 +29,18 @@ pub(super) struct Args {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Change properties in small ways and show which changes no test notices
+    #[arg(long)]
+    mutants: bool,
+    /// Recorded traces that may notice them as well
+    #[arg(long, value_name = "TRACE", requires = "mutants")]
+    traces: Vec<String>,
+    /// Mutants of one property that are judged
+    #[arg(long, value_name = "N", requires = "mutants", default_value_t = 200)]
+    max_mutants: usize,
+    /// Threads that judge mutants; the report does not depend on it
+    #[arg(long, short, value_name = "N", requires = "mutants")]
+    jobs: Option<usize>,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -37,6 +56,9 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    if args.mutants {
+        return mutants(&args);
+    }
     let mut reports: Vec<TestReport> = Vec::new();
     let (mut wrong, mut left) = (None, 0);
     for file in &args.files {
@@ -100,4 +122,92 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Holds
     }))
+}
+
+/// `--mutants`: the tests are tested.
+fn mutants(args: &Args) -> Result<Outcome, Failure> {
+    if args.format == Format::Junit {
+        return Err(Failure::Usage(
+            "mutants are reported as `human` or `json`".to_owned(),
+        ));
+    }
+    jobs::limit(args.jobs)?;
+    let recordings = recordings(&args.traces)?;
+    let limits = mutate::Limits {
+        mutants: args.max_mutants,
+        eval: args.limits.eval(),
+        ..mutate::Limits::default()
+    };
+    let mut output = Output::open(None)?;
+    let paint = output.paint;
+    let (mut wrong, mut survivors) = (None, 0);
+    for file in &args.files {
+        let (mut spec, checked) = match spec::usable(file) {
+            Ok(usable) => usable,
+            Err(failure) => {
+                failure.tell();
+                wrong = Some(Outcome::WrongSpec);
+                continue;
+            }
+        };
+        if let Some(part) = &args.filter {
+            spec.tests.retain(|test| test.name.contains(part.as_str()));
+        }
+        if let Some(failing) = failing(&spec, &checked.sources, args)? {
+            complain(&format!(
+                "`{}`: the test \"{failing}\" does not pass; mutants are judged by tests that do",
+                file.display()
+            ));
+            wrong = Some(Outcome::Violated);
+            continue;
+        }
+        let report = mutate::run(&spec, &checked.sources, &recordings, &limits);
+        survivors += report.survivors();
+        let name = checked.sources.get(FileId(0)).name();
+        match args.format {
+            Format::Json => mutate::json(&mut output, name, &spec, &report)?,
+            _ => mutate::human(&mut output, paint, name, &spec, &report)?,
+        }
+    }
+    output.close()?;
+    Ok(wrong.unwrap_or(if survivors > 0 {
+        Outcome::Violated
+    } else {
+        Outcome::Holds
+    }))
+}
+
+/// The name of a test that does not pass.
+fn failing(spec: &Spec, sources: &SourceMap, args: &Args) -> Result<Option<SmolStr>, Failure> {
+    let program = Program::compile(spec, &args.limits.eval())
+        .map_err(|error| Failure::Usage(explain(&error)))?;
+    let fails = |test: &&Test| {
+        let judged = program.judge(test_record(test, sources));
+        let report = tests::compare(spec, sources, test, judged.as_ref(), Duration::ZERO);
+        report.outcome != Run::Pass
+    };
+    Ok(spec.tests.iter().find(fails).map(|test| test.name.clone()))
+}
+
+fn recordings(traces: &[String]) -> Result<Vec<Recording>, Failure> {
+    let mut recordings = Vec::new();
+    for trace in traces {
+        let sources =
+            open::sources(trace, None).map_err(|error| Failure::Usage(error.to_string()))?;
+        for source in sources {
+            let mut text = Vec::new();
+            let unread = |error: std::io::Error| {
+                Failure::Usage(format!("cannot read `{}`: {error}", source.name.path))
+            };
+            source
+                .open()
+                .and_then(|mut from| from.read_to_end(&mut text))
+                .map_err(unread)?;
+            recordings.push(Recording {
+                name: source.name.path.to_string(),
+                text,
+            });
+        }
+    }
+    Ok(recordings)
 }

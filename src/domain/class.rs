@@ -90,8 +90,9 @@ pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
             classes.extend(known.into_iter().map(Class::Value));
         }
         Type::Json => {
-            let mut values: Vec<Value> = vec![Value::Bool(true), Value::Bool(false)];
-            values.extend(known.filter(|value| !matches!(value, Value::Bool(_) | Value::Null)));
+            let mut values: Vec<Value> = known
+                .filter(|value| !matches!(value, Value::Bool(_)))
+                .collect();
             if asked.ordered() {
                 let numbers: Vec<Option<Value>> = values
                     .iter()
@@ -102,8 +103,10 @@ pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
                 let ends = [vec![None], numbers, vec![None]].concat();
                 classes.extend(gaps(&ends, false));
             }
-            classes.extend(values.into_iter().map(Class::Value));
+            // A text before a Boolean: that is what most terms hold, if anything.
             classes.push(Class::Other);
+            values.extend([true, false].map(Value::Bool));
+            classes.extend(values.into_iter().map(Class::Value));
         }
         Type::String if asked.ordered() => {
             let known: Vec<Value> = known.collect();

@@ -133,7 +133,8 @@ impl Search<'_> {
         ask: impl Fn(&str) -> Option<bool>,
     ) -> Result<bool, Missing> {
         let answer = match self.known(text)? {
-            Known::Value(Value::Null) => Some(false),
+            // Of what is no text it is not known, and so not true either.
+            Known::Value(Value::Null | Value::Bool(_) | Value::Number(_)) => Some(false),
             Known::Value(Value::String(text)) => ask(&text),
             _ => None,
         };

@@ -16,13 +16,16 @@
 
 mod class;
 mod eval;
+mod model;
 mod question;
 mod reach;
 mod search;
+mod text;
 
 use crate::hir::Spec;
 use crate::ids::ExprId;
 
+pub use model::{Event, Given, event};
 pub use reach::Reachable;
 
 /// What searches may still cost, in visits of expressions. Shared by all searches that are given it.
@@ -63,5 +66,5 @@ pub fn possible(
     tracks: Option<&Reachable>,
     work: &mut Work,
 ) -> Option<bool> {
-    search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).possible(goals)
+    search::Search::new(spec, goals.iter().map(|(expr, _)| *expr), tracks, work).find(goals)
 }

@@ -93,8 +93,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether some assignment reaches the goals; none where the work does not suffice.
-    pub(super) fn possible(&mut self, goals: &[Goal]) -> Option<bool> {
+    /// Whether some assignment reaches the goals; none where the work does not suffice. One that is found is kept.
+    pub(super) fn find(&mut self, goals: &[Goal]) -> Option<bool> {
         self.exists(goals, DEPTH).ok()
     }
 
@@ -120,26 +120,20 @@ impl<'a> Search<'a> {
             Missing::Atom(id) => {
                 for truth in [true, false] {
                     self.atoms.insert(id, truth);
-                    let found = self.exists(goals, depth);
-                    self.atoms.remove(&id);
-                    if found? {
+                    if self.exists(goals, depth)? {
                         return Ok(true);
                     }
+                    self.atoms.remove(&id);
                 }
                 Ok(false)
             }
             Missing::Term(id) => {
                 for class in self.classes_of(id) {
                     self.assigned.insert(id, class);
-                    let found = if self.tracks_allow() {
-                        self.exists(goals, depth)
-                    } else {
-                        Ok(false)
-                    };
-                    self.assigned.remove(&id);
-                    if found? {
+                    if self.tracks_allow() && self.exists(goals, depth)? {
                         return Ok(true);
                     }
+                    self.assigned.remove(&id);
                 }
                 Ok(false)
             }

@@ -49,7 +49,7 @@ pub use system::{StateVar, System};
 ///
 /// INVARIANT (sound): made by `check` only, and only without errors; every id is in range, every expression has the
 /// type that its place asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Spec {
     /// The fields that are read.
     pub signature: Signature,

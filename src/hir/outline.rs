@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::ids::{ExprId, FormulaId};
+use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::source::{FileId, Span};
 
 /// Places of the text of a spec, for findings about parts of it. Nothing here has a meaning of its own.
@@ -17,6 +17,8 @@ pub struct Outline {
     pub conditions: Vec<Condition>,
     /// Every `cases`.
     pub cases: Vec<Cases>,
+    /// Properties that tests make of templates, with the name of the template.
+    pub instances: Vec<(PropertyId, SmolStr)>,
     /// Every part of a formula, by the place where it is written.
     pub formulas: Vec<(FormulaId, Span)>,
 }

@@ -21,8 +21,9 @@
 mod alone;
 mod conditions;
 mod limits;
-mod requirement;
+mod occurrence;
 mod relation;
+mod requirement;
 mod shape;
 mod subject;
 mod theory;
@@ -34,6 +35,7 @@ use crate::hir::Spec;
 use crate::source::Span;
 
 pub use limits::Limits;
+pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, Relation, Semantics, compare};
 use subject::Subjects;
 

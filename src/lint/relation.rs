@@ -6,7 +6,7 @@ use crate::automata::{
 };
 use crate::domain::Work;
 use crate::hir::Spec;
-use crate::ids;
+use crate::ids::{self, LetterId};
 use crate::translate::{Timed, atom, translate};
 
 /// Which traces are spoken of.
@@ -70,6 +70,8 @@ impl Relation {
 const ROUNDS: usize = 64;
 
 /// Compares two formulas of a spec. Letters may have any values together that some event gives, as far as that is decided.
+/// Where there is a choice, the trace that tells them apart is one in which a letter of `shown` is true at some step: the
+/// instances of quantified properties exist there.
 ///
 /// # Errors
 /// A limit, or bounds in time about which a clock would have to decide; the text says which.
@@ -77,6 +79,7 @@ pub fn compare(
     spec: &Spec,
     first: ids::FormulaId,
     second: ids::FormulaId,
+    shown: &[LetterId],
     semantics: Semantics,
     limits: &automata::Limits,
 ) -> Result<Comparison, String> {
@@ -86,7 +89,16 @@ pub fn compare(
         semantics,
         limits,
         work: Work::new(2_000_000, 50_000),
+        shown: None,
     };
+    if !shown.is_empty() {
+        let letters: Vec<FormulaId> = shown
+            .iter()
+            .map(|letter| asking.formulas.atom(atom(*letter)))
+            .collect();
+        let any = asking.formulas.any(letters);
+        asking.shown = Some(asking.formulas.eventually(Interval::ALL, any));
+    }
     let mut timed = Timed::default();
     let formula = |id, formulas: &mut Formulas, timed: &mut Timed| {
         let translated = translate(&spec.formulas, id, atom, formulas);
@@ -140,6 +152,8 @@ struct Asking<'a> {
     semantics: Semantics,
     limits: &'a automata::Limits,
     work: Work,
+    /// What is wished of a trace.
+    shown: Option<FormulaId>,
 }
 
 impl Asking<'_> {
@@ -153,6 +167,12 @@ impl Asking<'_> {
         let not = self.formulas.not(over);
         let parts = [known, of, not];
         let all = self.formulas.all(parts);
+        if let Some(shown) = self.shown {
+            let wished = self.formulas.and(all, shown);
+            if let Some(trace) = self.trace(wished)? {
+                return Ok(Some(trace));
+            }
+        }
         self.trace(all)
     }
 

@@ -4,12 +4,13 @@
 //! joint dead end. Of quantified properties, those about one value at a time are taken at one value.
 
 use super::limits::Budget;
+use super::occurrence::requires;
 use super::subject::{Subject, Subjects};
 use super::theory;
 use crate::automata::{Dfa, Word};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
-use crate::hir::{Expr, Quantified, Spec};
+use crate::hir::{Quantified, Spec};
 use crate::ids::LetterId;
 
 /// Conflicts of more than two properties that are told of one group.
@@ -321,19 +322,6 @@ fn occurs(subjects: &Subjects<'_>, members: &[usize], word: &Word) -> bool {
             })
         })
     })
-}
-
-/// Whether a condition can only be true where something equals the variable.
-fn requires(spec: &Spec, expr: crate::ids::ExprId, var: usize) -> bool {
-    let is_var = |id| spec.exprs.get(id) == &Expr::Var(var);
-    match spec.exprs.get(expr) {
-        Expr::And(a, b) => requires(spec, *a, var) || requires(spec, *b, var),
-        Expr::Or(a, b) => requires(spec, *a, var) && requires(spec, *b, var),
-        Expr::Compare(crate::hir::Compare::Eq, a, b) => is_var(*a) || is_var(*b),
-        Expr::In(x, _) => is_var(*x),
-        Expr::Contains(_, x) => is_var(*x),
-        _ => false,
-    }
 }
 
 fn names(subjects: &[&Subject<'_>]) -> String {

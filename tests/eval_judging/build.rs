@@ -7,7 +7,7 @@ use guard_lang::eval::{Limits, Program, TraceSource, TraceState};
 use guard_lang::hir::*;
 use guard_lang::ids::*;
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::signature::{Absent, Field, FieldSource, Path, Signature, TimeUnit};
+use guard_lang::signature::{Absent, Field, FieldSource, Path, TimeUnit};
 use guard_lang::source::Span;
 use guard_lang::types::{EnumType, Type};
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
@@ -24,23 +24,7 @@ pub(crate) fn span() -> Span {
 impl Build {
     pub(crate) fn new() -> Build {
         Build {
-            spec: Spec {
-                signature: Signature::default(),
-                enums: Vec::new(),
-                exprs: Exprs::default(),
-                formulas: Formulas::default(),
-                filter: Filter::default(),
-                tracks: Vec::new(),
-                properties: Vec::new(),
-                tests: Vec::new(),
-                branchings: guard_lang::hir::Branchings::default(),
-                claims: Vec::new(),
-                abstractions: Vec::new(),
-                models: Vec::new(),
-                outline: guard_lang::hir::Outline::default(),
-                enforces: Vec::new(),
-                outcomes: Vec::new(),
-            },
+            spec: Spec::default(),
         }
     }
 

@@ -11,12 +11,12 @@ pub(crate) mod ltl;
 use std::sync::Arc;
 
 use guard_lang::hir::{
-    Compare, Expr, Exprs, Filter, Formula, Formulas, Letter, Property, PropertyKind, Quantified,
-    QuantifiedVar, Severity, Spec, Track,
+    Compare, Expr, Formula, Letter, Property, PropertyKind, Quantified, QuantifiedVar, Severity,
+    Spec, Track,
 };
 use guard_lang::ids::{ExprId, FormulaId, PropertyId, TrackId};
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::signature::{Absent, Field, FieldSource, Path, Signature, TimeUnit};
+use guard_lang::signature::{Absent, Field, FieldSource, Path, TimeUnit};
 use guard_lang::source::Span;
 use guard_lang::types::{EnumType, Type};
 use guard_lang::value::{Cell, EnumValue, Instant, Object, Value};
@@ -29,25 +29,7 @@ pub(crate) struct SpecBuilder {
 impl SpecBuilder {
     pub(crate) fn new() -> SpecBuilder {
         SpecBuilder {
-            spec: Spec {
-                signature: Signature::default(),
-                enums: Vec::new(),
-                exprs: Exprs::default(),
-                formulas: Formulas::default(),
-                filter: Filter::default(),
-                tracks: Vec::new(),
-                properties: Vec::new(),
-                tests: Vec::new(),
-                state_vars: Vec::new(),
-                systems: Vec::new(),
-                branchings: guard_lang::hir::Branchings::default(),
-                claims: Vec::new(),
-                abstractions: Vec::new(),
-                models: Vec::new(),
-                outline: guard_lang::hir::Outline::default(),
-                enforces: Vec::new(),
-                outcomes: Vec::new(),
-            },
+            spec: Spec::default(),
         }
     }
 

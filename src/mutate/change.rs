@@ -1,0 +1,293 @@
+//! The changes that make mutants.
+
+use crate::hir::{Binary, Bound, Formula, Formulas, Unary, print};
+use crate::ids::{FormulaId, LetterId};
+
+/// A small change at one place of a formula. The same change can be made in every use of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Change {
+    /// The path to the place.
+    path: Vec<usize>,
+    kind: Kind,
+}
+
+/// What is done at the place.
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    /// The node is replaced by its operand.
+    Only(usize),
+    /// A negation is put before it.
+    Negate,
+    /// Its operands change places.
+    Swap,
+    /// Another operator with one operand.
+    Unary(Unary),
+    /// Another operator with two operands.
+    Binary(Binary),
+    /// A connective for another.
+    Connective(Connective),
+    /// The ends of a bound in steps are moved.
+    Move(i64, i64),
+    /// The bound is left out.
+    Unbound,
+    /// Two letters of the whole formula change places.
+    Exchange(usize, usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Connective {
+    And,
+    Or,
+    Implies,
+    Iff,
+}
+
+/// Places of one formula that are changed.
+const PLACES: usize = 200;
+/// Letters of one formula that change places with one another.
+const EXCHANGED: usize = 5;
+
+/// All changes of a formula, in the order of its text.
+pub(super) fn changes(formulas: &Formulas, root: FormulaId) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut todo = vec![(root, Vec::new())];
+    let mut places = 0;
+    while let Some((part, path)) = todo.pop() {
+        places += 1;
+        if places > PLACES {
+            break;
+        }
+        changes.extend(kinds(formulas, part).into_iter().map(|kind| Change {
+            path: path.clone(),
+            kind,
+        }));
+        let operands = formulas.operands(part).into_iter().enumerate().rev();
+        todo.extend(operands.map(|(place, part)| (part, [path.as_slice(), &[place]].concat())));
+    }
+    let n_letters = formulas.letters_of(root).len().min(EXCHANGED);
+    for a in 0..n_letters {
+        for b in a + 1..n_letters {
+            changes.push(Change {
+                path: Vec::new(),
+                kind: Kind::Exchange(a, b),
+            });
+        }
+    }
+    changes
+}
+
+fn kinds(formulas: &Formulas, part: FormulaId) -> Vec<Kind> {
+    use Connective::{And, Iff, Implies, Or};
+    let connectives = |kinds: &[Connective]| kinds.iter().copied().map(Kind::Connective).collect();
+    match formulas.get(part) {
+        Formula::True | Formula::False => vec![Kind::Negate],
+        Formula::Letter(_) | Formula::Last => vec![Kind::Negate],
+        Formula::Not(_) => vec![Kind::Only(0)],
+        Formula::And(..) => [
+            vec![Kind::Only(0), Kind::Only(1)],
+            connectives(&[Or, Implies]),
+        ]
+        .concat(),
+        Formula::Or(..) => [vec![Kind::Only(0), Kind::Only(1)], connectives(&[And])].concat(),
+        Formula::Implies(..) => {
+            let other: Vec<Kind> = connectives(&[And, Or, Iff]);
+            [vec![Kind::Swap, Kind::Only(1)], other].concat()
+        }
+        Formula::Iff(..) => connectives(&[Implies, And]),
+        Formula::Unary(op, bound, _) => {
+            let mut kinds = bounds(*bound);
+            kinds.extend(
+                others_of_unary(*op, bound.is_some())
+                    .iter()
+                    .map(|op| Kind::Unary(*op)),
+            );
+            kinds.push(Kind::Only(0));
+            kinds
+        }
+        Formula::Binary(op, bound, ..) => {
+            let mut kinds = bounds(*bound);
+            kinds.extend(others_of_binary(*op).iter().map(|op| Kind::Binary(*op)));
+            kinds.extend([Kind::Swap, Kind::Only(1)]);
+            kinds
+        }
+    }
+}
+
+/// Each end of a bound one step off, and no bound.
+fn bounds(bound: Option<Bound>) -> Vec<Kind> {
+    match bound {
+        Some(Bound::Steps(..)) => vec![
+            Kind::Move(-1, 0),
+            Kind::Move(1, 0),
+            Kind::Move(0, -1),
+            Kind::Move(0, 1),
+            Kind::Unbound,
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// Strong for weak, some for all, past for future, the next step for any. Only some operators take a bound.
+fn others_of_unary(op: Unary, bounded: bool) -> &'static [Unary] {
+    match (op, bounded) {
+        (Unary::Next, _) => &[Unary::WeakNext, Unary::Previously, Unary::Eventually],
+        (Unary::WeakNext, _) => &[Unary::Next, Unary::WeakPreviously],
+        (Unary::Eventually, false) => &[Unary::Always, Unary::Once, Unary::Next],
+        (Unary::Eventually, true) => &[Unary::Always, Unary::Once],
+        (Unary::Always, false) => &[Unary::Eventually, Unary::Historically],
+        (Unary::Always, true) => &[Unary::Eventually, Unary::Historically],
+        (Unary::Previously, _) => &[Unary::WeakPreviously, Unary::Next, Unary::Once],
+        (Unary::WeakPreviously, _) => &[Unary::Previously, Unary::WeakNext],
+        (Unary::Once, false) => &[Unary::Historically, Unary::Eventually, Unary::Previously],
+        (Unary::Once, true) => &[Unary::Historically, Unary::Eventually],
+        (Unary::Historically, _) => &[Unary::Once, Unary::Always],
+    }
+}
+
+fn others_of_binary(op: Binary) -> &'static [Binary] {
+    match op {
+        Binary::Until => &[Binary::Unless, Binary::Since, Binary::Release],
+        Binary::Unless => &[Binary::Until, Binary::BackTo, Binary::Release],
+        Binary::Release => &[Binary::StrongRelease, Binary::Unless],
+        Binary::StrongRelease => &[Binary::Release, Binary::Until],
+        Binary::Since => &[Binary::BackTo, Binary::Until],
+        Binary::BackTo => &[Binary::Since, Binary::Unless],
+    }
+}
+
+impl Change {
+    /// The formula with the change made; none where there is nothing to change in this way.
+    pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
+        if let Kind::Exchange(a, b) = self.kind {
+            let letters = formulas.letters_of(root);
+            return Some(exchanged(
+                formulas,
+                root,
+                *letters.get(a)?,
+                *letters.get(b)?,
+            ));
+        }
+        let part = self.part(formulas, root)?;
+        let changed = self.changed(formulas, part)?;
+        Some(formulas.with_part(root, &self.path, changed))
+    }
+
+    /// What was changed into what.
+    pub(super) fn text(&self, formulas: &mut Formulas, root: FormulaId) -> String {
+        if let Kind::Exchange(a, b) = self.kind {
+            let letters = formulas.letters_of(root);
+            let text = |place: usize| {
+                letters
+                    .get(place)
+                    .map_or("", |letter| formulas.letter(*letter).text.as_str())
+            };
+            return format!("`{}` and `{}` change places", text(a), text(b));
+        }
+        let part = self.part(formulas, root).unwrap_or(root);
+        let changed = self.changed(formulas, part).unwrap_or(part);
+        let (new, old) = shortened(
+            &print::formula(formulas, changed),
+            &print::formula(formulas, part),
+        );
+        format!("`{new}` for `{old}`")
+    }
+
+    fn part(&self, formulas: &Formulas, root: FormulaId) -> Option<FormulaId> {
+        self.path.iter().try_fold(root, |part, place| {
+            formulas.operands(part).get(*place).copied()
+        })
+    }
+
+    fn changed(&self, formulas: &mut Formulas, part: FormulaId) -> Option<FormulaId> {
+        let operands = formulas.operands(part);
+        let node = formulas.get(part).clone();
+        let changed = match (&self.kind, node, operands.as_slice()) {
+            (Kind::Only(place), _, operands) => return operands.get(*place).copied(),
+            (Kind::Negate, ..) => Formula::Not(part),
+            (Kind::Swap, Formula::Implies(..), [a, b]) => Formula::Implies(*b, *a),
+            (Kind::Swap, Formula::Binary(op, bound, ..), [a, b]) => {
+                Formula::Binary(op, bound, *b, *a)
+            }
+            (Kind::Unary(op), Formula::Unary(_, bound, _), [a]) => {
+                let takes_bound = !matches!(
+                    op,
+                    Unary::Next | Unary::WeakNext | Unary::Previously | Unary::WeakPreviously
+                );
+                Formula::Unary(*op, bound.filter(|_| takes_bound), *a)
+            }
+            (Kind::Binary(op), Formula::Binary(_, bound, ..), [a, b]) => {
+                let bound = bound.filter(|_| *op == Binary::Until);
+                Formula::Binary(*op, bound, *a, *b)
+            }
+            (Kind::Connective(connective), _, [a, b]) => match connective {
+                Connective::And => Formula::And(*a, *b),
+                Connective::Or => Formula::Or(*a, *b),
+                Connective::Implies => Formula::Implies(*a, *b),
+                Connective::Iff => Formula::Iff(*a, *b),
+            },
+            (Kind::Move(low, high), Formula::Unary(op, Some(bound), _), [a]) => {
+                Formula::Unary(op, Some(moved(bound, *low, *high)?), *a)
+            }
+            (Kind::Move(low, high), Formula::Binary(op, Some(bound), ..), [a, b]) => {
+                Formula::Binary(op, Some(moved(bound, *low, *high)?), *a, *b)
+            }
+            (Kind::Unbound, Formula::Unary(op, Some(_), _), [a]) => Formula::Unary(op, None, *a),
+            (Kind::Unbound, Formula::Binary(op, Some(_), ..), [a, b]) => {
+                Formula::Binary(op, None, *a, *b)
+            }
+            _ => return None,
+        };
+        Some(formulas.add(changed))
+    }
+}
+
+/// Texts of more columns than this are shortened.
+const COLUMNS: usize = 40;
+
+/// Two texts without the words that they end with alike, where they are long.
+fn shortened(new: &str, old: &str) -> (String, String) {
+    if new.len().max(old.len()) <= COLUMNS {
+        return (new.to_owned(), old.to_owned());
+    }
+    let (mut a, mut b): (Vec<&str>, Vec<&str>) =
+        (new.split(' ').collect(), old.split(' ').collect());
+    let mut cut = false;
+    while a.len() > 1 && b.len() > 1 && a.last() == b.last() {
+        a.pop();
+        b.pop();
+        cut = true;
+    }
+    let dots = if cut { " …" } else { "" };
+    (
+        format!("{}{dots}", a.join(" ")),
+        format!("{}{dots}", b.join(" ")),
+    )
+}
+
+/// A bound with its ends moved, where that is one.
+fn moved(bound: Bound, low: i64, high: i64) -> Option<Bound> {
+    let Bound::Steps(from, to) = bound else {
+        return None;
+    };
+    let from = u32::try_from(i64::from(from) + low).ok()?;
+    let to = u32::try_from(i64::from(to) + high).ok()?;
+    (from <= to).then_some(Bound::Steps(from, to))
+}
+
+/// The formula with two letters in one another's place.
+fn exchanged(formulas: &mut Formulas, part: FormulaId, a: LetterId, b: LetterId) -> FormulaId {
+    if let Formula::Letter(letter) = formulas.get(part) {
+        let other = match *letter {
+            letter if letter == a => b,
+            letter if letter == b => a,
+            letter => letter,
+        };
+        return formulas.add(Formula::Letter(other));
+    }
+    let operands: Vec<FormulaId> = formulas
+        .operands(part)
+        .into_iter()
+        .map(|operand| exchanged(formulas, operand, a, b))
+        .collect();
+    formulas.with_operands(part, &operands)
+}

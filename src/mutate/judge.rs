@@ -1,0 +1,184 @@
+//! Whether tests and recorded traces notice a mutant.
+
+use smol_str::{SmolStr, format_smolstr};
+
+use super::{Limits, Recording};
+use crate::audit::{judge_text, test_record};
+use crate::eval::Program;
+use crate::hir::{Expect, Formulas, Spec, Test};
+use crate::ids::{FormulaId, PropertyId};
+use crate::source::SourceMap;
+use crate::verdict::{TraceReport, Verdict};
+
+/// What judges the mutants of some properties.
+pub(super) struct Judged<'a> {
+    pub(super) spec: &'a Spec,
+    sources: &'a SourceMap,
+    recordings: &'a [Recording],
+    properties: &'a [PropertyId],
+    /// The formulas of the spec and of the mutants.
+    formulas: &'a Formulas,
+    limits: &'a Limits,
+}
+
+/// A verdict with the step at which it became final.
+pub(super) type Outcome = (Verdict, Option<u32>);
+
+/// Mutants that are judged in one pass over the traces.
+const TOGETHER: usize = 64;
+
+impl<'a> Judged<'a> {
+    pub(super) fn new(
+        spec: &'a Spec,
+        sources: &'a SourceMap,
+        recordings: &'a [Recording],
+        properties: &'a [PropertyId],
+        formulas: &'a Formulas,
+        limits: &'a Limits,
+    ) -> Judged<'a> {
+        Judged {
+            spec,
+            sources,
+            recordings,
+            properties,
+            formulas,
+            limits,
+        }
+    }
+
+    /// What notices each mutant; a mutant is a formula for each of the properties.
+    pub(super) fn killed(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
+        let mut killed = Vec::with_capacity(mutants.len());
+        for chunk in mutants.chunks(TOGETHER) {
+            killed.extend(self.killed_together(chunk)?);
+        }
+        Ok(killed)
+    }
+
+    fn killed_together(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
+        let mut formulas: Vec<(PropertyId, FormulaId)> = Vec::new();
+        for property in self.properties {
+            formulas.push((*property, self.spec.property(*property).formula));
+        }
+        for mutant in mutants {
+            formulas.extend(self.properties.iter().copied().zip(mutant.iter().copied()));
+        }
+        let spec = self.spec_of(&formulas);
+        let program = self.program(&spec)?;
+        let width = self.properties.len();
+        let mut killed: Vec<Option<SmolStr>> = vec![None; mutants.len()];
+        for test in &self.spec.tests {
+            let expects: Vec<(usize, &Expect)> = test
+                .expects
+                .iter()
+                .filter_map(|expect| {
+                    let place = self.properties.iter().position(|p| *p == expect.property)?;
+                    Some((place, expect))
+                })
+                .collect();
+            if expects.is_empty() {
+                continue;
+            }
+            let Some(judged) = program.judge(test_record(test, self.sources)) else {
+                continue;
+            };
+            for (mutant, killed) in killed.iter_mut().enumerate() {
+                let noticed = expects.iter().any(|(place, expect)| {
+                    !meets(
+                        &judged,
+                        PropertyId::new(width * (mutant + 1) + place),
+                        expect,
+                    )
+                });
+                if noticed && killed.is_none() {
+                    *killed = Some(test.name.clone());
+                }
+            }
+        }
+        for recording in self.recordings {
+            let found = judge_text(&spec, &recording.name, &recording.text);
+            for judged in found.map_err(|error| error.to_string())?.reports {
+                for (mutant, killed) in killed.iter_mut().enumerate() {
+                    let noticed = (0..width).any(|place| {
+                        outcome(&judged, PropertyId::new(place))
+                            != outcome(&judged, PropertyId::new(width * (mutant + 1) + place))
+                    });
+                    if noticed && killed.is_none() {
+                        *killed = Some(judged.trace.clone());
+                    }
+                }
+            }
+        }
+        Ok(killed)
+    }
+
+    /// The spec with nothing but these formulas, each as the property it is or is a mutant of.
+    fn spec_of(&self, formulas: &[(PropertyId, FormulaId)]) -> Spec {
+        let mut spec = self.spec.clone();
+        spec.formulas = self.formulas.clone();
+        spec.tests = Vec::new();
+        spec.properties = formulas
+            .iter()
+            .enumerate()
+            .map(|(idx, (property, formula))| {
+                let mut property = self.spec.property(*property).clone();
+                property.name = format_smolstr!("{}~{idx}", property.name);
+                property.formula = *formula;
+                property.trigger = None;
+                property.message = None;
+                property
+            })
+            .collect();
+        spec
+    }
+
+    fn program(&self, spec: &Spec) -> Result<Program, String> {
+        Program::compile(spec, &self.limits.eval).map_err(|error| error.to_string())
+    }
+
+    /// What the original and a mutant of the first property come to on a trace.
+    pub(super) fn outcomes(
+        &self,
+        test: &Test,
+        property: PropertyId,
+        mutant: FormulaId,
+    ) -> Option<(Outcome, Outcome)> {
+        let original = self.spec.property(property).formula;
+        let spec = self.spec_of(&[(property, original), (property, mutant)]);
+        let program = self.program(&spec).ok()?;
+        let judged = program.judge(test_record(test, self.sources))?;
+        Some((
+            outcome(&judged, PropertyId::new(0)),
+            outcome(&judged, PropertyId::new(1)),
+        ))
+    }
+}
+
+/// The gravest verdict of a property over its instances, with the first step at which one became final.
+fn outcome(judged: &TraceReport, property: PropertyId) -> Outcome {
+    let all = judged
+        .verdicts
+        .iter()
+        .filter(|found| found.property == property);
+    let rank = |verdict: Verdict| match verdict {
+        Verdict::Violated => 0,
+        Verdict::Unknown => 1,
+        Verdict::PresumablyViolated => 2,
+        Verdict::PresumablySatisfied => 3,
+        Verdict::Satisfied => 4,
+    };
+    all.map(|found| (found.verdict, found.at))
+        .min_by_key(|(verdict, at)| (rank(*verdict), *at))
+        .unwrap_or((Verdict::Satisfied, None))
+}
+
+/// Whether a verdict is as a test expects; of several violated instances any may be meant.
+fn meets(judged: &TraceReport, property: PropertyId, expect: &Expect) -> bool {
+    let (verdict, _) = outcome(judged, property);
+    let mut same = judged
+        .verdicts
+        .iter()
+        .filter(|found| found.property == property && found.verdict == verdict);
+    expect.verdict == verdict.as_str()
+        && (expect.at.is_none() || same.any(|found| found.at == expect.at))
+}

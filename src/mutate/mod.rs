@@ -1,0 +1,147 @@
+//! Mutants of properties: do the tests of a spec notice when a property says something else?
+//!
+//! Every property is changed in small ways (an operator, a bound, a negation, a conjunct left out). A mutant that holds of
+//! the same traces as the original is no mutant: automata decide that. What is left should be *killed*: some test that
+//! passes with the original fails with the mutant, or some recorded trace is judged otherwise. A mutant that *survives*
+//! comes with a trace that would kill it, as a test to be added.
+//!
+//! Input: a sound [`Spec`] and recorded traces; output: a [`Report`]. Templates that only tests use are mutated as well,
+//! all their uses in the same way at once.
+//!
+//! # Limits
+//! [`Limits`] bounds the mutants of a property and the work on its automata; what is left out is counted.
+//!
+//! # Source
+//! R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection", 1978, for mutation; equivalence is decidable here.
+
+mod change;
+mod example;
+mod judge;
+mod subject;
+mod write;
+
+use rayon::prelude::*;
+use smol_str::SmolStr;
+
+use crate::automata;
+use crate::eval;
+use crate::hir::Spec;
+use crate::source::SourceMap;
+
+pub use write::{human, json};
+
+/// The caps of a run.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Mutants of one property that are judged.
+    pub mutants: usize,
+    /// For the automata that decide equivalence, one at a time.
+    pub automata: automata::Limits,
+    /// For judging.
+    pub eval: eval::Limits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            mutants: 200,
+            automata: automata::Limits {
+                states: 4_000,
+                work: 2_000_000,
+                nodes: 400_000,
+                ..automata::Limits::default()
+            },
+            eval: eval::Limits::default(),
+        }
+    }
+}
+
+/// Recorded traces: a file, as the readers of `guard audit` take it.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What stands for the file in what is told.
+    pub name: String,
+    /// Its text, decompressed.
+    pub text: Vec<u8>,
+}
+
+/// What came of all properties, in order of declaration.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// One per property or template.
+    pub subjects: Vec<SubjectReport>,
+}
+
+/// What came of one property or template.
+#[derive(Clone, Debug)]
+pub struct SubjectReport {
+    /// Its name.
+    pub name: SmolStr,
+    /// Whether it is a template, mutated in the uses that tests make of it.
+    pub template: bool,
+    /// Its formula, as a test uses it where it is a template.
+    pub formula: String,
+    /// The tests that expect a verdict on it.
+    pub tests: usize,
+    /// Its mutants.
+    pub mutants: Vec<Mutant>,
+    /// Changes that mean the same.
+    pub equivalent: usize,
+    /// Changes that mean the same as another change.
+    pub duplicate: usize,
+    /// Mutants beyond the limit, and changes of which it is not known what they mean.
+    pub left_out: usize,
+    /// Why it was not mutated.
+    pub error: Option<String>,
+}
+
+/// One mutant.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// What was changed: `O for Y in …`.
+    pub change: String,
+    /// The formula that came of it.
+    pub formula: String,
+    /// What noticed: the name of a test, or of a recorded trace; none where it survives.
+    pub killed_by: Option<SmolStr>,
+    /// A shortest trace on which it and the original differ.
+    pub example: Example,
+}
+
+/// A trace on which a mutant and the original differ.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Its steps, in the names of letters.
+    pub steps: automata::Word,
+    /// Whether the original holds there.
+    pub holds: bool,
+    /// A test that would kill the mutant, as text of the language: it was run. None where no such events were found.
+    pub test: Option<String>,
+}
+
+impl Report {
+    /// How many mutants survive.
+    pub fn survivors(&self) -> usize {
+        let mutants = self.subjects.iter().flat_map(|subject| &subject.mutants);
+        mutants.filter(|mutant| mutant.killed_by.is_none()).count()
+    }
+
+    /// How many mutants there are.
+    pub fn mutants(&self) -> usize {
+        self.subjects
+            .iter()
+            .map(|subject| subject.mutants.len())
+            .sum()
+    }
+}
+
+/// Mutates every property of a spec, and the templates that its tests use, and judges the mutants by its tests and by
+/// recorded traces. Deterministic, whatever the number of threads.
+pub fn run(spec: &Spec, sources: &SourceMap, recordings: &[Recording], limits: &Limits) -> Report {
+    let subjects = subject::subjects(spec);
+    let subjects = subjects
+        .par_iter()
+        .map(|subject| subject::run(spec, sources, recordings, subject, limits))
+        .collect();
+    Report { subjects }
+}

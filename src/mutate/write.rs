@@ -1,0 +1,182 @@
+//! Reports of mutants as text and JSON Lines.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::{Mutant, Report, SubjectReport};
+use crate::hir::Spec;
+use crate::report::Paint;
+use crate::report::automaton::word_json;
+use crate::translate::Steps;
+
+/// Survivors of one property that are shown to people.
+const SHOWN: usize = 10;
+
+/// Text for people: per property how many mutants were killed, and the survivors, each with a test that would kill it.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn human(
+    out: &mut impl Write,
+    paint: Paint,
+    file: &str,
+    spec: &Spec,
+    report: &Report,
+) -> io::Result<()> {
+    writeln!(out, "{}", paint.name(file))?;
+    if report.subjects.is_empty() {
+        writeln!(
+            out,
+            "  nothing to mutate: no property, and no template that a test uses"
+        )?;
+    }
+    for subject in &report.subjects {
+        of_subject(out, paint, spec, subject)?;
+    }
+    let (all, survivors) = (report.mutants(), report.survivors());
+    let line = format!("{} of {all} mutants killed", all - survivors);
+    if survivors == 0 {
+        writeln!(out, "{}", paint.good(&line))
+    } else {
+        writeln!(
+            out,
+            "{line}, {}",
+            paint.bad(&format!("{survivors} survive"))
+        )
+    }
+}
+
+fn of_subject(
+    out: &mut impl Write,
+    paint: Paint,
+    spec: &Spec,
+    subject: &SubjectReport,
+) -> io::Result<()> {
+    let kind = if subject.template { "template " } else { "" };
+    let head = format!("{kind}{}", subject.name);
+    if let Some(error) = &subject.error {
+        return writeln!(
+            out,
+            "  {}  {}",
+            paint.name(&head),
+            paint.open(&format!("not mutated: {error}"))
+        );
+    }
+    let survivors: Vec<&Mutant> = subject
+        .mutants
+        .iter()
+        .filter(|mutant| mutant.killed_by.is_none())
+        .collect();
+    let killed = subject.mutants.len() - survivors.len();
+    let mut notes = vec![format!(
+        "{} mean the same",
+        subject.equivalent + subject.duplicate
+    )];
+    if subject.left_out > 0 {
+        notes.push(format!("{} left out", subject.left_out));
+    }
+    if subject.tests == 0 {
+        notes.push("no test expects a verdict on it".to_owned());
+    }
+    let score = format!("{killed} of {} killed", subject.mutants.len());
+    let score = if survivors.is_empty() {
+        paint.good(&score)
+    } else {
+        paint.bad(&score)
+    };
+    writeln!(
+        out,
+        "  {}  {score}  {}",
+        paint.name(&head),
+        paint.quiet(&format!("({})", notes.join("; ")))
+    )?;
+    for mutant in survivors.iter().take(SHOWN) {
+        writeln!(out)?;
+        writeln!(out, "    {} {}", paint.open("survives:"), mutant.change)?;
+        writeln!(out, "      {}", mutant.formula)?;
+        match &mutant.example.test {
+            Some(test) => {
+                for line in test.lines() {
+                    writeln!(out, "      {line}")?;
+                }
+            }
+            None => {
+                let which = if mutant.example.holds {
+                    "holds"
+                } else {
+                    "fails"
+                };
+                let steps = Steps::new(&spec.formulas, &mutant.example.steps);
+                writeln!(
+                    out,
+                    "      the original {which}, and the mutant does not, on"
+                )?;
+                for line in steps.lines() {
+                    writeln!(out, "        {line}")?;
+                }
+            }
+        }
+    }
+    if survivors.len() > SHOWN {
+        writeln!(out)?;
+        writeln!(
+            out,
+            "    … and {} more (`--format json` shows all)",
+            survivors.len() - SHOWN
+        )?;
+    }
+    if !survivors.is_empty() {
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A line per mutant, then one per property.
+///
+/// # Errors
+/// Where `out` cannot be written.
+pub fn json(out: &mut impl Write, file: &str, spec: &Spec, report: &Report) -> io::Result<()> {
+    for subject in &report.subjects {
+        for mutant in &subject.mutants {
+            let line = json!({
+                "v": 1,
+                "type": "mutant",
+                "file": file,
+                "property": subject.name,
+                "change": mutant.change,
+                "formula": mutant.formula,
+                "status": if mutant.killed_by.is_some() { "killed" } else { "survived" },
+                "killed_by": mutant.killed_by,
+                "trace": word_json(spec, &mutant.example.steps),
+                "original": if mutant.example.holds { "satisfied" } else { "violated" },
+                "test": mutant.example.test,
+            });
+            writeln!(out, "{line}")?;
+        }
+        let survived = subject
+            .mutants
+            .iter()
+            .filter(|mutant| mutant.killed_by.is_none())
+            .count();
+        let mutants = subject.mutants.len();
+        let line = json!({
+            "v": 1,
+            "type": "mutation",
+            "file": file,
+            "property": subject.name,
+            "template": subject.template,
+            "formula": subject.formula,
+            "tests": subject.tests,
+            "mutants": mutants,
+            "killed": mutants - survived,
+            "survived": survived,
+            "equivalent": subject.equivalent,
+            "duplicate": subject.duplicate,
+            "left_out": subject.left_out,
+            "error": subject.error,
+        });
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
