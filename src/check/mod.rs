@@ -30,6 +30,7 @@ mod model;
 mod name;
 mod names;
 mod operators;
+mod pledge;
 mod property;
 mod quantified;
 mod scope;

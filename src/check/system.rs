@@ -1,4 +1,4 @@
-//! Systems and components: their variables, initial states, labels, rewards and pledges; and compositions.
+//! Systems and components: their variables, initial states, labels and rewards; and compositions.
 //!
 //! The variables of all systems are known before any body is elaborated, since components read one another. In a body, and
 //! in what is said of a system, its variables and labels are bound like local names: they come before fields of the event.
@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::branching::Place;
 use super::names::{ItemRef, Names, Space};
+use super::pledge::within;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::system::{Domain, DomainKind, Label, Pledge, Reward, SystemKind};
+use crate::hir::system::{Domain, DomainKind, Label, Reward, SystemKind};
 use crate::hir::{ClaimFormula, Expr, StateVar, System, reads, system};
-use crate::ids::{ExprId, FormulaId, StateVarId, SystemId};
+use crate::ids::{ExprId, StateVarId, SystemId};
 use crate::source::Span;
 use crate::syntax::ast::{self, SystemMemberKind};
 use crate::types::Type;
@@ -418,6 +418,7 @@ impl<'a> Checker<'a> {
     fn body(&mut self, item_ref: ItemRef, def: &'a ast::System, id: SystemId) {
         let scope = self.system_scope(id, item_ref.module);
         let mut rewards: Vec<(Option<SmolStr>, Span)> = Vec::new();
+        let mut assumed = Vec::new();
         for member in &def.members {
             let span = *member.span;
             match &member.kind {
@@ -456,6 +457,7 @@ impl<'a> Checker<'a> {
                 }
                 SystemMemberKind::Assume(expr) => {
                     if let Some(pledge) = self.pledge(&scope, expr, true) {
+                        assumed.push((pledge.formula, expr));
                         self.spec.systems[id.index()].assumes.push(pledge);
                     }
                 }
@@ -467,6 +469,9 @@ impl<'a> Checker<'a> {
             }
         }
         self.chance_or_choice(id);
+        if item_ref.module == 0 {
+            self.watch(id, &assumed);
+        }
     }
 
     /// A condition on the state.
@@ -527,83 +532,6 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::new(Code::G0353, span, message).label(format!("decides {what}")),
             );
-        }
-    }
-
-    /// An `assume` or `guarantee`.
-    fn pledge(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, assumed: bool) -> Option<Pledge> {
-        let span = *expr.span;
-        if !self.is_temporal(scope, expr) {
-            let condition = self.boolean(scope, expr);
-            if *self.spec.exprs.ty(condition) == Type::Bool {
-                let text = self.snippet(span);
-                self.report(
-                    Diagnostic::new(
-                        Code::G0311,
-                        span,
-                        "a pledge says something about time, and this does not",
-                    )
-                    .label("would be about the initial states only")
-                    .fix(
-                        "say that it always holds",
-                        span,
-                        format!("always ({text})"),
-                    ),
-                );
-            }
-            return None;
-        }
-        let formula = self.at(Place::System, |checker| checker.formula(scope, expr));
-        let of_events = self.letters_of_one_kind(formula, span, assumed)?;
-        Some(Pledge {
-            formula,
-            of_events,
-            text: self.snippet(span),
-            span,
-        })
-    }
-
-    /// Whether the letters of a formula are about events; none, with a report, where that is not allowed or not clear.
-    fn letters_of_one_kind(
-        &mut self,
-        formula: FormulaId,
-        span: Span,
-        events_allowed: bool,
-    ) -> Option<bool> {
-        let mut of_events = None;
-        let mut of_states = None;
-        for letter in self.spec.formulas.letters_of(formula) {
-            let letter = self.spec.letter(letter).clone();
-            if *self.spec.exprs.ty(letter.expr) == Type::Error {
-                return None;
-            }
-            let read = reads::reads(&self.spec, [letter.expr]);
-            if !read.fields.is_empty() || !read.tracks.is_empty() || !read.meta.is_empty() {
-                of_events = Some(letter);
-            } else {
-                let checked = self.of_state(letter.expr, within(letter.span, span), false);
-                if *self.spec.exprs.ty(checked) == Type::Error {
-                    return None;
-                }
-                of_states = Some(letter);
-            }
-        }
-        match (of_events, of_states) {
-            (Some(event), Some(state)) => {
-                self.report(
-                    Diagnostic::new(Code::G0354, span, "this speaks of events and of states")
-                        .label("two worlds in one formula")
-                        .also(event.span, "asked of a recorded event")
-                        .also(state.span, "asked of a state")
-                        .note("write two formulas, or declare a variable for what the event means to the system"),
-                );
-                None
-            }
-            (Some(event), None) if !events_allowed => {
-                self.of_state(event.expr, within(event.span, span), false);
-                None
-            }
-            (events, _) => Some(events.is_some()),
         }
     }
 
@@ -706,13 +634,6 @@ impl<'a> Checker<'a> {
             }
         }
     }
-}
-
-/// Where a letter stands in a formula; equal letters keep the place where they first stood, which may be elsewhere.
-fn within(letter: Span, formula: Span) -> Span {
-    let inside =
-        letter.file == formula.file && formula.start <= letter.start && letter.end <= formula.end;
-    if inside { letter } else { formula }
 }
 
 fn is_state(member: &ast::SystemMember) -> bool {

@@ -112,11 +112,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// What was not proved counts as not holding, except where only trust in events is asked for.
+/// What was not proved counts as not holding; a number that is asked for neither holds nor fails.
 fn holds(verdict: &Verdict) -> bool {
     match verdict.holds {
         Some(holds) => holds,
-        None => verdict.property.is_empty(),
+        None => {
+            verdict.property.is_empty() || (verdict.value.is_some() && verdict.satisfying.is_none())
+        }
     }
 }
 

@@ -55,6 +55,8 @@ pub enum PropertyKind {
     Unsafe,
     /// `requirement`
     Requirement,
+    /// An `assume` of a component that events decide.
+    Assumption,
     /// A condition that a test expects; audits leave it out.
     Condition,
 }

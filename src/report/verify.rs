@@ -25,7 +25,11 @@ pub fn human(
         (Some(true), _) => paint.good("holds"),
         (Some(false), _) => paint.bad("fails"),
         (None, Method::Trusted) => paint.open("not proved"),
-        (None, _) => paint.quiet("explored"),
+        (None, _) => match verdict.value {
+            Some([value, ..]) if verdict.satisfying.is_none() => paint.name(&number(value)),
+            _ if verdict.property.is_empty() => paint.quiet("explored"),
+            _ => paint.open("too near to its threshold to tell"),
+        },
     };
     let name = match verdict.property.as_str() {
         "" => paint.name(&verdict.system),
@@ -46,6 +50,13 @@ pub fn human(
             ""
         };
         writeln!(out, "  proved {on}{step}")?;
+    }
+    if let (Some(_), Some([value, low, high])) = (verdict.holds, verdict.value) {
+        let between = match high - low > 1e-15 {
+            true => format!(", between {} and {}", number(low), number(high)),
+            false => String::new(),
+        };
+        writeln!(out, "  the number is {}{between}", number(value))?;
     }
     for reason in &verdict.refused {
         writeln!(out, "  {} {reason}", paint.open("refused to reason so:"))?;
@@ -90,6 +101,13 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
         paint.name(&verdict.system)
     )?;
     table(out, paint, verdict, run, &[])
+}
+
+fn number(value: f64) -> String {
+    match value.is_infinite() {
+        true => "infinite".to_owned(),
+        false => format!("{value}"),
+    }
 }
 
 fn size(verdict: &Verdict) -> String {
@@ -245,6 +263,15 @@ pub fn json(verdict: &Verdict, all_states: bool, ms: u128) -> Json {
     put("holds", json!(verdict.holds));
     put("states", json!(verdict.states));
     put("transitions", json!(verdict.transitions));
+    if let Some([value, lower, upper]) = verdict.value {
+        let number = |value: f64| match value.is_infinite() {
+            true => json!("inf"),
+            false => json!(value),
+        };
+        put("value", number(value));
+        put("lower", number(lower));
+        put("upper", number(upper));
+    }
     if let (true, Some(states)) = (all_states, &verdict.satisfying) {
         put("sat_states", states.iter().map(state).collect());
     }

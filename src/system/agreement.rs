@@ -710,6 +710,7 @@ fn blank(method: Method, holds: Option<bool>) -> Verdict {
         system: String::new(),
         logic: Logic::Ltl,
         holds,
+        value: None,
         states: 0,
         transitions: 0,
         complete: false,

@@ -12,6 +12,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 use super::code::{Compiler, Fault, Test};
+use super::exact::Exact;
 use super::initial::initial_states;
 use super::layout::Layout;
 use super::program::Wrong;
@@ -279,19 +280,29 @@ impl<'a> Explorer<'a> {
                 });
             }
         }
+        let chances = self.chances(&from)?.map(|(_, chances)| chances);
+        let impossible = |branch: usize| {
+            chances
+                .as_ref()
+                .is_some_and(|chances| chances.get(branch) == Some(&0.0))
+        };
         let mut scratch = std::mem::take(&mut self.scratch);
         let (states, targets) = (&mut self.states, &mut self.targets);
         let (max_states, max_transitions) = (self.limits.states, self.limits.transitions);
         let result = self.program.enabled(&from, |number| {
-            self.program.fire(number, &from, &mut scratch, |_, next| {
-                let (target, _) = states.insert(next);
-                targets.push(target);
-                // Beyond the limits the search ends below.
-                match states.len() > max_states || targets.len() > max_transitions {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            })
+            self.program
+                .fire(number, &from, &mut scratch, |branch, next| {
+                    if impossible(branch) {
+                        return ControlFlow::Continue(());
+                    }
+                    let (target, _) = states.insert(next);
+                    targets.push(target);
+                    // Beyond the limits the search ends below.
+                    match states.len() > max_states || targets.len() > max_transitions {
+                        true => ControlFlow::Break(()),
+                        false => ControlFlow::Continue(()),
+                    }
+                })
         });
         self.scratch = scratch;
         if let Err(wrong) = result {
@@ -316,6 +327,83 @@ impl<'a> Explorer<'a> {
         self.rows.resize(self.states.len(), (NOT_MADE, 0));
         self.rows[state as usize] = (start as u32, (self.targets.len() - start) as u32);
         Ok(())
+    }
+
+    /// In a system with probabilities: the only command that is enabled in a state, and how likely its branches are.
+    fn chances(&self, state: &[u64]) -> Result<Option<(usize, Vec<f64>)>, SystemError> {
+        if !self.program.has_chances {
+            return Ok(None);
+        }
+        let mut enabled = Vec::new();
+        let found = self.program.enabled(state, |number| {
+            enabled.push(number);
+            Ok(())
+        });
+        found.map_err(|wrong| self.error(state, wrong))?;
+        let [number] = enabled.as_slice() else {
+            return Err(SystemError::NotOne {
+                state: show(self.spec, &self.program.layout, state),
+                commands: enabled
+                    .iter()
+                    .map(|number| self.program.commands[*number].to_string())
+                    .collect(),
+            });
+        };
+        let chances = self.program.chances(&self.spec.exprs, *number, state);
+        let chances = chances.map_err(|wrong| self.error(state, wrong))?;
+        Ok(Some((*number, chances)))
+    }
+
+    /// Where a state of a system with probabilities leads, and how likely; the same state may come more than once. Of a
+    /// state that was asked for its successors.
+    ///
+    /// # Errors
+    /// [`SystemError`]
+    pub fn distribution(&self, state: u32) -> Result<Vec<(u32, f64)>, SystemError> {
+        let from = self.states.get(state);
+        let Some((number, chances)) = self.chances(from)? else {
+            return Ok(Vec::new());
+        };
+        let mut row = Vec::new();
+        let mut scratch = Vec::new();
+        let fired = self
+            .program
+            .fire(number, from, &mut scratch, |branch, next| {
+                let chance = chances.get(branch).copied().unwrap_or(0.0);
+                if let Some(target) = self.states.find(next).filter(|_| chance > 0.0) {
+                    row.push((target, chance));
+                }
+                ControlFlow::Continue(())
+            });
+        fired.map_err(|wrong| self.error(from, wrong))?;
+        Ok(row)
+    }
+
+    /// The reward structures of the system.
+    pub fn rewards(&self) -> &[crate::hir::system::Reward] {
+        &self.program.rewards
+    }
+
+    /// What each state earns.
+    ///
+    /// # Errors
+    /// [`SystemError::Fault`]
+    pub fn earned(&self, reward: ExprId) -> Result<Vec<f64>, SystemError> {
+        let mut compiler = Compiler::new(&self.spec.exprs, &self.program.layout);
+        let exact = Exact::new(&mut compiler, reward);
+        let of = |state: u32| {
+            let state = self.states.get(state);
+            let value =
+                exact
+                    .eval(&self.spec.exprs, state)
+                    .map_err(|fault| SystemError::Fault {
+                        what: "a reward has no value".to_owned(),
+                        state: show(self.spec, &self.program.layout, state),
+                        fault,
+                    })?;
+            Ok(num_traits::ToPrimitive::to_f64(&value).unwrap_or(f64::INFINITY))
+        };
+        (0..self.len() as u32).map(of).collect()
     }
 
     fn error(&self, state: &[u64], wrong: Wrong) -> SystemError {
@@ -382,6 +470,24 @@ impl Wrong {
     pub(super) fn told(self, spec: &Spec, program: &Program, state: &[u64]) -> SystemError {
         let shown = show(spec, &program.layout, state);
         match self {
+            Wrong::Chance(command, fault) => SystemError::Fault {
+                what: format!(
+                    "a probability of `{}` has no value",
+                    program.commands[command]
+                ),
+                state: shown,
+                fault,
+            },
+            Wrong::NoProbability(command, value) => SystemError::Chance {
+                command: program.commands[command].to_string(),
+                what: format!("has the probability {value}, which is not between 0 and 1,"),
+                state: shown,
+            },
+            Wrong::Sum(command, sum) => SystemError::Chance {
+                command: program.commands[command].to_string(),
+                what: format!("has probabilities that sum to {sum}, not to 1,"),
+                state: shown,
+            },
             Wrong::Guard(command, fault) => SystemError::Fault {
                 what: format!("the guard of `{}` has no value", program.commands[command]),
                 state: shown,

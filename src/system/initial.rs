@@ -71,7 +71,7 @@ pub(super) fn initial_states(
         max_states,
     };
     let mut state = vec![0; layout.words()];
-    search.from(0, &mut state, spec, layout)?;
+    search.assign(0, &mut state, spec, layout)?;
     if search.found.is_empty() {
         return Err(SystemError::NoInitial);
     }
@@ -80,10 +80,10 @@ pub(super) fn initial_states(
 
 impl Search<'_> {
     /// Gives values to the variables from `at` on.
-    fn from(
+    fn assign(
         &mut self,
         at: usize,
-        state: &mut Vec<u64>,
+        state: &mut [u64],
         spec: &Spec,
         layout: &Layout,
     ) -> Result<(), SystemError> {
@@ -92,7 +92,7 @@ impl Search<'_> {
                 let (limit, space) = (self.max_states, layout.space());
                 return Err(SystemError::States { limit, space });
             }
-            self.found.push(state.clone());
+            self.found.push(state.to_vec());
             return Ok(());
         };
         let listed = self.candidates[at].clone();
@@ -114,7 +114,7 @@ impl Search<'_> {
                 fault,
             })?;
             if fits {
-                self.from(at + 1, state, spec, layout)?;
+                self.assign(at + 1, state, spec, layout)?;
             }
         }
         Ok(())

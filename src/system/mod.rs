@@ -12,7 +12,9 @@
 //! A state in which no command is enabled stays as it is, and is reported as a deadlock.
 
 mod agreement;
+mod chance;
 mod code;
+mod exact;
 mod explore;
 mod initial;
 mod layout;
@@ -86,6 +88,27 @@ pub enum SystemError {
         /// Why.
         fault: Fault,
     },
+    /// In a system with probabilities, a state in which not exactly one command is enabled.
+    #[error(
+        "in a system with probabilities exactly one command is enabled in each state, and in the state {state} {}",
+        enabled(.commands)
+    )]
+    NotOne {
+        /// The state.
+        state: String,
+        /// The commands that are enabled.
+        commands: Vec<String>,
+    },
+    /// The probabilities of a command are none in a state.
+    #[error("`{command}` {what} in the state {state}")]
+    Chance {
+        /// The command.
+        command: String,
+        /// What is wrong.
+        what: String,
+        /// The state.
+        state: String,
+    },
     /// A command would give a variable a value that it cannot have.
     #[error(
         "`{command}` sets `{var}` to {value} in the state {state}, and its values are {values}"
@@ -102,6 +125,13 @@ pub enum SystemError {
         /// The state.
         state: String,
     },
+}
+
+fn enabled(commands: &[String]) -> String {
+    match commands {
+        [] => "none is: add one with `=> true`".to_owned(),
+        commands => format!("these are: {}", commands.join(", ")),
+    }
 }
 
 fn valuations(space: &Option<u128>) -> String {

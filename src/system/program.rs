@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use crate::hir::system::{Command, Next, SystemKind, Update};
-use crate::hir::{Spec, system};
+use crate::hir::system::{Command, Next, Reward, SystemKind, Update};
+use crate::hir::{Exprs, Spec, fraction, system};
 use crate::ids::{ExprId, StateVarId, SystemId};
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
 use smol_str::SmolStr;
 
 use super::SystemError;
 use super::code::{Compiler, Fault, Many, Number, Test};
+use super::exact::Exact;
 use super::layout::{Layout, Slot};
 
 /// The most commands that synchronisation may make.
@@ -25,18 +28,24 @@ pub struct Program {
     dispatch: Option<Dispatch>,
     /// What holds in the initial states.
     pub(super) inits: Vec<ExprId>,
+    /// The reward structures.
+    pub(super) rewards: Vec<Reward>,
+    /// Whether commands have probabilities, so that each state has exactly one that is enabled.
+    pub(super) has_chances: bool,
 }
 
 /// One command.
 struct Compiled {
     guard: Vec<Test>,
     branches: Vec<Branch>,
+    /// How likely the branches are, where that is the same in every state.
+    chances: Option<Vec<f64>>,
 }
 
 /// One branch.
 struct Branch {
-    /// Factors: one from each component that takes part.
-    probability: Vec<ExprId>,
+    /// Factors of its probability: one from each component that takes part.
+    chance: Vec<Exact>,
     /// Bits that are cleared and set, by word.
     constant: Vec<(usize, u64, u64)>,
     computed: Vec<(Slot, Number, StateVarId)>,
@@ -59,8 +68,14 @@ struct Dispatch {
 }
 
 /// What goes wrong in a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
+    /// A probability of the command has no value.
+    Chance(usize, Fault),
+    /// A probability of the command is not between 0 and 1.
+    NoProbability(usize, String),
+    /// The probabilities of the command do not sum to 1.
+    Sum(usize, String),
     /// The guard of the command has no value.
     Guard(usize, Fault),
     /// The next value of a variable has none.
@@ -126,6 +141,13 @@ impl Program {
                 .iter()
                 .flat_map(|part| spec.system(*part).inits.clone())
                 .collect(),
+            rewards: parts
+                .iter()
+                .flat_map(|part| spec.system(*part).rewards.clone())
+                .collect(),
+            has_chances: parts
+                .iter()
+                .any(|part| spec.system(*part).is_probabilistic()),
             layout,
             commands: Vec::new(),
             compiled: Vec::new(),
@@ -177,13 +199,18 @@ impl Program {
         if guard.iter().any(|test| matches!(test, Test::Const(false))) {
             return;
         }
-        let branches = joint
+        let branches: Vec<Branch> = joint
             .branches
             .iter()
             .map(|branch| compile_branch(&mut compiler, branch, free))
             .collect();
         self.commands.push(name);
-        self.compiled.push(Compiled { guard, branches });
+        let chances = Self::known_chances(&branches);
+        self.compiled.push(Compiled {
+            guard,
+            branches,
+            chances,
+        });
     }
 
     /// The variable whose value most guards ask for, if that is of use.
@@ -297,9 +324,52 @@ impl Program {
         Ok(())
     }
 
-    /// The probability factors of a branch of a command.
-    pub(super) fn probability(&self, number: usize, branch: usize) -> &[ExprId] {
-        &self.compiled[number].branches[branch].probability
+    /// How likely each branch of a command is in a state.
+    pub(super) fn chances(
+        &self,
+        exprs: &Exprs,
+        number: usize,
+        state: &[u64],
+    ) -> Result<Vec<f64>, Wrong> {
+        let Compiled {
+            branches, chances, ..
+        } = &self.compiled[number];
+        // Constant ones were seen to sum to one when the spec was checked.
+        if let Some(chances) = chances {
+            return Ok(chances.clone());
+        }
+        let mut sum: BigRational = Zero::zero();
+        let mut chances = Vec::with_capacity(branches.len());
+        for branch in branches {
+            let mut chance: BigRational = One::one();
+            for factor in &branch.chance {
+                chance *= factor
+                    .eval(exprs, state)
+                    .map_err(|fault| Wrong::Chance(number, fault))?;
+            }
+            if !fraction::is_probability(&chance) {
+                return Err(Wrong::NoProbability(number, fraction::show(&chance)));
+            }
+            chances.push(chance.to_f64().unwrap_or(0.0));
+            sum += chance;
+        }
+        match fraction::is_one(&sum) {
+            true => Ok(chances),
+            false => Err(Wrong::Sum(number, fraction::show(&sum))),
+        }
+    }
+
+    /// How likely the branches of a command are, where that is the same in every state.
+    fn known_chances(branches: &[Branch]) -> Option<Vec<f64>> {
+        let chance = |branch: &Branch| {
+            let factors: Option<Vec<&BigRational>> =
+                branch.chance.iter().map(Exact::constant).collect();
+            let product = factors?
+                .into_iter()
+                .fold(BigRational::one(), |product, factor| product * factor);
+            product.to_f64()
+        };
+        branches.iter().map(chance).collect()
     }
 }
 
@@ -344,7 +414,7 @@ enum Positions<'a> {
 /// Every combination of the choices, the last one changing fastest.
 fn choose(
     lists: &[(Slot, Positions<'_>)],
-    state: &mut Vec<u64>,
+    state: &mut [u64],
     visit: &mut dyn FnMut(&[u64]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let Some(((slot, positions), rest)) = lists.split_first() else {
@@ -466,7 +536,11 @@ fn compile_branch(
     free: &[StateVarId],
 ) -> Branch {
     let mut made = Branch {
-        probability: branch.probability.clone(),
+        chance: branch
+            .probability
+            .iter()
+            .map(|factor| Exact::new(compiler, *factor))
+            .collect(),
         constant: Vec::new(),
         computed: Vec::new(),
         chosen: Vec::new(),

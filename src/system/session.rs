@@ -12,6 +12,7 @@ use crate::kripke::ltl::CheckError;
 use crate::kripke::{Kripke, Run, evidence, ltl};
 use crate::translate::translate;
 
+use super::chance::decide;
 use super::{Explorer, Limits, Program, SystemError, VerifyError};
 
 /// Systems of up to so many states are explored whole, also where the answer takes less: then their size and their
@@ -41,6 +42,10 @@ pub(super) struct Answer {
     pub(super) bad_prefix: Option<usize>,
     /// The states in which a state formula holds.
     pub(super) satisfying: Option<Vec<u32>>,
+    /// The number that a formula of probability compares or asks for.
+    pub(super) value: Option<[f64; 3]>,
+    /// Whether it holds or fails at all.
+    pub(super) decided: bool,
 }
 
 impl<'a> Session<'a> {
@@ -198,6 +203,8 @@ impl<'a> Session<'a> {
             run: found.counterexample,
             bad_prefix: found.bad_prefix,
             satisfying: None,
+            value: None,
+            decided: true,
         })
     }
 
@@ -248,6 +255,37 @@ impl<'a> Session<'a> {
             run,
             bad_prefix: None,
             satisfying,
+            value: None,
+            decided: true,
+        })
+    }
+
+    /// A formula of probability, on the chain that the system is.
+    pub(super) fn chance(&mut self, formula: ExprId) -> Result<Answer, VerifyError> {
+        if !self.assumed.is_empty() || !self.fair.is_empty() {
+            return Err(VerifyError::FairnessOfChance);
+        }
+        if self.kripke.is_none() {
+            self.kripke = Some(self.explorer.kripke()?);
+        }
+        let Some(kripke) = &self.kripke else {
+            return Err(VerifyError::System(SystemError::NoInitial));
+        };
+        let found = decide(
+            self.spec,
+            &self.explorer,
+            kripke.graph(),
+            &self.atoms,
+            formula,
+            kripke.initial(),
+        )?;
+        Ok(Answer {
+            holds: found.holds.unwrap_or(true),
+            run: None,
+            bad_prefix: None,
+            satisfying: found.satisfying,
+            value: found.value,
+            decided: found.holds.is_some(),
         })
     }
 

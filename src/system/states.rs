@@ -29,6 +29,13 @@ impl States {
         &self.data[start..start + self.words]
     }
 
+    /// The number of a state that was met.
+    pub(super) fn find(&self, state: &[u64]) -> Option<u32> {
+        self.table
+            .find(hash(state), |number| self.get(*number) == state)
+            .copied()
+    }
+
     /// The number of a state, and whether it is new.
     #[inline]
     pub(super) fn insert(&mut self, state: &[u64]) -> (u32, bool) {

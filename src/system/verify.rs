@@ -54,18 +54,26 @@ pub enum VerifyError {
     },
     /// Branching time takes only `G F a` as fairness.
     #[error(
-        "formulas of branching time and probability take assumptions of the form `G F a` only, where `a` is a condition on \
+        "formulas of branching time take assumptions of the form `G F a` only, where `a` is a condition on \
          the state; state the property in linear time, or declare a label for `a`"
     )]
     FairnessOfPaths,
+    /// Probabilities leave no run out.
+    #[error(
+        "formulas of probability are about all runs, each as likely as it is: the system can assume nothing"
+    )]
+    FairnessOfChance,
     /// A formula of probability on a system without probabilities.
     #[error(
         "the steps of the system carry no probabilities: write `=> 0.3: … | 0.7: …`, or ask with `A` and `E`"
     )]
     NoProbabilities,
-    /// A formula of probability, which this version cannot decide.
-    #[error("formulas of probability on systems are not built yet")]
-    NotBuilt,
+    /// What the engine for chains cannot take.
+    #[error("formulas of probability take no such part: {0}")]
+    NotForChains(String),
+    /// What is wrong with the system as a chain, or with a formula on it.
+    #[error("{0}")]
+    Chain(String),
 }
 
 /// A value of a variable, as it is told.
@@ -120,7 +128,7 @@ pub enum Method {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// What is asked: the name of a property, or `component.guarantee`.
     pub property: String,
@@ -132,7 +140,9 @@ pub struct Verdict {
     pub logic: Logic,
     /// Whether it holds; none where it is trusted, or where a number is asked for.
     pub holds: Option<bool>,
-    /// The states that were met, and the transitions.
+    /// The number at the root of a formula of probability in the first initial state, with a lower and an upper bound.
+    pub value: Option<[f64; 3]>,
+    /// The states that were met.
     pub states: usize,
     /// The transitions that were met.
     pub transitions: usize,
@@ -263,7 +273,7 @@ impl<'a> Verifier<'a> {
     /// [`VerifyError`]
     pub fn answer(&mut self, question: Question) -> Result<Vec<Verdict>, VerifyError> {
         match question {
-            Question::Claim(claim) => self.claim(claim).map(|verdict| vec![verdict]),
+            Question::Claim(claim) => self.claim(claim),
             Question::Guarantee(system, at) => {
                 let pledge = &self.spec.system(system).guarantees[at];
                 let session = self.session(system)?;
@@ -287,6 +297,8 @@ impl<'a> Verifier<'a> {
                     run: None,
                     bad_prefix: None,
                     satisfying: None,
+                    value: None,
+                    decided: false,
                 };
                 let mut verdict = told(session, answer, Logic::Ctl);
                 verdict.holds = None;
@@ -296,33 +308,38 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn claim(&mut self, id: ClaimId) -> Result<Verdict, VerifyError> {
+    fn claim(&mut self, id: ClaimId) -> Result<Vec<Verdict>, VerifyError> {
         let claim = self.spec.claim(id);
         let Subject::System(system) = claim.on else {
-            return Err(VerifyError::NotBuilt);
+            return Ok(Vec::new());
         };
         let probabilistic = match claim.formula {
             ClaimFormula::Path(_) => false,
             ClaimFormula::State(state) => is_probabilistic(self.spec, state),
         };
         if probabilistic {
-            return Err(match self.has_probabilities(system) {
-                true => VerifyError::NotBuilt,
-                false => VerifyError::NoProbabilities,
-            });
+            if !self.has_probabilities(system) {
+                return Err(VerifyError::NoProbabilities);
+            }
         }
         let session = self.session(system)?;
         session.has_runs()?;
         let answer = match claim.formula {
             ClaimFormula::Path(path) => session.path(path)?,
+            ClaimFormula::State(state) if probabilistic => session.chance(state)?,
             ClaimFormula::State(state) => session.state(state)?,
         };
+        let (value, decided) = (answer.value, answer.decided);
         let mut verdict = told(session, answer, claim.logic);
+        verdict.value = value;
+        if !decided {
+            verdict.holds = None;
+        }
         verdict.property = claim.name.to_string();
         verdict.text = claim.text.to_string();
         verdict.system = self.spec.system(system).name.to_string();
         verdict.trusted = trusted_events(self.spec, system);
-        Ok(verdict)
+        Ok(vec![verdict])
     }
 
     fn has_probabilities(&self, system: SystemId) -> bool {
@@ -425,6 +442,7 @@ pub(super) fn told(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdi
         system: String::new(),
         logic,
         holds: Some(answer.holds),
+        value: None,
         states: explorer.len(),
         transitions: explorer.transitions(),
         complete: explorer.is_complete(),

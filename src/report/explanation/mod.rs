@@ -402,6 +402,7 @@ fn kind(kind: PropertyKind) -> &'static str {
         PropertyKind::Ltl
         | PropertyKind::Unsafe
         | PropertyKind::Requirement
+        | PropertyKind::Assumption
         | PropertyKind::Condition => "ltl",
     }
 }
@@ -412,6 +413,7 @@ fn kind_words(kind: PropertyKind) -> &'static str {
         PropertyKind::Rule => "rule",
         PropertyKind::Unsafe => "unsafe state",
         PropertyKind::Requirement => "requirement",
+        PropertyKind::Assumption => "assumption",
         PropertyKind::Condition => "condition",
     }
 }

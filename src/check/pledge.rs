@@ -1,0 +1,163 @@
+//! What components assume and guarantee: about states, or about events that monitors watch.
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use super::branching::Place;
+use super::scope::Scope;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::system::Pledge;
+use crate::hir::{Property, PropertyKind, Severity, Trigger, reads};
+use crate::ids::{FormulaId, SystemId};
+use crate::source::Span;
+use crate::syntax::ast;
+use crate::types::Type;
+
+impl<'a> Checker<'a> {
+    /// An `assume` or `guarantee`.
+    pub(super) fn pledge(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        assumed: bool,
+    ) -> Option<Pledge> {
+        let span = *expr.span;
+        if !self.is_temporal(scope, expr) {
+            let condition = self.boolean(scope, expr);
+            if *self.spec.exprs.ty(condition) == Type::Bool {
+                let text = self.snippet(span);
+                self.report(
+                    Diagnostic::new(
+                        Code::G0311,
+                        span,
+                        "a pledge says something about time, and this does not",
+                    )
+                    .label("would be about the initial states only")
+                    .fix(
+                        "say that it always holds",
+                        span,
+                        format!("always ({text})"),
+                    ),
+                );
+            }
+            return None;
+        }
+        let formula = self.at(Place::System, |checker| checker.formula(scope, expr));
+        let of_events = self.letters_of_one_kind(formula, span, assumed)?;
+        Some(Pledge {
+            formula,
+            of_events,
+            text: self.snippet(span),
+            span,
+        })
+    }
+
+    /// Whether the letters of a formula are about events; none, with a report, where that is not allowed or not clear.
+    fn letters_of_one_kind(
+        &mut self,
+        formula: FormulaId,
+        span: Span,
+        events_allowed: bool,
+    ) -> Option<bool> {
+        let mut of_events = None;
+        let mut of_states = None;
+        for letter in self.spec.formulas.letters_of(formula) {
+            let letter = self.spec.letter(letter).clone();
+            if *self.spec.exprs.ty(letter.expr) == Type::Error {
+                return None;
+            }
+            let read = reads::reads(&self.spec, [letter.expr]);
+            if !read.fields.is_empty() || !read.tracks.is_empty() || !read.meta.is_empty() {
+                of_events = Some(letter);
+            } else {
+                let checked = self.of_state(letter.expr, within(letter.span, span), false);
+                if *self.spec.exprs.ty(checked) == Type::Error {
+                    return None;
+                }
+                of_states = Some(letter);
+            }
+        }
+        match (of_events, of_states) {
+            (Some(event), Some(state)) => {
+                self.report(
+                    Diagnostic::new(Code::G0354, span, "this speaks of events and of states")
+                        .label("two worlds in one formula")
+                        .also(event.span, "asked of a recorded event")
+                        .also(state.span, "asked of a state")
+                        .note("write two formulas, or declare a variable for what the event means to the system"),
+                );
+                None
+            }
+            (Some(event), None) if !events_allowed => {
+                self.of_state(event.expr, within(event.span, span), false);
+                None
+            }
+            (events, _) => Some(events.is_some()),
+        }
+    }
+
+    /// Makes properties of traces of the assumptions that recorded events can decide: those about events, and those whose
+    /// names all mean a condition on events too. What a proof takes on trust is so watched where the agent runs.
+    pub(super) fn watch(&mut self, id: SystemId, assumed: &[(FormulaId, &'a ast::Expr)]) {
+        let name = self.spec.system(id).name.clone();
+        for (at, (formula, expr)) in assumed.iter().enumerate() {
+            let pledge = &self.spec.system(id).assumes[at];
+            let (of_events, span) = (pledge.of_events, pledge.span);
+            let formula = match of_events {
+                true => Some(*formula),
+                false => self.of_events(expr),
+            };
+            let Some(formula) = formula else { continue };
+            let trigger = self.trigger(formula).map(|expr| Trigger { expr, span });
+            let name = match assumed.len() {
+                1 => smol_str::format_smolstr!("{name}.assume"),
+                _ => smol_str::format_smolstr!("{name}.assume.{}", at + 1),
+            };
+            self.spec.properties.push(Property {
+                name,
+                id: None,
+                kind: PropertyKind::Assumption,
+                quantified: None,
+                formula,
+                trigger,
+                severity: Severity::default(),
+                catastrophic: false,
+                message: None,
+                doc: SmolStr::default(),
+                requirement: None,
+                cites: Vec::new(),
+                owner: None,
+                span,
+                formula_span: span,
+            });
+        }
+    }
+
+    /// A formula about states read as one about events, if it can be: whoever names a condition on events like a label of
+    /// a component means the same thing by both.
+    fn of_events(&mut self, expr: &'a ast::Expr) -> Option<FormulaId> {
+        if self.spec.signature.fields.is_empty() {
+            return None;
+        }
+        let told = self.diagnostics.len();
+        let reported = self.reported.clone();
+        let formula = self.formula(&Scope::module(0), expr);
+        let sound = self.diagnostics.len() == told;
+        self.diagnostics.truncate(told);
+        self.reported = reported;
+        let letters = self.spec.formulas.letters_of(formula);
+        let exprs = letters
+            .into_iter()
+            .map(|letter| self.spec.letter(letter).expr);
+        let read = reads::reads(&self.spec, exprs.collect::<Vec<_>>());
+        let events = !read.fields.is_empty() || !read.tracks.is_empty();
+        (sound && events).then_some(formula)
+    }
+}
+
+/// Where a letter stands in a formula; equal letters keep the place where they first stood, which may be elsewhere.
+pub(super) fn within(letter: Span, formula: Span) -> Span {
+    let inside =
+        letter.file == formula.file && formula.start <= letter.start && letter.end <= formula.end;
+    if inside { letter } else { formula }
+}

@@ -1,0 +1,328 @@
+//! Formulas of probability: the system as a Markov chain, and the formula as the engine for chains reads it.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use crate::graph::Digraph;
+use crate::hir::{
+    Ask, Binary, Bound, Branching, Compare as HirCompare, Expr as HirExpr, Formula, RewardKind,
+    Spec, Unary,
+};
+use crate::ids::{ExprId, FormulaId};
+use crate::markov::check::Root;
+use crate::markov::prism::expr::{
+    Bounds, Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure, Temporal, Until,
+};
+use crate::markov::{
+    Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Place, Rewards, Scope,
+};
+use crate::value::{Number, Value};
+
+use super::{Explorer, VerifyError};
+
+/// What a formula of probability comes to.
+pub(super) struct Chance {
+    /// Whether it holds in all initial states; none where a number is asked for, or too near to its threshold.
+    pub(super) holds: Option<bool>,
+    /// The states in which it holds.
+    pub(super) satisfying: Option<Vec<u32>>,
+    /// The number at the root in the first initial state, with a lower and an upper bound; infinite where there is none.
+    pub(super) value: Option<[f64; 3]>,
+}
+
+/// Decides a state formula on the chain of a system all of whose states are known; `atoms` are its conditions.
+pub(super) fn decide(
+    spec: &Spec,
+    explorer: &Explorer<'_>,
+    graph: &Digraph,
+    atoms: &IndexSet<ExprId, FxBuildHasher>,
+    formula: ExprId,
+    initial: &[u32],
+) -> Result<Chance, VerifyError> {
+    let mut chain = chain(explorer, initial)?;
+    for atom in 0..atoms.len() as u32 {
+        let holds = |state: &u32| {
+            crate::kripke::Structure::holds(explorer, *state, crate::automata::Atom(atom))
+        };
+        let states = graph.set((0..explorer.len() as u32).filter(holds));
+        chain.add_label(&label(atom), states);
+    }
+    let names = rewards(explorer, &mut chain)?;
+    let writer = Writer {
+        spec,
+        atoms,
+        rewards: names,
+    };
+    let written = writer.state(formula)?;
+    let checker = Checker::new(&chain, Scope::default(), Options::default());
+    let Root { answer, numbers } = checker
+        .root(&written)
+        .map_err(|error| VerifyError::Chain(text(&error)))?;
+    let number = |numbers: &crate::markov::Numbers<f64>| {
+        let state = *initial.first()? as usize;
+        if numbers.infinite.contains(state) {
+            return Some([f64::INFINITY; 3]);
+        }
+        let value = numbers.at(state)?;
+        Some([*value.value(), value.lower(), value.upper()])
+    };
+    Ok(match answer {
+        Answer::Truth(truth) => {
+            let each: Vec<Option<bool>> = initial
+                .iter()
+                .map(|state| truth.at(*state as usize))
+                .collect();
+            let holds = match each.contains(&Some(false)) {
+                true => Some(false),
+                false if each.contains(&None) => None,
+                false => Some(true),
+            };
+            Chance {
+                holds,
+                satisfying: Some(truth.must.ones().map(|state| state as u32).collect()),
+                value: numbers.as_ref().and_then(number),
+            }
+        }
+        Answer::Numbers(numbers) => Chance {
+            holds: None,
+            satisfying: None,
+            value: number(&numbers),
+        },
+        Answer::Whole(_) | Answer::Number(_) => Chance {
+            holds: None,
+            satisfying: None,
+            value: None,
+        },
+    })
+}
+
+fn label(atom: u32) -> String {
+    format!("condition {atom}")
+}
+
+fn text(error: &CheckError) -> String {
+    match error {
+        // The place is one in the formula as it was written for the engine, which nobody sees.
+        CheckError::Text(error) => error.message.clone(),
+        error => error.to_string(),
+    }
+}
+
+fn chain(explorer: &Explorer<'_>, initial: &[u32]) -> Result<Chain<f64>, VerifyError> {
+    let mut made = ChainBuilder::with_capacity(explorer.len(), explorer.transitions());
+    for state in 0..explorer.len() as u32 {
+        for (target, probability) in explorer.distribution(state)? {
+            made.transition(target, probability);
+        }
+        made.end_row()
+            .map_err(|error| VerifyError::Chain(error.to_string()))?;
+    }
+    made.finish(initial.iter().copied(), None)
+        .map_err(|error| VerifyError::Chain(error.to_string()))
+}
+
+/// Adds the reward structures of the system, and one of 1 per step where none is without a name; their names, in order.
+fn rewards(
+    explorer: &Explorer<'_>,
+    chain: &mut Chain<f64>,
+) -> Result<Vec<Option<smol_str::SmolStr>>, VerifyError> {
+    let mut names = Vec::new();
+    let mut add = |name: Option<smol_str::SmolStr>, state: Vec<f64>, chain: &mut Chain<f64>| {
+        let rewards = Rewards {
+            name: name.as_ref().map(ToString::to_string).unwrap_or_default(),
+            state,
+            step: Vec::new(),
+        };
+        names.push(name);
+        chain
+            .add_rewards(rewards)
+            .map_err(|error| VerifyError::Chain(error.to_string()))
+    };
+    let mut plain = false;
+    for reward in explorer.rewards() {
+        let earned = explorer.earned(reward.expr)?;
+        plain |= reward.name.is_none();
+        add(reward.name.clone(), earned, chain)?;
+    }
+    if !plain {
+        add(None, vec![1.0; explorer.len()], chain)?;
+    }
+    Ok(names)
+}
+
+/// Writes formulas of the core as the engine reads them.
+struct Writer<'a> {
+    spec: &'a Spec,
+    atoms: &'a IndexSet<ExprId, FxBuildHasher>,
+    rewards: Vec<Option<smol_str::SmolStr>>,
+}
+
+fn expr(kind: Kind) -> Expr {
+    Expr {
+        kind,
+        place: Place::default(),
+    }
+}
+
+fn not(a: Expr) -> Expr {
+    expr(Kind::Not(Box::new(a)))
+}
+
+fn binary(op: Op, a: Expr, b: Expr) -> Expr {
+    expr(Kind::Binary(op, Box::new(a), Box::new(b)))
+}
+
+fn number(number: &Number) -> Expr {
+    expr(match number {
+        Number::Int(int) => match i64::try_from(*int) {
+            Ok(int) => Kind::Int(int),
+            Err(_) => Kind::Real(format!("{int}.0")),
+        },
+        number => Kind::Real(number.to_string()),
+    })
+}
+
+impl Writer<'_> {
+    fn state(&self, id: ExprId) -> Result<Expr, VerifyError> {
+        if let Some(atom) = self.atoms.get_index_of(&id) {
+            return Ok(expr(Kind::Label(label(atom as u32))));
+        }
+        Ok(match self.spec.exprs.get(id) {
+            HirExpr::Const(Value::Bool(value)) => expr(Kind::Bool(*value)),
+            HirExpr::Not(a) => not(self.state(*a)?),
+            HirExpr::And(a, b) => binary(Op::And, self.state(*a)?, self.state(*b)?),
+            HirExpr::Or(a, b) => binary(Op::Or, self.state(*a)?, self.state(*b)?),
+            HirExpr::Implies(a, b) => binary(Op::Implies, self.state(*a)?, self.state(*b)?),
+            HirExpr::Iff(a, b) => binary(Op::Iff, self.state(*a)?, self.state(*b)?),
+            HirExpr::Branching(of) => self.branching(self.spec.branchings.get(*of))?,
+            _ => return Err(VerifyError::NotForChains("this condition".to_owned())),
+        })
+    }
+
+    fn branching(&self, branching: &Branching) -> Result<Expr, VerifyError> {
+        Ok(expr(match branching {
+            Branching::Path { all, path } => {
+                let quantifier = if *all {
+                    Quantifier::All
+                } else {
+                    Quantifier::Exists
+                };
+                Kind::Paths(quantifier, Box::new(self.path(*path)?))
+            }
+            Branching::Probability { ask, path, given } => {
+                let given = match given {
+                    Some(given) => Some(Box::new(self.path(*given)?)),
+                    None => None,
+                };
+                Kind::Probability(compare(ask), Box::new(self.path(*path)?), given)
+            }
+            Branching::Steady { ask, state } => {
+                Kind::Steady(compare(ask), Box::new(self.state(*state)?))
+            }
+            Branching::Reward { name, ask, kind } => {
+                let place = self.rewards.iter().position(|known| known == name);
+                let Some(place) = place else {
+                    let name = name.as_deref().unwrap_or_default();
+                    return Err(VerifyError::Chain(format!(
+                        "the system declares no reward `{name}`"
+                    )));
+                };
+                let measure = match kind {
+                    RewardKind::Reach(state) => Measure::Reach(self.state(*state)?),
+                    RewardKind::Cumulative(None) => Measure::Total,
+                    RewardKind::Cumulative(Some(steps)) => {
+                        Measure::Cumulative(whole(*steps), false)
+                    }
+                    RewardKind::Instant(step) => Measure::Instantaneous(whole(*step)),
+                    RewardKind::Steady => Measure::Steady,
+                };
+                // Structures are counted from 1.
+                let structure = Structure::Index(place as i64 + 1);
+                Kind::Reward(Some(structure), compare(ask), Box::new(measure))
+            }
+        }))
+    }
+
+    fn path(&self, id: FormulaId) -> Result<Expr, VerifyError> {
+        let formulas = &self.spec.formulas;
+        Ok(match formulas.get(id) {
+            Formula::True => expr(Kind::Bool(true)),
+            Formula::False | Formula::Last => expr(Kind::Bool(false)),
+            Formula::Letter(letter) => self.state(formulas.letter(*letter).expr)?,
+            Formula::Not(a) => not(self.path(*a)?),
+            Formula::And(a, b) => binary(Op::And, self.path(*a)?, self.path(*b)?),
+            Formula::Or(a, b) => binary(Op::Or, self.path(*a)?, self.path(*b)?),
+            Formula::Implies(a, b) => binary(Op::Implies, self.path(*a)?, self.path(*b)?),
+            Formula::Iff(a, b) => binary(Op::Iff, self.path(*a)?, self.path(*b)?),
+            Formula::Unary(op, bound, a) => {
+                let a = Box::new(self.path(*a)?);
+                expr(match op {
+                    Unary::Next | Unary::WeakNext => Kind::Next(a),
+                    Unary::Eventually => Kind::Unary(Temporal::Finally, bounds(bound)?, a),
+                    Unary::Always => Kind::Unary(Temporal::Globally, bounds(bound)?, a),
+                    Unary::Previously
+                    | Unary::WeakPreviously
+                    | Unary::Once
+                    | Unary::Historically => {
+                        return Err(past());
+                    }
+                })
+            }
+            Formula::Binary(op, bound, a, b) => {
+                let (a, b) = (self.path(*a)?, self.path(*b)?);
+                let until = |op, a, b| {
+                    Ok(expr(Kind::Until(
+                        op,
+                        Box::new(a),
+                        bounds(bound)?,
+                        Box::new(b),
+                    )))
+                };
+                return match op {
+                    Binary::Until => until(Until::Until, a, b),
+                    Binary::Unless => until(Until::Unless, a, b),
+                    Binary::Release => until(Until::Release, a, b),
+                    Binary::StrongRelease => until(Until::Until, b.clone(), binary(Op::And, a, b)),
+                    Binary::Since | Binary::BackTo => Err(past()),
+                };
+            }
+        })
+    }
+}
+
+fn whole(number: u32) -> Expr {
+    expr(Kind::Int(i64::from(number)))
+}
+
+fn bounds(bound: &Option<Bound>) -> Result<Bounds, VerifyError> {
+    let end = |number: u32| Some((Box::new(whole(number)), false));
+    match bound {
+        None => Ok(Bounds::default()),
+        Some(Bound::Steps(lo, hi)) => Ok(Bounds {
+            lower: if *lo == 0 { None } else { end(*lo) },
+            upper: end(*hi),
+        }),
+        Some(Bound::Time(..)) => Err(VerifyError::NotForChains("a bound in time".to_owned())),
+    }
+}
+
+fn compare(ask: &Ask) -> Compare {
+    match ask {
+        Ask::Value => Compare::Value,
+        Ask::Compare(op, threshold) => {
+            let relation = match op {
+                HirCompare::Lt => Relation::Less,
+                HirCompare::Le | HirCompare::Eq => Relation::LessEqual,
+                HirCompare::Gt => Relation::Greater,
+                HirCompare::Ge => Relation::GreaterEqual,
+            };
+            Compare::Bound(relation, Box::new(number(threshold)))
+        }
+    }
+}
+
+fn past() -> VerifyError {
+    VerifyError::NotForChains(
+        "an operator about the past; keep what happened in a variable".to_owned(),
+    )
+}
