@@ -183,7 +183,7 @@ fn obligations_are_told_after_some_steps() {
             (r#"{"k":"idle"}"#, "allow"),
             (
                 r#"{"k":"idle"}"#,
-                "reflect | answered reflect: `answered` owes something: `answered` owes `k == \"answer\"`, within 3 steps, since step 0",
+                "reflect | answered reflect: `answered` owes `k == \"answer\"`, within 3 steps, since step 0",
             ),
             (r#"{"k":"idle"}"#, "allow"),
             (r#"{"k":"idle"}"#, "allow"),

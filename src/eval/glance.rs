@@ -7,7 +7,7 @@ use super::expr::Frame;
 use super::monitor::{Automaton, Config};
 use super::program::Program;
 use super::report::describe;
-use super::run::{Glance, Run};
+use super::run::{Before, Glance, Run};
 use super::text;
 use super::world::Watch;
 use crate::automata::Traces;
@@ -92,15 +92,17 @@ impl Glance<'_> {
                     verdict: Verdict::Unknown,
                 }
             }
-            WatchedCode::Property(property, again) => self.property_sight(property, again),
+            WatchedCode::Property(property, again) => self.property_sight(clause, property, again),
         }
     }
 
-    fn property_sight(&self, property: PropertyId, again: Option<usize>) -> Sight {
+    fn property_sight(&self, clause: usize, property: PropertyId, again: Option<usize>) -> Sight {
         let configs = &self.shop.configs;
-        let before = self.before.map_or(Truth::False, |run| {
-            run.violated(self.program, configs, property.index())
-        });
+        let before = match self.before {
+            None => Truth::False,
+            Some(Before::Run(run)) => run.violated(self.program, configs, property.index()),
+            Some(Before::Violated(violated)) => violated[clause],
+        };
         let after = if self.complete {
             match self.verdict(property) {
                 Verdict::Violated => Truth::True,
@@ -201,7 +203,9 @@ impl Glance<'_> {
 
     /// Whether it was open before this step where the trace is.
     fn earlier(&self, clause: usize, depends: &Depends) -> Option<String> {
-        let run = self.before.unwrap_or(self.run);
+        let Some(Before::Run(run)) = self.before else {
+            return None;
+        };
         let configs = &self.shop.configs;
         let watched = match self.program.clauses.watched[clause] {
             WatchedCode::When(_) => [None, None],
@@ -330,7 +334,9 @@ impl Glance<'_> {
                 .collect(),
             (Watch::Sliced(_), None) => Vec::new(),
         };
+        // What has just been violated is owed no longer.
         at.into_iter()
+            .filter(|(_, config)| configs.violated(&code.automaton, *config) != Truth::True)
             .map(|(values, config)| Owed {
                 property,
                 instance: self.name(property, &values),

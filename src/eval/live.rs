@@ -4,13 +4,14 @@
 //! configurations are kept by what they are, not by a number of the desk, so that a trace can also be written down and
 //! continued by another process.
 
+use super::clause::WatchedCode;
 use super::monitor::{Config, Content};
 use super::program::Program;
-use super::run::{Glance, Run};
+use super::run::{Before, Glance, Run};
 use super::world::{Watch, Workshop};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
-use crate::value::Cell;
+use crate::value::{Cell, Truth};
 use crate::verdict::Verdict;
 
 /// The state of a live trace between events.
@@ -35,6 +36,8 @@ pub(super) struct Kept {
 #[derive(Debug)]
 pub struct Desk {
     shop: Workshop,
+    /// Whether the property of each clause was violated before the step.
+    violated: Vec<Truth>,
 }
 
 impl Live {
@@ -91,7 +94,10 @@ impl Desk {
     pub fn new(program: &Program) -> Desk {
         let mut shop = program.lend_shop();
         shop.scratch.tables = Some(program.lend());
-        Desk { shop }
+        Desk {
+            shop,
+            violated: Vec::new(),
+        }
     }
 
     /// An event that happened. Says whether it is a step; if so, `look` was shown it.
@@ -103,8 +109,19 @@ impl Desk {
         look: impl FnOnce(&mut Glance<'_>),
     ) -> bool {
         self.take_up(live);
-        let before = live.run.clone();
-        let is_step = self.step(program, &mut live.run, &live.meta, step, &before, look);
+        let mut violated = std::mem::take(&mut self.violated);
+        violated.clear();
+        violated.extend(program.clauses.watched.iter().map(|watched| match watched {
+            WatchedCode::Property(property, _) => live.run.violated(
+                program,
+                &self.shop.configs,
+                property.index(),
+            ),
+            WatchedCode::When(_) => Truth::False,
+        }));
+        let before = Before::Violated(&violated);
+        let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);
+        self.violated = violated;
         self.put_down(live);
         is_step
     }
@@ -119,7 +136,8 @@ impl Desk {
     ) -> bool {
         self.take_up(live);
         let mut fork = live.run.clone();
-        self.step(program, &mut fork, &live.meta, step, &live.run, look)
+        let before = Before::Run(&live.run);
+        self.step(program, &mut fork, &live.meta, step, before, look)
     }
 
     fn step(
@@ -128,7 +146,7 @@ impl Desk {
         run: &mut Run,
         meta: &[Cell],
         step: &Step,
-        before: &Run,
+        before: Before<'_>,
         look: impl FnOnce(&mut Glance<'_>),
     ) -> bool {
         let scratch = &mut self.shop.scratch;
@@ -162,7 +180,7 @@ impl Desk {
             cells: &cells,
             meta: &live.meta,
             elsewhere: Vec::new(),
-            before: Some(&live.run),
+            before: Some(Before::Run(&live.run)),
             complete: moment == Moment::End,
         });
     }

@@ -32,10 +32,20 @@ pub struct Glance<'a> {
     pub(super) meta: &'a [Cell],
     /// Conditions of `enforce when`, over the other ways to read the trace.
     pub(super) elsewhere: Vec<Truth>,
-    /// The trace before the step.
-    pub(super) before: Option<&'a Run>,
+    /// The trace before the step; none where nobody asks.
+    pub(super) before: Option<Before<'a>>,
     /// Whether the trace is looked at as if it ended here.
     pub(super) complete: bool,
+}
+
+/// The trace before a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Before<'a> {
+    /// All of it.
+    Run(&'a Run),
+    /// Whether the property of each `enforce` clause was violated: all that is asked of what has happened. A copy of the
+    /// whole would keep instances from being changed in place.
+    Violated(&'a [Truth]),
 }
 
 impl Run {
@@ -57,7 +67,7 @@ impl Run {
         meta: &[Cell],
         shop: &mut Workshop,
         step: &Step,
-        before: Option<&Run>,
+        before: Option<Before<'_>>,
         look: impl FnOnce(&mut Glance<'_>),
     ) -> bool {
         if self.overflow {

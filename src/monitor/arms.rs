@@ -186,6 +186,10 @@ impl One<'_, '_> {
         let message = self.glance.message(self.number, place, &values);
         let message = match (message, &why) {
             (Some(message), _) => message,
+            // What is owed says it all.
+            (None, Some(why)) if matches!(row.trigger, ArmTrigger::PresumablyViolated(_)) => {
+                why.clone()
+            }
             (None, Some(why)) => format!("{}: {why}", said(&name, row.trigger, &instance)),
             (None, None) => said(&name, row.trigger, &instance),
         };
