@@ -7,8 +7,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use guard_lang::automata::{
-    Atom, CompileError, Dfa, Finality, Limits, Machine, Traces, Verdict, compile, compile_raw,
-    eval, eval_empty,
+    Atom, CompileError, Dfa, Finality, LazyDfa, Limits, Machine, PathChecker, Traces, Verdict,
+    compile, compile_raw, eval, eval_empty,
 };
 use support::ltl::{Parsed, parse, parse_one, text};
 
@@ -25,18 +25,23 @@ fn verdict(name: &str) -> Verdict {
 #[test]
 fn finite_traces() {
     let cases = support::suite("finite.jsonl");
-    let mut known: BTreeMap<String, (Parsed, Dfa, Machine)> = BTreeMap::new();
+    let mut known: BTreeMap<String, (Parsed, Dfa, Machine, LazyDfa, PathChecker)> = BTreeMap::new();
     let mut failures = Vec::new();
     let mut late = 0;
     for case in &cases {
         let id = text(case, "id");
         let source = text(case, "formula");
-        let (parsed, dfa, machine) = known.entry(source.to_owned()).or_insert_with(|| {
-            let parsed = parse_one(source);
-            let dfa = compile(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
-            let machine = Machine::new(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
-            (parsed, dfa, machine)
-        });
+        let (parsed, dfa, machine, lazy, checker) =
+            known.entry(source.to_owned()).or_insert_with(|| {
+                let parsed = parse_one(source);
+                let dfa = compile(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
+                let machine =
+                    Machine::new(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
+                let lazy = LazyDfa::new(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
+                let checker =
+                    PathChecker::new(&parsed.formulas, parsed.root, &Limits::default()).unwrap();
+                (parsed, dfa, machine, lazy, checker)
+            });
         let trace: Vec<Vec<u32>> = case["trace"]
             .as_array()
             .unwrap()
@@ -89,6 +94,19 @@ fn finite_traces() {
                 fail(format!("the machine is wrongly final after {k}"));
             }
             late += usize::from(running.finality() != dfa.finality(state));
+        }
+        let found = checker
+            .check(trace.len(), |i, atom| trace[i].contains(&atom.0))
+            .unwrap();
+        if found.is_none() != expected {
+            fail(format!("the path checker finds {found:?}"));
+        }
+        lazy.reset().unwrap();
+        for letter in &trace {
+            lazy.read(|atom| letter.contains(&atom.0)).unwrap();
+        }
+        if lazy.accepting() != expected {
+            fail(format!("the lazy automaton gives {}", lazy.accepting()));
         }
         if dfa.accepting(state) != expected {
             fail(format!("the automaton gives {}", dfa.accepting(state)));

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use guard_lang::automata::{
-    Atom, Dfa, Finality, FormulaId, Formulas, Interval, Limits, Machine, MachineState, StateSet,
-    Traces, Verdict, compile, compile_raw, eval, eval_empty, eval_timed,
+    Atom, CompileError, Dfa, Finality, FormulaId, Formulas, Interval, LazyDfa, Limits, Machine,
+    MachineState, PathChecker, StateSet, Traces, Verdict, compile, compile_raw, eval, eval_empty,
+    eval_timed,
 };
 use proptest::prelude::*;
 
@@ -280,7 +281,15 @@ proptest! {
         prop_assert_eq!(dfa.accepting(dfa.initial()), f.empty());
         dfa_verdict_is_exact(&dfa);
         let mut machine = Machine::new(&formulas, root, &limits()).unwrap();
+        let mut lazy = LazyDfa::new(&formulas, root, &limits()).unwrap();
+        // So little memory that it is forgotten again and again.
+        let mut tight = LazyDfa::new(&formulas, root, &Limits { nodes: 400, ..limits() });
+        let mut checker = PathChecker::new(&formulas, root, &limits()).unwrap();
         for t in &traces {
+            lazy.reset().unwrap();
+            if let Ok(tight) = &mut tight {
+                tight.reset().unwrap();
+            }
             let (mut state, mut running) = (dfa.initial(), machine.initial());
             for i in 0..t.len() {
                 let prefix: Trace = t[..=i].to_vec();
@@ -291,6 +300,36 @@ proptest! {
                 prop_assert_eq!(dfa.accepting(state), expected, "{:?}", prefix);
                 prop_assert_eq!(running.accepting(), expected, "{:?}", prefix);
                 prop_assert!(running.finality() == Finality::Open || running.finality() == dfa.finality(state));
+                lazy.read(holds(t[i].1)).unwrap();
+                prop_assert_eq!(lazy.accepting(), expected, "lazy after {:?}", prefix);
+                let verdict = lazy.verdict();
+                prop_assert!(!verdict.is_final() || verdict == dfa.verdict(state), "lazy says {:?} after {:?}", verdict, prefix);
+                if let Ok(cramped) = &mut tight {
+                    match cramped.read(holds(t[i].1)) {
+                        Ok(()) => prop_assert_eq!(cramped.accepting(), expected, "cramped after {:?}", prefix),
+                        Err(_) => tight = Err(CompileError::Timed),
+                    }
+                }
+                let found = checker.check(i + 1, |k, atom| holds(t[k].1)(atom)).unwrap();
+                prop_assert_eq!(found.is_none(), expected, "the path after {:?}", prefix);
+                if let Some(found) = found {
+                    if let Some(settled) = found.settled {
+                        let mut at = dfa.initial();
+                        for (_, letter) in &t[..=settled] {
+                            at = dfa.step(at, holds(*letter));
+                        }
+                        prop_assert_eq!(dfa.verdict(at), Verdict::Violated);
+                    }
+                    // Whatever else is changed, what it needs is enough.
+                    for other in [0u8, 7] {
+                        let changed = |k: usize, atom: Atom| {
+                            let needed = found.needs.iter().find(|(position, _)| *position == k);
+                            let known = needed.and_then(|(_, letter)| letter.iter().find(|(of, _)| *of == atom));
+                            known.map_or(holds(other)(atom), |(_, value)| *value)
+                        };
+                        prop_assert!(!eval(&formulas, root, i + 1, changed)[0], "{:?} is not enough", found);
+                    }
+                }
             }
         }
     }
@@ -406,6 +445,54 @@ proptest! {
         prop_assert_eq!(f.excess(&enforceable, Traces::All, &small).unwrap(), None);
         if f.class().safety {
             prop_assert_eq!(f.difference(&enforceable, Traces::NonEmpty, &small).unwrap(), None);
+        }
+    }
+}
+
+/// The automaton of `G (s -> F[a,K] t)` against brute force: every word of up to `K + 3` letters, for all bounds up to 4.
+#[test]
+fn bounded_responses_are_those_of_the_definition() {
+    for k in 0..=4u32 {
+        for a in 0..=k {
+            let mut formulas = Formulas::new();
+            let (s, t) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
+            let answer = formulas.eventually(Interval::steps(a, k), t);
+            let step = formulas.implies(s, answer);
+            let rule = formulas.always(Interval::ALL, step);
+            let dfa = compile(&formulas, rule, &limits()).unwrap();
+            let mut lazy = LazyDfa::new(&formulas, rule, &limits()).unwrap();
+            let machine = Machine::new(&formulas, rule, &limits()).unwrap();
+            let len = k as usize + 3;
+            for word in 0..4u32.pow(len as u32) {
+                let letter = |i: usize| (word >> (2 * i) & 3) as u8;
+                let (trigger, met) = (|i: usize| letter(i) & 1 == 1, |i: usize| letter(i) & 2 == 2);
+                let due =
+                    |i: usize, n: usize| (i + a as usize..=i + k as usize).any(|j| j < n && met(j));
+                let mut state = dfa.initial();
+                for i in 0..len {
+                    state = dfa.step(state, holds(letter(i)));
+                }
+                let expected = (0..len).all(|i| !trigger(i) || due(i, len));
+                assert_eq!(dfa.accepting(state), expected, "F[{a},{k}] on {word:b}");
+                // A deadline has passed for good exactly when its window is over.
+                let broken = (0..len).any(|i| trigger(i) && i + (k as usize) < len && !due(i, len));
+                assert_eq!(
+                    dfa.verdict(state) == Verdict::Violated,
+                    broken,
+                    "F[{a},{k}] on {word:b}"
+                );
+                // The other engines take the same steps; every tenth word will do.
+                if word % 10 == 0 {
+                    let (mut machine, mut running) = (machine.clone(), machine.initial());
+                    lazy.reset().unwrap();
+                    for i in 0..len {
+                        machine.step(&mut running, None, holds(letter(i))).unwrap();
+                        lazy.read(holds(letter(i))).unwrap();
+                    }
+                    assert_eq!(running.accepting(), expected);
+                    assert_eq!(lazy.accepting(), expected);
+                }
+            }
         }
     }
 }

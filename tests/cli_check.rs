@@ -5,6 +5,7 @@
 mod cli_common;
 
 use cli_common::{Folder, SPEC};
+use guard_lang::automata::Limits;
 
 #[test]
 fn a_good_spec_is_counted() {
@@ -153,6 +154,27 @@ fn only_forms_that_exist_are_emitted() {
     insta::assert_snapshot!("dot", run.out.split_inclusive("}\n").next().unwrap());
     let run = folder.guard(&["compile", "a.guard", "--automata", "json"]);
     insta::assert_snapshot!("automaton_json", run.out.lines().next().unwrap());
+    let infinite = |format: &str| {
+        let args = [
+            "compile",
+            "a.guard",
+            "--semantics",
+            "infinite",
+            "--automata",
+            format,
+        ];
+        let run = folder.guard(&args);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.out
+    };
+    let hoa = infinite("hoa");
+    let read = guard_lang::automata::omega::hoa::parse_all(&hoa, &Limits::default());
+    assert!(read.is_ok_and(|automata| !automata.is_empty()), "{hoa}");
+    assert!(infinite("dot").starts_with("digraph "));
+    for line in infinite("json").lines() {
+        let automaton: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(automaton["buchi"]["states"].is_array(), "{line}");
+    }
 }
 
 #[test]

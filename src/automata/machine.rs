@@ -97,6 +97,10 @@ impl MachineState {
         Verdict::new(self.finality, self.accepting)
     }
 
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// Number of obligations, a measure of what a step costs.
     pub fn size(&self) -> usize {
         self.parts
@@ -368,7 +372,7 @@ impl Machine {
     }
 }
 
-fn freeze(engine: &Engine, configuration: u32, time: Option<i128>) -> MachineState {
+pub(super) fn freeze(engine: &Engine, configuration: u32, time: Option<i128>) -> MachineState {
     let pairs = engine.pairs(configuration);
     let mut parts: Vec<Part> = pairs
         .iter()
@@ -426,7 +430,7 @@ fn depends_on_time(engine: &Engine, parts: &[Part]) -> bool {
     })
 }
 
-fn thaw(engine: &mut Engine, state: &MachineState) -> Result<u32, LimitError> {
+pub(super) fn thaw(engine: &mut Engine, state: &MachineState) -> Result<u32, LimitError> {
     let mut pairs = Vec::with_capacity(state.parts.len());
     for (registers, clauses) in state.parts.iter() {
         let registers = engine.lists.number(registers);

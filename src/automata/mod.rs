@@ -15,6 +15,8 @@
 //! |---|---|
 //! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
 //! | [`Machine`] | bounds in time; automata beyond the limits |
+//! | [`LazyDfa`] | automata beyond the limits of which traces visit little: the same steps, in bounded memory |
+//! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
 //! | [`eval()`] | the final value of complete traces; the meaning of it all |
 //!
 //! # Meaning
@@ -72,16 +74,20 @@ mod verdict;
 pub mod omega;
 
 // Formulas without automata.
+mod lazy;
 mod machine;
 mod outlook;
+mod path;
 
 pub use analysis::{Class, Letter, Word};
 pub use compile::{compile, compile_counted, compile_raw};
 pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
+pub use lazy::LazyDfa;
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use machine::{Machine, MachineState, StepError};
+pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;
 pub use recurring::Recurring;

@@ -57,10 +57,15 @@ impl Residuals {
 
     /// Whether the trace may stop here: some clause asks for no further position.
     pub(super) fn accepts(&self, residual: u32) -> bool {
-        let weak = |&o: &u32| !self.obligation(o).strong;
         self.residuals[residual as usize]
             .iter()
-            .any(|&clause| self.clauses[clause as usize].iter().all(weak))
+            .any(|&clause| self.clause_accepts(clause))
+    }
+
+    /// Whether a clause asks for no further position.
+    pub(super) fn clause_accepts(&self, clause: u32) -> bool {
+        let weak = |&o: &u32| !self.obligation(o).strong;
+        self.clauses[clause as usize].iter().all(weak)
     }
 
     /// Whether some obligation looks back past the position it is for.

@@ -12,8 +12,8 @@ use super::output::Output;
 use super::spec;
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::PropertyId;
-use crate::report::automaton;
 use crate::report::explanation::Explanation;
+use crate::report::{automaton, buchi};
 use crate::source::FileId;
 use crate::syntax;
 
@@ -31,6 +31,18 @@ pub(super) struct Args {
     /// The form of automata (implies `--emit automata`)
     #[arg(long, value_enum, value_name = "FORMAT")]
     automata: Option<AutomataFormat>,
+    /// Over which traces automata are built
+    #[arg(long, value_enum, default_value_t = Traces::Finite)]
+    semantics: Traces,
+}
+
+/// Which traces an automaton accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Traces {
+    /// Traces that end: a minimal deterministic automaton
+    Finite,
+    /// Traces that never end: a Büchi automaton
+    Infinite,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,7 +119,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             serde_json::to_writer_pretty(&mut output, &artefact).map_err(std::io::Error::from)?;
             writeln!(output)?;
         }
-        Some(Emit::Automata) => automata(&mut output, &spec, args.automata.unwrap_or_default())?,
+        Some(Emit::Automata) => {
+            let format = args.automata.unwrap_or_default();
+            automata(&mut output, &spec, args.semantics, format)?;
+        }
         Some(_) => writeln!(output, "{spec:#?}")?,
     }
     output.close()?;
@@ -134,34 +149,47 @@ fn ast(args: &Args) -> Result<Outcome, Failure> {
     })
 }
 
-fn automata(out: &mut impl Write, spec: &Spec, format: AutomataFormat) -> Result<(), Failure> {
-    for property in spec
-        .properties
-        .iter()
-        .filter(|property| property.kind != PropertyKind::Condition)
-    {
-        match (automaton::build(spec, property.formula), format) {
-            (Ok(dfa), AutomataFormat::Hoa) => {
-                write!(out, "{}", automaton::to_hoa(spec, &property.name, &dfa))?
+fn automata(
+    out: &mut impl Write,
+    spec: &Spec,
+    traces: Traces,
+    format: AutomataFormat,
+) -> Result<(), Failure> {
+    let properties = spec.properties.iter();
+    for property in properties.filter(|property| property.kind != PropertyKind::Condition) {
+        let name = property.name.as_str();
+        let written = match traces {
+            Traces::Finite => automaton::build(spec, property.formula).map(|dfa| match format {
+                AutomataFormat::Hoa => automaton::to_hoa(spec, name, &dfa),
+                AutomataFormat::Dot => automaton::to_dot(spec, name, &dfa),
+                AutomataFormat::Json => line(name, "dfa", automaton::to_json(spec, &dfa)),
+            }),
+            Traces::Infinite => buchi::build(spec, property.formula).map(|found| match format {
+                AutomataFormat::Hoa => buchi::to_hoa(spec, name, &found),
+                AutomataFormat::Dot => buchi::to_dot(spec, name, &found),
+                AutomataFormat::Json => line(name, "buchi", buchi::to_json(spec, &found)),
+            }),
+        };
+        let written = written.unwrap_or_else(|reason| match format {
+            AutomataFormat::Hoa => format!("/* {name}: {reason} */\n"),
+            AutomataFormat::Dot => format!("// {name}: {reason}\n"),
+            AutomataFormat::Json => {
+                let key = match traces {
+                    Traces::Finite => "dfa",
+                    Traces::Infinite => "buchi",
+                };
+                format!(
+                    "{}\n",
+                    json!({"v": 1, "name": name, key: null, "no_automaton": reason})
+                )
             }
-            (Ok(dfa), AutomataFormat::Dot) => {
-                write!(out, "{}", automaton::to_dot(spec, &property.name, &dfa))?
-            }
-            (Ok(dfa), AutomataFormat::Json) => {
-                let line =
-                    json!({"v": 1, "name": property.name, "dfa": automaton::to_json(spec, &dfa)});
-                writeln!(out, "{line}")?;
-            }
-            (Err(reason), AutomataFormat::Json) => {
-                let line =
-                    json!({"v": 1, "name": property.name, "dfa": null, "no_automaton": reason});
-                writeln!(out, "{line}")?;
-            }
-            (Err(reason), AutomataFormat::Hoa) => {
-                writeln!(out, "/* {}: {reason} */", property.name)?
-            }
-            (Err(reason), AutomataFormat::Dot) => writeln!(out, "// {}: {reason}", property.name)?,
-        }
+        });
+        write!(out, "{written}")?;
     }
     Ok(())
+}
+
+/// One automaton as a line of JSON.
+fn line(name: &str, key: &str, automaton: serde_json::Value) -> String {
+    format!("{}\n", json!({"v": 1, "name": name, key: automaton}))
 }

@@ -7,6 +7,7 @@
 //! given, so the same judgement gives the same bytes.
 
 pub mod automaton;
+pub mod buchi;
 pub mod draft;
 pub mod explanation;
 pub mod human;

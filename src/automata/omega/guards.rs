@@ -72,6 +72,12 @@ impl Guards {
         }
     }
 
+    /// The letters in which the atom holds.
+    pub(super) fn literal(&mut self, atom: Atom) -> Guard {
+        let (no, yes) = (Ref::leaf(FALSE), Ref::leaf(TRUE));
+        Guard(self.diagrams.branch(atom.0, no, yes))
+    }
+
     pub(super) fn and(&mut self, a: Guard, b: Guard) -> Result<Guard, LimitError> {
         let made = self
             .diagrams

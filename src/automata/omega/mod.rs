@@ -14,6 +14,7 @@
 //! | [`translate`] and [`Buchi`] | is there a word, or a path of a system, that satisfies the formula: [`Buchi::accepted_word`], [`find_run`] |
 //! | [`deterministic`] and [`Deterministic`] | every word must have one run: products with Markov chains, complement, classes |
 //! | [`class()`] | safety, co-safety, obligation, recurrence, persistence, reactivity |
+//! | [`hoa`] | automata as text that other tools read and write |
 //! | [`eval()`] | the value on one word; the meaning of it all |
 //!
 //! # Products
@@ -95,6 +96,9 @@ mod determinize;
 mod parity;
 mod subsets;
 mod weak;
+
+// As text.
+pub mod hoa;
 
 // Questions.
 mod class;

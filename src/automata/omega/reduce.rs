@@ -192,8 +192,8 @@ fn join_edges(buchi: &mut Buchi) -> Result<(), LimitError> {
     Ok(())
 }
 
-/// Keeps the states that can be reached.
-fn renumber(buchi: &mut Buchi) {
+/// Keeps the states that can be reached, numbered as a breadth-first search meets them.
+pub(super) fn renumber(buchi: &mut Buchi) {
     let mut number: Vec<Option<StateId>> = vec![None; buchi.len()];
     number[buchi.initial.index()] = Some(StateId(0));
     let mut order = vec![buchi.initial];

@@ -326,7 +326,7 @@ impl<'a> Rules<'a> {
     }
 
     /// `G f | F (!f & e)`, where `e` is eventual, speaks of the first place where `f` ends: `f W (!f & e)`.
-    fn first_ends(&mut self, finally: &mut Vec<FormulaId>, rest: &mut Vec<FormulaId>) {
+    fn first_ends(&mut self, finally: &mut Vec<FormulaId>, rest: &mut [FormulaId]) {
         let mut index = 0;
         while index < finally.len() {
             let parts = self.operands(finally[index], true);
