@@ -260,6 +260,9 @@ fn conjunction(subjects: &Subjects<'_>, members: &[usize], budget: &mut Budget) 
     all
 }
 
+/// The prefixes that something can still come of.
+type Part = fn(&Dfa) -> Dfa;
+
 /// A joint dead end.
 struct DeadEnd {
     /// A shortest beginning that leads there.
@@ -285,8 +288,7 @@ fn dead_end(
         return Some(None);
     }
     let all = conjunction(subjects, members, budget)?;
-    let parts: [(bool, fn(&Dfa) -> Dfa); 2] =
-        [(false, Dfa::enforceable_part), (true, Dfa::extendable_part)];
+    let parts: [(bool, Part); 2] = [(false, Dfa::enforceable_part), (true, Dfa::extendable_part)];
     for (may_end, part) in parts {
         let mut dead = part(&all).complement();
         for index in members {
