@@ -123,7 +123,8 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
         {
             let window = match bound {
                 None => String::new(),
-                Some(Bound::Steps(_, high)) => format!("[0,{high}]"),
+                // The step before is one of them already.
+                Some(Bound::Steps(_, high)) => format!("[0,{}]", high.saturating_sub(1)),
                 Some(Bound::Time(_, high)) => format!("[0,{}]", crate::value::Instant(*high)),
             };
             let (used, confirmation) = (operand(formulas, used), operand(formulas, *confirmation));
