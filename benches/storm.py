@@ -33,7 +33,7 @@ MODELS = [
     ("nand", "N=40,K=2", "s=4 & z/N<0.1", 'P=? [ F "goal" ]'),
     ("herman.11", "", "__stable", 'R=? [ F "goal" ]'),
     ("leader_sync.5-4", "", "s1=3&s2=3&s3=3&s4=3&s5=3", 'R{"num_rounds"}=? [ F "goal" ]'),
-    ("oscillators.6-6-0.1-1", "mu=0.1,lambda=1.0", "", 'R{"power_consumption"}=? [ F "synchronised" ]'),
+    ("oscillators.6-6-0.1-1", "mu=0.1,lambda=1.0", "k_1=6 | k_2=6 | k_3=6 | k_4=6 | k_5=6 | k_6=6", 'R{"power_consumption"}=? [ F "goal" ]'),
 ]
 LARGE = [
     ("crowds", "TotalRuns=6,CrowdSize=20", "observe0>1", 'P=? [ F "goal" ]'),
@@ -81,6 +81,11 @@ def guard_ms(path, prop, constants=""):
     return best, value
 
 
+def value_at(result, state):
+    """The value of a state, by the name that this version of stormpy has for it."""
+    return result.at(state) if hasattr(result, "at") else result.get_value(state)
+
+
 def storm_ms(path, prop):
     model = stormpy.build_model_from_drn(path)
     formula = stormpy.parse_properties(prop)[0]
@@ -89,7 +94,7 @@ def storm_ms(path, prop):
         begin = time.perf_counter()
         result = stormpy.model_checking(model, formula)
         best = min(best, (time.perf_counter() - begin) * 1e3)
-        value = result.at(model.initial_states[0])
+        value = value_at(result, model.initial_states[0])
     return best, value, model
 
 
@@ -122,8 +127,6 @@ def main():
             if constants:
                 command += ["--const", constants]
             subprocess.run(command, check=True, capture_output=True)
-            # An unnamed reward structure has a number for a name in DRN.
-            prop_here = prop_here.replace("R=?", 'R{"rewards1"}=?') if name.startswith("herman") else prop_here
             measure(f"{name} {constants}", path, prop_here)
         if "--learned" in sys.argv:
             for states, degree, loop in [(10_000, 5, 0.5), (100_000, 5, 0.5), (1_000_000, 4, 0.5)]:

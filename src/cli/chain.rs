@@ -147,7 +147,10 @@ impl ChainArgs {
     }
 }
 
-type RewardFiles = Vec<(Option<PathBuf>, Option<PathBuf>)>;
+/// A `.srew` and a `.trew` of one reward structure.
+type RewardPair = (Option<PathBuf>, Option<PathBuf>);
+
+type RewardFiles = Vec<RewardPair>;
 
 /// `<stem>.srew`, `<stem>.trew`, `<stem>1.srew`, … as far as they go.
 fn rewards_beside(path: &Path) -> RewardFiles {
@@ -173,7 +176,7 @@ fn rewards_beside(path: &Path) -> RewardFiles {
 
 /// Reward files by their names without the ending, in the order given.
 fn paired(files: &[PathBuf]) -> Result<RewardFiles, Failure> {
-    let mut found: Vec<(PathBuf, (Option<PathBuf>, Option<PathBuf>))> = Vec::new();
+    let mut found: Vec<(PathBuf, RewardPair)> = Vec::new();
     for file in files {
         let stem = file.with_extension("");
         let at = match found.iter().position(|known| known.0 == stem) {

@@ -467,11 +467,14 @@ fn binary<V: Scalar>(op: Op, left: Code<V>, right: Code<V>, place: Place) -> Par
     })
 }
 
+/// The operands of an operator, or code that is not of that operator.
+type Parts<V> = Result<Vec<BoolCode<V>>, BoolCode<V>>;
+
 /// Operands of an operator that may be flattened.
 fn joined<V>(
     left: BoolCode<V>,
     right: BoolCode<V>,
-    parts: fn(BoolCode<V>) -> Result<Vec<BoolCode<V>>, BoolCode<V>>,
+    parts: fn(BoolCode<V>) -> Parts<V>,
 ) -> Vec<BoolCode<V>> {
     let mut all = parts(left).unwrap_or_else(|other| vec![other]);
     match parts(right) {

@@ -456,7 +456,7 @@ impl Parser {
                 self.expect("]")?;
                 Kind::Steady(compare, Box::new(of))
             }
-            "R" | "Rmin" | "Rmax" | "T" | "Tmin" | "Tmax" if name != "T" || !self.is_plain(1) => {
+            "R" | "Rmin" | "Rmax" | "T" | "Tmin" | "Tmax" if name != "T" || self.goes_on(1) => {
                 self.reward()?
             }
             "A" | "E" if *self.ahead(1) == Token::Mark("[") => {
@@ -482,10 +482,10 @@ impl Parser {
         }))
     }
 
-    /// Whether what follows cannot continue an operator, so that the word is a name.
-    fn is_plain(&self, distance: usize) -> bool {
-        !matches!(self.ahead(distance), Token::Mark("{"))
-            && !(*self.ahead(distance) == Token::Mark("=")
+    /// Whether a reward operator may go on here; else the word before is a name.
+    fn goes_on(&self, distance: usize) -> bool {
+        *self.ahead(distance) == Token::Mark("{")
+            || (*self.ahead(distance) == Token::Mark("=")
                 && *self.ahead(distance + 1) == Token::Mark("?"))
     }
 

@@ -28,7 +28,7 @@ struct Sweeps {
 }
 
 /// Components up to this size are iterated to [`FINE`], whatever was asked for: it costs next to nothing.
-const CHEAP: usize = 50_000;
+const CHEAP: usize = 5_000;
 
 /// About the most that doubles give.
 const FINE: f64 = 1e-11;
@@ -97,8 +97,9 @@ pub(super) fn iterate<V: Scalar>(
                 } else {
                     f64::INFINITY
                 };
-                let cost = (more * block.targets.len() as f64 / 8.0).min(accuracy.max_updates);
-                if more > 64.0 && probe.1.is_finite() {
+                // A sparse update costs as much as dozens of steps of a sweep.
+                let cost = (more * block.targets.len() as f64 / 64.0).min(accuracy.max_updates);
+                if more > 256.0 && probe.1.is_finite() {
                     may_eliminate = false;
                     if let Some(solution) = eliminate::eliminate(&block, cost) {
                         return Ok(solution);
@@ -215,7 +216,7 @@ impl Sweeps {
             self.sweep(r, &mut w);
             *done += 1;
             // Checking costs as much as a sweep, so it is not done after each.
-            if (*done - start) % 4 != 0 {
+            if !(*done - start).is_multiple_of(4) {
                 continue;
             }
             let holds = (0..self.len()).all(|state| {
