@@ -29,6 +29,11 @@ pub(super) struct Atoms {
     list: Vec<Atom>,
 }
 
+/// Words that make another verb of a verb.
+const PARTICLES: &[&str] = &[
+    "in", "out", "on", "off", "up", "down", "over", "through", "away",
+];
+
 /// Longest name in words and in characters.
 const WORDS: usize = 4;
 const LENGTH: usize = 32;
@@ -50,6 +55,11 @@ impl Atoms {
         }
         if key.is_empty() {
             return None;
+        }
+        // `checked in` is not `checked out`.
+        let last = tokens.iter().rev().find(|token| token.kind == Kind::Word);
+        if let Some(last) = last.filter(|last| among(PARTICLES, &last.low)) {
+            key.push(last.low.clone());
         }
         // A pronoun stands for what was spoken of: `it is read` is the file that is read.
         if tokens.iter().any(|token| among(PRONOUNS, &token.low)) {

@@ -135,6 +135,8 @@ fn opening(tokens: &[Token], at: usize) -> Option<(Tag, Option<Measure>, bool, u
                     .all(|token| token.tag().is_none());
             (until > 1 && between.len() < 6 && plain).then_some((Tag::From, None, false, at + 1))
         }
+        // `having submitted it, …`
+        None if at == 0 && token.word("having") => Some((Tag::After, None, false, 1)),
         // `behind the supervisor's back`.
         None if token.word("behind") => {
             let back = tokens[at..]

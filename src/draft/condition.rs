@@ -7,7 +7,7 @@ use super::lexicon::words::{AUXILIARIES, DETERMINERS, FREE_OF, NEGATIVE, PRONOUN
 use super::stem::stem;
 use super::timing::Timing;
 use super::token::{Kind, Token};
-use crate::words::formula::{Logic, and, not, or};
+use crate::words::formula::{Logic, and, not, once, or};
 
 /// What clauses become conditions with: the atoms so far and what pronouns stand for.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +136,14 @@ impl Reader {
             let clause = &tokens[at + 1..];
             if clause.iter().any(is_negation) {
                 self.refer(&tokens[..at]);
-                let condition = self.timed(clause, timing)?;
+                let mut condition = self.timed(clause, timing)?;
+                // `that was never sent`: at no step up to now.
+                if clause.iter().any(|token| token.is(Tag::Never))
+                    && let Logic::Not(inner) = &condition
+                    && inner.is_state()
+                {
+                    condition = not(once(None, (**inner).clone()));
+                }
                 let head = self.condition(&tokens[..at])?;
                 return Some((head, vec![condition]));
             }
@@ -214,8 +221,14 @@ pub(super) fn is_negation(token: &Token) -> bool {
 
 /// The parts of a coordination of clauses or events; none where the words joined are but objects or attributes.
 fn parts(tokens: &[Token], tag: Tag) -> Option<Vec<&[Token]>> {
+    // What a relative clause joins is joined within it.
+    let end = tokens
+        .iter()
+        .position(|token| token.is(Tag::Relative))
+        .filter(|at| *at > 0)
+        .unwrap_or(tokens.len());
     let cuts: Vec<usize> = (1..tokens.len().saturating_sub(1))
-        .filter(|at| tokens[*at].is(tag))
+        .filter(|at| *at < end && tokens[*at].is(tag))
         .collect();
     if cuts.is_empty() {
         return None;

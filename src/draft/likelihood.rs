@@ -388,15 +388,15 @@ fn without(
         is_probability(token)
             || token.is(Tag::With)
             || matches!(token.kind, Kind::Comma)
-            || matches!(
-                token.low.as_str(),
-                "in" | "a" | "an" | "the" | "that" | "there" | "is" | "there's" | "for"
-            )
+            || matches!(token.low.as_str(), "in" | "that" | "there" | "is" | "for")
             || token.is(Tag::Probability)
     };
-    let intro = rest
-        .iter()
-        .position(|token| !is_intro(token))
+    let article = |at: usize| {
+        matches!(rest[at].low.as_str(), "a" | "an" | "the")
+            && rest.get(at + 1).is_some_and(is_intro)
+    };
+    let intro = (0..rest.len())
+        .find(|at| !is_intro(&rest[*at]) && !article(*at))
         .unwrap_or(rest.len());
     let mut rest = rest.split_off(intro);
     rest.retain(|token| !token.is(Tag::Probability));

@@ -7,7 +7,7 @@ use super::lexicon::Tag;
 use super::lexicon::vague::Missing;
 use super::lexicon::words::{AGENTS, among, is_answer, is_answering, is_staying};
 use super::main_clause::{
-    Main, count_limit, has_finite_verb, is_active, is_stative, reference_or_nothing,
+    Main, count_limit, has_finite_verb, is_active, is_stative, is_trigger, reference_or_nothing,
     repeated_manoeuvre, stays, without_staying,
 };
 use super::number::{Measure, Unit};
@@ -65,7 +65,9 @@ impl Reader {
         }
         let timing = timing.merged(context.timing);
         // `… is a high-risk action: the step before it must be …`
-        if (timing.previous || timing.next) && context.trigger.is_none() && !self.topic.is_empty() {
+        let answers =
+            timing.previous || timing.next || timing.is_future() && is_trigger(&self.topic);
+        if answers && context.trigger.is_none() && !self.topic.is_empty() {
             let topic = self.topic.clone();
             context.trigger = self.condition(&topic);
         }

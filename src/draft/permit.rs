@@ -213,6 +213,22 @@ impl Reader {
             let mut whole = act;
             whole.extend(tail.iter().cloned());
             pair(self, &whole, member)
+        } else if let Some(at) = main
+            .predicate
+            .iter()
+            .position(|token| matches!(token.low.as_str(), "are" | "is"))
+            && main.subject.iter().take(2).any(|token| token.is(Tag::Only))
+            && main.force == Force::Permit
+        {
+            // `the only tools the agent may use are a and b`
+            let act: Vec<Token> = main
+                .subject
+                .iter()
+                .chain(&main.predicate[..at])
+                .filter(|token| !token.is(Tag::Only))
+                .cloned()
+                .collect();
+            pair(self, &act, &main.predicate[at + 1..])
         } else if let Some(cut) = has(Tag::Only).filter(|_| !conditional) {
             if cut == 0 {
                 // `Only skills in the set may be invoked`

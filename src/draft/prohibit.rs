@@ -2,9 +2,9 @@
 
 use super::atom::{carries, content};
 use super::clause::{Sentence, Sub, trimmed};
-use super::condition::{Reader, positive_of};
+use super::condition::{Reader, is_negation, positive_of};
 use super::lexicon::Tag;
-use super::lexicon::words::among;
+use super::lexicon::words::{DETERMINERS, among};
 use super::main_clause::{
     Force, Main, count_limit, participle, reference_or_nothing, trim_by, without_staying,
 };
@@ -127,6 +127,20 @@ impl Reader {
             .filter(|cut| *cut > 0 && *cut < main.subject.len())
         {
             self.subject_with_relative(main, cut, &mut scene)?;
+        } else if let Some(cut) = words
+            .iter()
+            .position(|token| token.is(Tag::Relative))
+            .filter(|cut| *cut > 0 && main.timing.already && !words[*cut..].iter().any(is_negation))
+        {
+            // `in a transaction that was already committed`: after that.
+            let head = words[..cut]
+                .iter()
+                .rposition(|token| among(DETERMINERS, &token.low))
+                .unwrap_or(cut);
+            let mut event = words[head..cut].to_vec();
+            event.extend(words[cut + 1..].iter().cloned());
+            scene.act = Some(self.condition(&words[..cut]).ok_or(Doubt::NoSituation)?);
+            scene.after = Some(self.condition(&event).ok_or(Doubt::NoSituation)?);
         } else if let Some((cut, _)) = participle(&main.subject) {
             // `A vehicle facing a red light must not enter`
             let condition = self.atom(&main.subject[cut..]).ok_or(Doubt::NoSituation)?;

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use smol_str::SmolStr;
 
 use super::domain::Domain;
+use super::lexicon::Tag;
 use super::number::Unit;
 use super::reading::{Modality, Reading};
 use super::stem::stem;
@@ -55,7 +56,7 @@ pub(super) struct Template {
 }
 
 const MEMORY: &str = "memory store scratchpad cache knowledge recall vector notebook long-term blackboard slot entry \
-     notes recalled retrieval workspace journal kv profile index archive buffer register state";
+     notepad recalled retrieval workspace journal kv profile index archive buffer register state";
 const WRITE: &str = "write store save persist record keep retain put remember memorise memorize update modify commit \
      cache insert change alter edit mutate";
 const READ: &str = "read fetch recall retrieve load lookup access consult use rely query consume dereference get \
@@ -402,7 +403,7 @@ fn vocabulary(tokens: &[Token]) -> HashSet<SmolStr> {
     for token in tokens {
         match token.kind {
             Kind::Name => found.extend(token.low.split(['_', '.', ' ', '-']).map(stem)),
-            Kind::Comma | Kind::Colon | Kind::Stop | Kind::Number(_) => {}
+            Kind::Comma | Kind::Colon | Kind::Stop | Kind::Number(_) | Kind::Mark(Tag::Not, _) => {}
             _ => {
                 found.insert(token.stem.clone());
                 if token.low.contains('-') {

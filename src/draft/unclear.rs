@@ -3,7 +3,7 @@
 use super::atom::content;
 use super::lexicon::Tag;
 use super::lexicon::vague::{Missing, VAGUE};
-use super::lexicon::words::{AGENTS, FUNCTION, among};
+use super::lexicon::words::{AGENTS, FREE_OF, FUNCTION, among};
 use super::number::Unit;
 use super::reading::{Doubt, Modality, Reading};
 use super::token::{Kind, Token};
@@ -136,7 +136,9 @@ fn vague(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
                     !among(&["try", "attempt", "aim", "strive"], phrase) || is_effort(plain, at)
                 }
                 Missing::Deadline => asked && !bounded,
-                Missing::Amount => asked && !counted,
+                Missing::Amount => {
+                    (asked || phrase.starts_with("too ") || *phrase == "enough") && !counted
+                }
                 Missing::Quality => asked && is_said(plain, at, words.len()),
                 Missing::Frequency => asked && !counted,
             };
@@ -202,7 +204,7 @@ fn is_said(plain: &[Token], at: usize, length: usize) -> bool {
             )
     });
     let adverb = plain[at].low.ends_with("ly") || length > 1;
-    let of = after.is_some_and(|next| next.word("of"));
+    let of = after.is_some_and(|next| next.word("of")) && among(FREE_OF, &plain[at].low);
     let copula = at > 0
         && matches!(
             plain[at - 1].low.as_str(),
@@ -275,6 +277,9 @@ fn some_of_them(plain: &[Token]) -> Option<Doubt> {
 /// `All tools must not be used`: none, or not all?
 fn all_not(tokens: &[Token]) -> Option<Doubt> {
     let first = tokens.first()?;
+    if first.is(Tag::Not) && tokens.get(1).is_some_and(|next| next.is(Tag::Every)) {
+        return Some(Doubt::Scope("not all".to_owned()));
+    }
     let all = first.low == "all" || first.low == "every" || first.low == "each";
     if !all || !first.is(Tag::Every) {
         return None;
@@ -350,6 +355,8 @@ fn limit_without_number(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
         || has(&["is", "limited"]) && !has(&["limited", "to"]);
     let within = has(&["within", "the", "limit"])
         || has(&["within", "the", "deadline"])
+        || has(&["the", "time", "limit"])
+        || has(&["allotted", "time"])
         || has(&["in", "time"]);
     (number && limit || capped || within && !low.contains(&"if")).then_some(Doubt::NoNumber)
 }

@@ -47,7 +47,7 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("the said", Filler),
     ("any further", Filler),
     (
-        "further|also|too|therefore|hence|thus|otherwise|however|moreover|furthermore|additionally",
+        "also|too|therefore|hence|thus|otherwise|however|moreover|furthermore|additionally",
         Filler,
     ),
     ("in|addition to? that", Filler),

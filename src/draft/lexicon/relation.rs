@@ -94,7 +94,7 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("in the absence of", Without),
     ("absent|lacking", Without),
     ("without", Without),
-    ("without ever|first|prior|having", Without),
+    ("without ever|first|having", Without),
     ("without the existence of", Without),
     ("with no", Without),
     ("for want|lack of", Without),

@@ -282,6 +282,7 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
         Onwards,
     ),
     ("any longer|more", Onwards),
+    ("further", Onwards),
     ("anymore", Onwards),
     ("at that step or a later one", Eventually),
     ("at the same step or later", Eventually),

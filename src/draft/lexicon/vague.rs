@@ -17,6 +17,20 @@ pub(in crate::draft) enum Missing {
 
 /// Words and phrases that are vague wherever the requirement itself hangs on them.
 pub(in crate::draft) const VAGUE: &[(&str, Missing)] = &[
+    ("mindful", Missing::Quality),
+    ("need-to-know", Missing::Quality),
+    ("gracefully", Missing::Quality),
+    ("prudent", Missing::Quality),
+    ("prudently", Missing::Quality),
+    ("discreet", Missing::Quality),
+    ("discreetly", Missing::Quality),
+    ("mindful", Missing::Quality),
+    ("need-to-know", Missing::Quality),
+    ("gracefully", Missing::Quality),
+    ("prudent", Missing::Quality),
+    ("prudently", Missing::Quality),
+    ("discreet", Missing::Quality),
+    ("discreetly", Missing::Quality),
     ("nice", Missing::Quality),
     ("nicely", Missing::Quality),
     ("kind", Missing::Quality),
