@@ -7,6 +7,7 @@ use std::sync::Arc;
 use guard_lang::hir::{PropertyKind, Severity};
 use guard_lang::ids::PropertyId;
 use guard_lang::problem::{Problem, ProblemKind};
+use guard_lang::report::html::Html;
 use guard_lang::report::human::Human;
 use guard_lang::report::json::Json;
 use guard_lang::report::junit::Junit;
@@ -23,6 +24,8 @@ fn heading(name: &str, line: u32, formula: &str) -> Heading {
         id: None,
         kind: PropertyKind::Ltl,
         severity: Severity::Medium,
+        catastrophic: false,
+        owner: None,
         quantified: false,
         doc: "".into(),
         requirement: None,
@@ -40,6 +43,8 @@ fn headings() -> Headings {
     let approved = Heading {
         id: Some("phi7".into()),
         severity: Severity::Critical,
+        catastrophic: true,
+        owner: Some("security <team>".into()),
         doc: "A risky call needs an approval in the step before.\nSee the handbook.".into(),
         cites: vec!["AgentVerify table A1".into()],
         finality: Finality::Step,
@@ -299,6 +304,19 @@ fn junit() {
     let mut out = Vec::new();
     run(&mut Junit::new(&headings(), &mut out));
     insta::assert_snapshot!(String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn a_page_for_browsers() {
+    let headings = headings();
+    let mut out = Vec::new();
+    run(&mut Html::new(&headings, &mut out, 10));
+    let page = String::from_utf8(out).unwrap();
+    // Nothing is fetched, nothing is run, and every text of the data is escaped.
+    for wrong in ["<script", "http:", "https:", "url(", "security <team>"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+    insta::assert_snapshot!(page.split_once("</style>").unwrap().1.replace("><", ">\n<"));
 }
 
 #[test]

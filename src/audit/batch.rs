@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 
 use super::{Judge, Judged};
 use crate::eval::Wanted;
+use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Unit};
 use crate::problem::{Problem, ProblemKind};
 
@@ -25,7 +26,7 @@ pub(super) struct Batch<'j, J: Judge> {
     /// The file itself is a trace, so its end is the end of the trace.
     file_is_trace: bool,
     /// What is to be judged, with the number of the unit that it is reported at.
-    tasks: Vec<(u64, Task<J::Open>)>,
+    tasks: Vec<(u64, Task<J::Open, J::Report>)>,
     /// Traces that this batch continues: where their events are gathered in `tasks`.
     gathering: Map<usize>,
     /// Open traces that this batch did not touch, in order of their first event.
@@ -47,7 +48,9 @@ struct Running<O> {
     origin: Origin,
 }
 
-enum Task<O> {
+enum Task<O, R> {
+    /// Judged already; it waits for what came before it.
+    Done(Judged<R>),
     Record(Record),
     /// Events of a trace, in order; `ends` where its end came after them.
     Events {
@@ -91,6 +94,18 @@ impl<'j, J: Judge> Batch<'j, J> {
             Unit::Event(event) => self.event(event),
             Unit::End { trace, origin } => self.end(trace, origin),
         }
+    }
+
+    /// A record that was judged already: at once, where nothing waits.
+    pub(super) fn pass(&mut self, judged: Judged<J::Report>) -> Option<Judged<J::Report>> {
+        self.count += 1;
+        self.begun += 1;
+        if self.tasks.is_empty() {
+            return Some(judged);
+        }
+        self.units += 1;
+        self.tasks.push((self.count, Task::Done(judged)));
+        None
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -208,13 +223,14 @@ impl<'j, J: Judge> Batch<'j, J> {
 fn run<J: Judge>(
     judge: &J,
     at: u64,
-    task: Task<J::Open>,
+    task: Task<J::Open, J::Report>,
     wanted: &Wanted,
 ) -> Done<J::Open, J::Report> {
     match task {
+        Task::Done(judged) => Done::Judged(at, judged),
         Task::Record(record) => {
             let origin = record.origin.clone();
-            let judged = match judge.judge(record, wanted) {
+            let judged = match judge.judge(record, Deferred::NONE, wanted) {
                 Some(report) => Judged::Report(report),
                 None => Judged::LeftOut(origin),
             };

@@ -17,6 +17,8 @@ mod batch;
 mod program;
 mod reader;
 mod readers;
+mod rendering;
+mod stage;
 mod tests;
 mod text;
 mod wild;
@@ -29,6 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smol_str::SmolStr;
 
 use crate::eval::Wanted;
+use crate::input::deferred::Deferred;
 use crate::input::limits::{Accounting, FileReport};
 use crate::input::open::Source;
 use crate::input::record::{Event, FileName, Origin, Record, Unit};
@@ -39,6 +42,9 @@ use crate::verdict::TraceReport;
 use batch::Batch;
 pub use program::Opened;
 pub use readers::{Readers, ReadersError};
+pub use rendering::Render;
+use rendering::{Rendered, Rendering};
+use stage::{Piece, Stage};
 pub use tests::test_record;
 pub use text::{Judgement, TextError, judge_text};
 
@@ -50,9 +56,13 @@ pub trait Judge: Sync {
     /// What comes of a trace.
     type Report: Send;
 
+    /// Whether texts of whole records may be left to the judge to decode.
+    const DEFERS: bool = false;
+
     /// Judges a whole trace; none where `records where` says that it is no trace.
     /// Only what is wanted need be explained.
-    fn judge(&self, record: Record, wanted: &Wanted) -> Option<Self::Report>;
+    /// Texts of its steps may be deferred where [`Judge::DEFERS`] says so.
+    fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<Self::Report>;
 
     /// Begins a trace at its first event, which is then pushed like the others.
     fn open(&self, first: &Event) -> Self::Open;
@@ -85,6 +95,11 @@ pub trait Listener<R> {
     /// What need be explained from here on.
     fn wanted(&self) -> Wanted;
 
+    /// Whether that may have changed since this was asked last.
+    fn wants_other(&mut self) -> bool {
+        false
+    }
+
     /// Whether nothing more is wanted.
     fn stopped(&self) -> bool {
         false
@@ -102,24 +117,31 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// Audits sources, one after the other.
+/// Audits sources, one after the other. What `render` makes of a report, by the thread that judges, is handed to
+/// [`Reporter::rendered`].
 ///
 /// `tell` is given every problem, also those within traces. Records left out by `records where` are counted as problems
 /// of kind [`ProblemKind::LeftOut`].
 ///
 /// # Errors
 /// Where the reporter cannot write; reading stops then.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what is read, by what, and who is told"
+)]
 pub fn audit<J: Judge<Report = TraceReport>>(
     judge: &J,
     sources: &[Source],
     readers: &Readers,
     progress: &Progress,
+    render: &Render<'_>,
     summary: &mut Summary,
     reporter: &mut dyn Reporter,
     tell: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
     let mut audit = Audit::new(progress, summary, reporter, tell);
-    visit(judge, sources, readers, progress, &mut audit);
+    let judge = Rendering { judge, render };
+    visit(&judge, sources, readers, progress, &mut audit);
     audit.failed.map_or(Ok(()), Err)
 }
 
@@ -135,8 +157,8 @@ pub fn visit<J: Judge>(
         if listener.stopped() {
             return;
         }
-        file(judge, listener, &source.name, readers, |emit| {
-            readers.read(source, progress, emit)
+        file(judge, listener, &source.name, readers, |stage, emit| {
+            readers.read(source, progress, stage, emit)
         });
     }
 }
@@ -147,6 +169,8 @@ struct Audit<'a> {
     reporter: &'a mut dyn Reporter,
     tell: &'a mut dyn FnMut(&Problem),
     failed: Option<io::Error>,
+    /// Reasons were shown, so the reporter may want no more of their kind.
+    explained: bool,
     /// Names of traces so far, and those of which it was told that they repeat.
     seen: HashSet<SmolStr>,
     repeated: HashSet<SmolStr>,
@@ -158,23 +182,35 @@ fn file<J: Judge>(
     listener: &mut impl Listener<J::Report>,
     name: &FileName,
     readers: &Readers,
-    read: impl FnOnce(&mut dyn FnMut(Unit)) -> FileReport,
+    read: impl FnOnce(&Stage<'_, J>, &mut dyn FnMut(Piece<J::Report>)) -> FileReport,
 ) {
     let mut batch = Batch::new(judge, readers.file_is_trace());
     let mut told = 0;
-    let report = read(&mut |unit: Unit| {
+    let stage = Stage::new(judge, listener.wanted());
+    let report = read(&stage, &mut |piece| {
         if listener.stopped() {
             return;
         }
-        told += errors(match &unit {
-            Unit::Record(record) => &record.problems,
-            Unit::Event(event) => &event.problems,
-            Unit::End { .. } => &[],
-        });
-        batch.add(unit);
+        match piece {
+            Piece::Judged(errors, judged) => {
+                told += errors;
+                tell(listener, batch.pass(judged));
+            }
+            Piece::Unit(unit) => {
+                told += errors(match &unit {
+                    Unit::Record(record) => &record.problems,
+                    Unit::Event(event) => &event.problems,
+                    Unit::End { .. } => &[],
+                });
+                batch.add(unit);
+            }
+        }
         if batch.is_full() {
             let wanted = listener.wanted();
             tell(listener, batch.run(&wanted));
+        }
+        if listener.wants_other() {
+            stage.want(listener.wanted());
         }
     });
     let wanted = listener.wanted();
@@ -210,7 +246,7 @@ fn file<J: Judge>(
     }
 }
 
-fn tell<R>(listener: &mut impl Listener<R>, reports: Vec<Judged<R>>) {
+fn tell<R>(listener: &mut impl Listener<R>, reports: impl IntoIterator<Item = Judged<R>>) {
     for judged in reports {
         match judged {
             Judged::Report(report) => listener.report(report),
@@ -241,6 +277,7 @@ impl<'a> Audit<'a> {
             reporter,
             tell,
             failed: None,
+            explained: false,
             seen,
             repeated,
         }
@@ -252,7 +289,7 @@ impl<'a> Audit<'a> {
     }
 }
 
-impl Listener<TraceReport> for Audit<'_> {
+impl Listener<Rendered> for Audit<'_> {
     /// What the reporter will still show.
     fn wanted(&self) -> Wanted {
         Wanted::new(self.summary.properties.len(), |property, verdict| {
@@ -260,7 +297,12 @@ impl Listener<TraceReport> for Audit<'_> {
         })
     }
 
-    fn report(&mut self, mut report: TraceReport) {
+    fn wants_other(&mut self) -> bool {
+        std::mem::take(&mut self.explained)
+    }
+
+    fn report(&mut self, rendered: Rendered) {
+        let Rendered { mut report, bytes } = rendered;
         if self.failed.is_some() {
             return;
         }
@@ -277,7 +319,15 @@ impl Listener<TraceReport> for Audit<'_> {
         for problem in &report.problems {
             (self.tell)(problem);
         }
-        if let Err(error) = self.reporter.trace(&report) {
+        self.explained |= report
+            .verdicts
+            .iter()
+            .any(|verdict| !verdict.evidence.is_empty() || !verdict.undecided_by.is_empty());
+        let written = match bytes {
+            Some(bytes) => self.reporter.rendered(&report, &bytes),
+            None => self.reporter.trace(&report),
+        };
+        if let Err(error) = written {
             self.fail(error);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Judge;
 use crate::eval::{Program, TraceSource, TraceState, Wanted};
+use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
 use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
@@ -19,9 +20,10 @@ pub struct Opened<'p> {
 impl<'p> Judge for &'p Program {
     type Open = Opened<'p>;
     type Report = TraceReport;
+    const DEFERS: bool = true;
 
-    fn judge(&self, record: Record, wanted: &Wanted) -> Option<TraceReport> {
-        self.judge_for(record, wanted)
+    fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<TraceReport> {
+        self.judge_for(record, texts, wanted)
     }
 
     fn open(&self, first: &Event) -> Opened<'p> {

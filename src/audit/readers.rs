@@ -11,16 +11,17 @@
 
 use std::io::{self, Cursor, Read};
 
-use super::Progress;
 use super::reader::Watched;
+use super::stage::{Piece, Stage};
 use super::wild::Wild;
+use super::{Judge, Progress};
 use crate::input::document;
 use crate::input::formats::{self, Detection, Format, From, Granularity, Sample};
 use crate::input::limits::{FileReport, InputLimits};
 use crate::input::open::Source;
 use crate::input::project::{Projection, ProjectionError};
 use crate::input::read;
-use crate::input::record::{FileName, Unit};
+use crate::input::record::FileName;
 use crate::input::split::{Splitter, Splitting};
 use crate::problem::ProblemKind;
 use crate::signature::{FieldSource, Path, Signature};
@@ -98,27 +99,32 @@ impl Readers {
     }
 
     /// Reads a source; units come in the order of the file.
-    pub(super) fn read(
+    pub(super) fn read<J: Judge>(
         &self,
         source: &Source,
         progress: &Progress,
-        emit: &mut dyn FnMut(Unit),
+        stage: &Stage<'_, J>,
+        emit: &mut dyn FnMut(Piece<J::Report>),
     ) -> FileReport {
         match source.open() {
-            Ok(from) => self.read_from(Watched::new(from, progress), &source.name, emit),
+            Ok(from) => {
+                let from = Watched::new(from, progress);
+                self.read_from(from, &source.name, stage, emit)
+            }
             Err(error) => failed(&source.name, &error),
         }
     }
 
     /// Reads a stream that is open already.
-    pub(super) fn read_from(
+    pub(super) fn read_from<J: Judge>(
         &self,
         from: impl Read + Send,
         file: &FileName,
-        emit: &mut dyn FnMut(Unit),
+        stage: &Stage<'_, J>,
+        emit: &mut dyn FnMut(Piece<J::Report>),
     ) -> FileReport {
         if self.choice == Choice::Paths {
-            return read::read_from(from, file, &self.projection, emit);
+            return read::read_through(from, file, &self.projection, stage, emit);
         }
         let (head, from) = match self.head(from) {
             Ok(head) => head,
@@ -135,17 +141,17 @@ impl Readers {
             let detected = detected.filter(|detected| detected.format == format);
             let granularity =
                 detected.map_or(format.granularity(), |detected| detected.granularity);
-            return wild(format, granularity).read(from, emit);
+            return wild(format, granularity).read(from, &mut |unit| emit(Piece::Unit(unit)));
         }
         match detected.filter(|detected| detected.format != Format::Native) {
-            None => read::read_from(from, file, &self.projection, emit),
+            None => read::read_through(from, file, &self.projection, stage, emit),
             Some(Detection {
                 format,
                 granularity,
                 why,
             }) => {
                 let wild = wild(format, granularity);
-                let mut report = wild.read(from, emit);
+                let mut report = wild.read(from, &mut |unit| emit(Piece::Unit(unit)));
                 // How many documents show it differs from file to file; the note is the same.
                 let why = why.split(" (").next().unwrap_or(&why);
                 let note = format!("read as `{format}`: {why} (`--from` overrides)");

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::rendering::Rendering;
 use super::{Audit, Progress, Readers, ReadersError};
 use crate::eval::{self, Program};
 use crate::hir::Spec;
@@ -48,8 +49,12 @@ pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, Tex
     let progress = Progress::default();
     let mut tell = |_: &Problem| {};
     let mut audit = Audit::new(&progress, &mut summary, &mut kept, &mut tell);
-    super::file(&&program, &mut audit, &name, &readers, |emit| {
-        readers.read_from(text, &name, emit)
+    let judge = Rendering {
+        judge: &&program,
+        render: &|_| None,
+    };
+    super::file(&judge, &mut audit, &name, &readers, |stage, emit| {
+        readers.read_from(text, &name, stage, emit)
     });
     Ok(Judgement {
         reports: kept.reports,

@@ -18,12 +18,14 @@ use crate::input;
 use crate::input::formats::From;
 use crate::problem::{Problem, ProblemKind};
 use crate::report::explanation::Explanation;
+use crate::report::html::Html;
 use crate::report::human::Human;
-use crate::report::json::Json;
+use crate::report::json::{Json, Lines};
 use crate::report::junit::Junit;
 use crate::report::problems::ProblemLog;
 use crate::report::sarif::Sarif;
 use crate::report::{Headings, Reporter, Summary};
+use crate::verdict::TraceReport;
 
 const AFTER_HELP: &str = "\
 TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the
@@ -57,7 +59,7 @@ pub(super) struct Args {
     /// Threads that read and judge; the report does not depend on it
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
-    /// How many counterexamples of each property the text report shows
+    /// How many counterexamples of each property the report for people (text, page) shows
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_counterexamples: u64,
     /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
@@ -77,16 +79,11 @@ enum Format {
     Sarif,
     /// JUnit XML
     Junit,
-    #[value(hide = true)]
+    /// A page for browsers
     Html,
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    if args.format == Format::Html {
-        return Err(Failure::Usage(
-            "`--format html` is not built yet; there is human, json, sarif and junit".to_owned(),
-        ));
-    }
     if args.spec.as_os_str() == "-" && args.traces.iter().any(|trace| trace == "-") {
         return Err(Failure::Usage(
             "the standard input cannot be both the spec and a trace".to_owned(),
@@ -108,7 +105,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut headings = Headings::new(&spec, &checked.sources);
-    if args.format == Format::Human {
+    if matches!(args.format, Format::Human | Format::Html) {
         for (idx, heading) in headings.properties.iter_mut().enumerate() {
             heading.finality =
                 Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
@@ -136,11 +133,18 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             tell(problem);
             reporter.problem(problem)?;
         }
+        let lines = Lines::new(&headings);
+        let json = args.format == Format::Json;
+        let render = |report: &TraceReport| {
+            let mut bytes = Vec::new();
+            (json && lines.write(report, &mut bytes).is_ok()).then_some(bytes)
+        };
         audit::audit(
             &&program,
             &sources,
             &readers,
             &progress,
+            &render,
             &mut summary,
             reporter.as_mut(),
             &mut tell,
@@ -219,7 +223,8 @@ fn reporter<'a>(
                 .map(|path| path.display().to_string());
             Box::new(Sarif::new(headings, output, base.as_deref()))
         }
-        Format::Junit | Format::Html => Box::new(Junit::new(headings, output)),
+        Format::Junit => Box::new(Junit::new(headings, output)),
+        Format::Html => Box::new(Html::new(headings, output, args.max_counterexamples)),
     }
 }
 

@@ -15,6 +15,10 @@ pub(super) type Key = Box<[Option<Value>]>;
 /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
 /// key will do.
 pub(super) fn below<'m, T>(map: &'m FxHashMap<Key, T>, key: &[Option<Value>]) -> Option<&'m T> {
+    // With one place nothing is below but the empty key, which is not kept in the map.
+    if key.len() < 2 {
+        return None;
+    }
     all_below(map, key).next().map(|(_, found)| found)
 }
 

@@ -13,10 +13,12 @@ use smol_str::SmolStr;
 
 use super::builtin;
 use super::code::{Code, ConstSet, Node, NodeId};
+use super::demand::Demands;
 use super::monitor::{Automaton, Config};
 use super::ops;
 use super::program::{PropertyCode, QuantifiedCode};
 use super::world::Watch;
+use crate::input::deferred::MOST_FIELDS;
 use crate::value::{Cell, Truth, Value};
 
 /// Bytes of the rows of one table.
@@ -89,6 +91,8 @@ struct Row {
     blank: Box<[Known]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
+    /// By field: what may be looked at; none where that was not asked yet.
+    demands: Option<Demands>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +143,14 @@ impl FieldSorts {
 }
 
 impl Classes {
+    /// Whether a text of so many bytes is longer than all constants that a field is compared with.
+    #[inline]
+    pub(super) fn is_longer(&self, field: usize, len: usize) -> bool {
+        let place = self.place.get(field).copied().flatten();
+        let sorts = place.and_then(|place| self.fields.get(place as usize));
+        sorts.is_none_or(|sorts| len > sorts.longest)
+    }
+
     /// The classes for these expressions and properties.
     pub(super) fn new(code: &Code, properties: &[PropertyCode]) -> Classes {
         let mut found: FxHashMap<u32, FieldSorts> = FxHashMap::default();
@@ -212,6 +224,7 @@ impl Classes {
             next_of_all: vec![NOT_YET; self.n_states].into(),
             blank: vec![Known::NotYet; self.states.len()].into(),
             kept: vec![Known::NotYet; code.tracks.len()].into(),
+            demands: None,
         }
     }
 
@@ -221,15 +234,20 @@ impl Classes {
 }
 
 impl Tables {
-    /// The class of an event; none where there are too many.
+    /// The class of an event; none where there are too many. `deferred` holds the bits of fields whose text is longer
+    /// than any constant.
     #[inline]
-    pub(super) fn class(&mut self, code: &Code, cells: &[Cell]) -> Option<u32> {
+    pub(super) fn class(&mut self, code: &Code, cells: &[Cell], deferred: u64) -> Option<u32> {
         let mut key: u64 = 0;
         for sorts in &code.classes.fields {
             let n_sorts = sorts.constants.len() as u64 + u64::from(FIRST);
-            let sort = cells
-                .get(sorts.field)
-                .map_or(UNKNOWN, |cell| sorts.of(cell));
+            let sort = if sorts.field < MOST_FIELDS && deferred >> sorts.field & 1 == 1 {
+                OTHER
+            } else {
+                cells
+                    .get(sorts.field)
+                    .map_or(UNKNOWN, |cell| sorts.of(cell))
+            };
             key = key.wrapping_mul(n_sorts).wrapping_add(u64::from(sort));
         }
         match self.known.get(&key) {
@@ -266,7 +284,7 @@ impl Tables {
             let rests = match &watches[id as usize] {
                 Watch::Plain { config, triggered } => {
                     *config < plain.n_states
-                        && row.next[plain.first + *config as usize] == *config
+                        && (row.next[plain.first + *config as usize] == *config)
                         && (*triggered
                             || plain.trigger.is_none_or(|trigger| {
                                 row.truths[trigger.index()] == Known::Is(Truth::False)
@@ -360,6 +378,26 @@ impl Tables {
         };
         table[at] = if open { OPEN } else { next.index() as u32 };
         (!open).then_some(next.index() as u32)
+    }
+
+    /// Whether it follows from the class of an event where every state of a property's automaton leads.
+    pub(super) fn decides(
+        &mut self,
+        code: &Code,
+        class: u32,
+        id: usize,
+        property: &PropertyCode,
+    ) -> bool {
+        let Automaton::Dfa { states, .. } = &property.automaton else {
+            return false;
+        };
+        (0..)
+            .zip(states)
+            .all(|(config, _)| self.next(code, class, id, property, config, true).is_some())
+    }
+
+    pub(super) fn demands_of(&mut self, class: u32) -> &mut Option<Demands> {
+        &mut self.rows[class as usize].demands
     }
 
     /// Whether no event of a class has a value for any compared term of a quantified property.

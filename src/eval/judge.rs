@@ -7,6 +7,7 @@ use super::program::{FilterCode, Message, Program};
 use super::text;
 use super::trace::TraceSource;
 use super::world::World;
+use crate::input::deferred::Deferred;
 use crate::input::record::Record;
 use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
@@ -14,17 +15,22 @@ use crate::verdict::TraceReport;
 impl Program {
     /// Judges a whole record; none where `records where` says that it is no trace.
     pub fn judge(&self, record: Record) -> Option<TraceReport> {
-        self.judge_for(record, Wanted::ALL)
+        self.judge_for(record, Deferred::NONE, Wanted::ALL)
     }
 
-    /// The same; only what is wanted is explained.
-    pub fn judge_for(&self, record: Record, wanted: &Wanted) -> Option<TraceReport> {
+    /// The same for a record some of whose texts are deferred; only what is wanted is explained.
+    pub fn judge_for(
+        &self,
+        record: Record,
+        texts: Deferred<'_>,
+        wanted: &Wanted,
+    ) -> Option<TraceReport> {
         let Record {
             origin,
             id,
             complete,
             meta,
-            steps,
+            mut steps,
             problems,
         } = record;
         if self.is_trace(&meta) == Truth::False {
@@ -36,11 +42,20 @@ impl Program {
         };
         let mut state = self.open(TraceSource { origin, id, meta });
         state.note(problems);
-        for step in &steps {
-            state.advance(step);
+        state.shop.scratch.keeps_tables = true;
+        let mut places = texts.places;
+        for (number, step) in steps.iter_mut().enumerate() {
+            let here = places.iter().take_while(|place| place.step == number);
+            let (here, later) = places.split_at(here.count());
+            places = later;
+            if here.is_empty() {
+                state.advance(step);
+            } else {
+                state.advance_deferred(step, &texts, here);
+            }
         }
         state.history.steps = steps;
-        Some(state.finish_for(complete, wanted))
+        Some(super::report::report(state, complete, wanted, texts))
     }
 
     /// What `records where` says of a record; true without it.

@@ -13,7 +13,7 @@ use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::Automaton;
 use super::register::Held;
-use super::release::{Release, release, untimed};
+use super::release::{Release, false_if_unseen, release, untimed};
 use super::scratch::Scratch;
 use super::track::Tracks;
 use super::world::{Workshop, World};
@@ -103,6 +103,9 @@ pub(super) struct QuantifiedCode {
     /// Bits of the variables that have a range.
     pub(super) ranged: u32,
     pub(super) release: Release,
+    /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
+    /// nothing has.
+    pub(super) counts_values: bool,
 }
 
 #[derive(Debug)]
@@ -410,9 +413,11 @@ pub(super) fn property_code(
             };
             Some(QuantifiedCode {
                 universal: quantified.universal,
-                vars,
                 ranged,
                 release,
+                counts_values: vars.len() != 1
+                    || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
+                vars,
             })
         }
     };

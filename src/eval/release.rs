@@ -69,7 +69,7 @@ fn vars_below(code: &Code, root: NodeId) -> FxHashSet<u32> {
 }
 
 /// Whether a Boolean expression is false for certain where the variable has a value that nothing has.
-fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
+pub(super) fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
     let is_var = |node: &NodeId| matches!(code.node(*node), Node::Var(other) if *other == var);
     match code.node(node) {
         Node::Const(Value::Bool(false)) => true,

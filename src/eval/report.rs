@@ -14,16 +14,23 @@ use super::world::Watch;
 use crate::hir;
 use crate::hir::reads::reads;
 use crate::ids::PropertyId;
+use crate::input::deferred::Deferred;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-pub(super) fn report(mut state: TraceState<'_>, complete: bool, wanted: &Wanted) -> TraceReport {
-    let mut verdicts = Vec::new();
+/// The report on a trace. The `texts` that its history lacks are decoded where it is read again.
+pub(super) fn report(
+    mut state: TraceState<'_>,
+    complete: bool,
+    wanted: &Wanted,
+    texts: Deferred<'_>,
+) -> TraceReport {
+    let mut verdicts = Vec::with_capacity(state.program.properties.len());
     for property in state.program.property_ids() {
-        verdicts.extend(property_verdicts(&mut state, property, complete));
+        property_verdicts(&mut state, property, complete, &mut verdicts);
     }
-    super::explain::explain(&mut state, &mut verdicts, wanted);
+    super::explain::explain(&mut state, &mut verdicts, wanted, texts);
     let problems = problems(&mut state);
     state.program.take_back_shop(state.shop);
     TraceReport {
@@ -41,7 +48,8 @@ fn property_verdicts(
     state: &mut TraceState<'_>,
     property: PropertyId,
     complete: bool,
-) -> Vec<PropertyVerdict> {
+    into: &mut Vec<PropertyVerdict>,
+) {
     let program = state.program;
     let id = property.index();
     let decided = state.run.decided[id];
@@ -76,12 +84,14 @@ fn property_verdicts(
         undecided_by: Vec::new(),
         evidence: Vec::new(),
     };
-    if verdict != Verdict::Violated {
-        return vec![base];
-    }
-    let instances = violated(state, id, complete);
+    let instances = if verdict == Verdict::Violated {
+        violated(state, id, complete)
+    } else {
+        Vec::new()
+    };
     if instances.is_empty() {
-        return vec![base];
+        into.push(base);
+        return;
     }
     let names = program.spec.property(property).quantified.as_ref();
     let name = |key: &Key| -> Vec<(SmolStr, Value)> {
@@ -95,7 +105,7 @@ fn property_verdicts(
         instance: name(&instance.key),
         ..base.clone()
     };
-    instances.iter().map(one).collect()
+    into.extend(instances.iter().map(one));
 }
 
 /// The violated instances of a `forall`, in every way to read the trace.

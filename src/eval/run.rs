@@ -70,12 +70,25 @@ impl Run {
         before: Option<Before<'_>>,
         look: impl FnOnce(&mut Glance<'_>),
     ) -> bool {
+        shop.scratch.begin_step(Some(step.index));
+        shop.scratch.classify(&program.code, &step.cells, 0);
+        self.classified(program, meta, shop, step, before, look)
+    }
+
+    /// The same where a step has been begun and its class found.
+    pub(super) fn classified(
+        &mut self,
+        program: &Program,
+        meta: &[Cell],
+        shop: &mut Workshop,
+        step: &Step,
+        before: Option<Before<'_>>,
+        look: impl FnOnce(&mut Glance<'_>),
+    ) -> bool {
         if self.overflow {
             return true;
         }
         let cells = &*step.cells;
-        shop.scratch.begin_step(Some(step.index));
-        shop.scratch.classify(&program.code, cells);
         shop.settled.clear();
         let is_step = match (program.filter.step, self.worlds.first()) {
             (Some(filter), Some(world)) => world
@@ -163,6 +176,9 @@ impl Run {
     /// Drops configurations that are met no longer.
     fn renumber(&mut self, shop: &mut Workshop) {
         for (id, configs) in shop.configs.iter_mut().enumerate() {
+            if !configs.has_machine() {
+                continue;
+            }
             let met = |world: &World| match &world.watches[id] {
                 Watch::Plain { .. } => 1,
                 Watch::Sliced(slices) => slices.n_classes(),

@@ -3,9 +3,10 @@
 use super::binding::Key;
 use super::classes::Tables;
 use super::code::{Code, NodeId};
+use super::demand::Demands;
 use super::monitor::Config;
 use super::ops::Fault;
-use super::program::{PropertyCode, QuantifiedCode};
+use super::program::{Program, PropertyCode, QuantifiedCode};
 use super::world::Watch;
 use crate::value::{Cell, Truth, Value};
 
@@ -40,6 +41,8 @@ pub(super) struct Scratch {
     pub(super) tables: Option<Box<Tables>>,
     /// The class of the event.
     class: Option<u32>,
+    /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
+    pub(super) keeps_tables: bool,
     // Errors.
     step: Option<u32>,
     step_number: u64,
@@ -64,6 +67,7 @@ impl Scratch {
             n_choices_most: limits.combinations,
             tables: None,
             class: None,
+            keeps_tables: false,
             step: None,
             step_number: 0,
             reported: vec![0; n],
@@ -81,6 +85,7 @@ impl Scratch {
         self.choices.clear();
         (self.choosing, self.reporting) = (false, true);
         (self.step, self.class) = (None, None);
+        self.keeps_tables = false;
         self.faults.clear();
         self.faults_more = 0;
     }
@@ -95,11 +100,26 @@ impl Scratch {
 
     /// Finds the class of the step's event.
     #[inline]
-    pub(super) fn classify(&mut self, code: &Code, cells: &[Cell]) {
+    pub(super) fn classify(&mut self, code: &Code, cells: &[Cell], deferred: u64) {
         self.class = self
             .tables
             .as_mut()
-            .and_then(|tables| tables.class(code, cells));
+            .and_then(|tables| tables.class(code, cells, deferred));
+    }
+
+    /// A bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
+    #[inline]
+    pub(super) fn class_bit(&self) -> u64 {
+        self.class
+            .filter(|_| self.keeps_tables)
+            .and_then(|class| 1u64.checked_shl(class))
+            .unwrap_or(0)
+    }
+
+    /// What the step's event may be asked for; none where that cannot be told.
+    pub(super) fn demands(&mut self, program: &Program) -> Option<&Demands> {
+        let (tables, class) = self.class()?;
+        Some(tables.demands(program, class))
     }
 
     #[inline]

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::demand::Demand;
 use super::explain::Wanted;
 use super::program::Program;
 use super::run::Run;
 use super::world::Workshop;
 use crate::ids::PropertyId;
+use crate::input::deferred::{Deferred, DeferredText};
 use crate::input::record::{Origin, Step};
 use crate::problem::Problem;
 use crate::value::Cell;
@@ -113,6 +115,46 @@ impl TraceState<'_> {
         }
     }
 
+    /// The same, where `texts` of its fields are deferred: decodes those that may be looked at.
+    pub(super) fn advance_deferred(
+        &mut self,
+        step: &mut Step,
+        texts: &Deferred<'_>,
+        places: &[DeferredText],
+    ) {
+        self.borrow();
+        let program = self.program;
+        let scratch = &mut self.shop.scratch;
+        scratch.begin_step(Some(step.index));
+        let mut deferred: u64 = 0;
+        for place in places {
+            let classes = &program.code.classes;
+            if classes.is_longer(place.field, place.at_least()) {
+                deferred |= 1u64.checked_shl(place.field as u32).unwrap_or(0);
+            } else {
+                step.cells[place.field] = texts.decode(place);
+            }
+        }
+        scratch.classify(&program.code, &step.cells, deferred);
+        let demands = scratch.demands(program);
+        for place in places {
+            match demands.map_or(Demand::All, |demands| demands[place.field]) {
+                Demand::Nothing => {}
+                Demand::Beginning(most) => {
+                    step.cells[place.field] = texts.beginning(place, most);
+                }
+                Demand::All => step.cells[place.field] = texts.decode(place),
+            }
+        }
+        let meta = &*self.source.meta;
+        if !self
+            .run
+            .classified(program, meta, &mut self.shop, step, None, |_| {})
+        {
+            self.forget_problems(step.index);
+        }
+    }
+
     /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
     /// Where one event may be several steps, another of them may have met the same.
     pub(super) fn forget_problems(&mut self, index: u32) {
@@ -157,7 +199,7 @@ impl TraceState<'_> {
 
     /// The same; only what is wanted is explained.
     pub fn finish_for(self, complete: bool, wanted: &Wanted) -> TraceReport {
-        super::report::report(self, complete, wanted)
+        super::report::report(self, complete, wanted, Deferred::NONE)
     }
 }
 

@@ -52,6 +52,12 @@ impl Changes {
     }
 }
 
+impl Changes {
+    pub(super) fn clear(&mut self) {
+        self.changes.clear();
+    }
+}
+
 impl Tracks {
     /// Before the first event.
     pub(super) fn new(code: &Code, initial: &[Held]) -> Tracks {

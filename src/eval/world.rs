@@ -73,7 +73,7 @@ impl Workshop {
             configs.reset(&property.automaton);
         }
         self.scratch.reset();
-        self.changes = Changes::default();
+        self.changes.clear();
         self.operands.clear();
         self.settled.clear();
     }
@@ -180,7 +180,8 @@ impl World {
         if !code.slots.is_empty() {
             let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
             for (slot, id) in (0u32..).zip(&code.slots) {
-                if !code.registers[*id as usize].early {
+                let register = &code.registers[*id as usize];
+                if !register.early && !eval.leaves_count(&register.kind) {
                     let operands = eval.operands(*id, true);
                     shop.operands.push((slot, operands));
                 }
@@ -224,6 +225,7 @@ impl World {
         } else {
             busy.extend_from_slice(live);
         }
+        let bit = scratch.class_bit();
         let mut eval = Eval {
             code: &program.code,
             cells,
@@ -271,7 +273,16 @@ impl World {
                     let Some(quantified) = &property.quantified else {
                         return true;
                     };
-                    if slices.is_still(id as usize, property, quantified, &mut eval) {
+                    if slices.is_quiet(bit) {
+                        return false;
+                    }
+                    if slices.is_still(id as usize, property, quantified, &mut eval)
+                        || (!quantified.counts_values
+                            && slices.is_indifferent(id as usize, property, quantified, &mut eval))
+                    {
+                        if let Some(slices) = Arc::get_mut(slices) {
+                            slices.note_quiet(bit);
+                        }
                         return false;
                     }
                     let slices = Arc::make_mut(slices);

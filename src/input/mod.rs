@@ -11,6 +11,7 @@
 pub mod formats;
 pub mod record;
 
+pub mod deferred;
 pub mod document;
 pub mod limits;
 pub mod open;

@@ -98,6 +98,8 @@ pub(crate) struct Plan {
     pub(crate) native: Option<NativeSlots>,
     /// Without fields of `each` and without `order by`.
     pub(crate) simple: bool,
+    /// Besides, an event is one step: long texts of its fields may be left to whoever reads them.
+    pub(crate) defers: bool,
     pub(crate) order_by: Vec<Place>,
     /// The same as fields of the signature.
     pub(crate) order_fields: Vec<usize>,
@@ -158,6 +160,7 @@ impl Plan {
             complete: None,
             native: None,
             simple: false,
+            defers: false,
             order_by: Vec::new(),
             order_fields: layout.order_by.clone(),
             explodes: true,
@@ -225,6 +228,7 @@ impl Plan {
                 .push(place.ok_or(ProjectionError::OrderBy { field })?);
         }
         plan.simple = plan.element.slots.is_empty() && plan.order_by.is_empty();
+        plan.defers = plan.simple && layout.each.is_none();
         Ok(plan)
     }
 

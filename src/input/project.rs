@@ -13,6 +13,7 @@
 use jiter::Peek;
 use smol_str::SmolStr;
 
+use super::deferred::Deferred;
 use super::document::{self, explain, newlines};
 use super::keys::OpenKeys;
 use super::limits::InputLimits;
@@ -66,6 +67,8 @@ pub struct Scratch {
     sink: Sink,
     /// For strings with escapes.
     tape: Vec<u8>,
+    /// Whether long texts of records are passed over.
+    defer: bool,
     /// The last native line was a single event; the next one is likely to be one too.
     single: bool,
 }
@@ -138,11 +141,27 @@ impl Projection {
         scratch: &mut Scratch,
         out: &mut Vec<Outcome>,
     ) {
+        self.read_each(raw, file, scratch, false, &mut |outcome, _| {
+            out.push(outcome)
+        });
+    }
+
+    /// The same, one outcome after the other. Where `defer` says so, long texts of the steps of whole records are passed
+    /// over, and it is told where they stand.
+    pub(crate) fn read_each(
+        &self,
+        raw: &RawRecord<'_>,
+        file: &FileName,
+        scratch: &mut Scratch,
+        defer: bool,
+        each: &mut dyn FnMut(Outcome, Deferred<'_>),
+    ) {
+        scratch.defer = defer && self.plan.defers;
         let text = match std::str::from_utf8(raw.bytes) {
             Ok(text) => text,
             Err(error) => {
                 let line = raw.line + newlines(raw.bytes, error.valid_up_to());
-                out.push(Outcome::Refused(Problem {
+                let problem = Problem {
                     kind: ProblemKind::InvalidUtf8,
                     file: file.path.clone(),
                     line,
@@ -150,7 +169,8 @@ impl Projection {
                     step: None,
                     field: None,
                     message: "the bytes are not UTF-8".to_owned(),
-                }));
+                };
+                each(Outcome::Refused(problem), Deferred::NONE);
                 return;
             }
         };
@@ -172,12 +192,19 @@ impl Projection {
             let result = self.one(&place, scratch);
             match result {
                 Ok((outcome, end)) => {
-                    out.push(outcome);
+                    let places = match &outcome {
+                        Outcome::Unit(Unit::Record(_)) => &*scratch.sink.deferred,
+                        _ => &[],
+                    };
+                    each(outcome, Deferred::new(text, places));
                     at = end;
                 }
                 Err(fault) => {
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
-                    out.push(Outcome::Refused(place.problem(kind, message)));
+                    each(
+                        Outcome::Refused(place.problem(kind, message)),
+                        Deferred::NONE,
+                    );
                     return;
                 }
             }
@@ -191,7 +218,10 @@ impl Projection {
                         kind: FaultKind::Syntax("more text follows the value"),
                     };
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
-                    out.push(Outcome::Refused(place.problem(kind, message)));
+                    each(
+                        Outcome::Refused(place.problem(kind, message)),
+                        Deferred::NONE,
+                    );
                     return;
                 }
             }
@@ -247,6 +277,7 @@ impl Projection {
             sink: &mut scratch.sink,
             depth: self.limits.depth(),
             quiet: false,
+            defer: false,
             members: None,
             is_record: false,
         }
@@ -258,7 +289,9 @@ impl Projection {
         place: &Place<'_>,
         scratch: &mut Scratch,
     ) -> Result<(Option<Outcome>, usize), Fault> {
+        let defer = scratch.defer;
         let mut walk = self.walk(place, scratch);
+        walk.defer = defer;
         walk.whole(LevelId::Record)?;
         let end = walk.scan.at();
         scratch.tape = walk.scan.into_tape();

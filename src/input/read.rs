@@ -1,10 +1,12 @@
 //! A file from its bytes to units, in order, with a pool of threads at work on each batch.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
+use super::deferred::Deferred;
 use super::gather::Gather;
 use super::limits::{Accounting, FileReport};
 use super::open::Source;
@@ -43,6 +45,41 @@ pub fn read_from(
     projection: &Projection,
     emit: &mut dyn FnMut(Unit),
 ) -> FileReport {
+    read_through(from, name, projection, &Whole, emit)
+}
+
+/// What is made of units, by the threads that read them: the sooner, the less memory they wander through.
+pub trait Make: Sync {
+    /// What a unit becomes.
+    type Made: Send;
+
+    /// Whether texts may be left to be decoded by [`Make::make`].
+    const DEFERS: bool;
+
+    /// Makes it. Some texts of a record's steps may be deferred.
+    fn make(&self, unit: Unit, texts: Deferred<'_>) -> Self::Made;
+}
+
+/// Units as they are.
+struct Whole;
+
+impl Make for Whole {
+    type Made = Unit;
+    const DEFERS: bool = false;
+
+    fn make(&self, unit: Unit, _: Deferred<'_>) -> Unit {
+        unit
+    }
+}
+
+/// Reads a stream and makes something of each unit, in parallel; what is made comes in the order of the file.
+pub fn read_through<M: Make>(
+    from: impl Read + Send,
+    name: &FileName,
+    projection: &Projection,
+    make: &M,
+    emit: &mut dyn FnMut(M::Made),
+) -> FileReport {
     let splitting = match (projection.by_lines(), projection.splits_lists()) {
         (true, _) => Splitting::Lines,
         (false, true) => Splitting::Records,
@@ -52,6 +89,7 @@ pub fn read_from(
     let mut merge = Merge {
         name,
         projection,
+        make,
         report: FileReport::default(),
         shift: 0,
         gather: (!projection.order_fields().is_empty()).then(Gather::default),
@@ -59,66 +97,184 @@ pub fn read_from(
     };
     let mut batch = splitter.next_batch();
     while let Some(current) = batch {
-        let (next, outcomes) = rayon::join(
+        let at_once = merge.shift == 0 && merge.gather.is_none();
+        let (next, read) = rayon::join(
             || splitter.next_batch(),
-            || project(&current, name, projection),
+            || {
+                if at_once {
+                    project(&current, name, projection, make)
+                } else {
+                    None
+                }
+            },
         );
-        merge.batch(&current, outcomes);
+        match read {
+            Some(made) => merge.batch(&current, made, |merge, made| (merge.emit)(made)),
+            None => merge.renumbered(&current),
+        }
         splitter.recycle(current);
         batch = next;
     }
-    for unit in merge
-        .gather
-        .into_iter()
-        .flat_map(|gather| gather.finish(projection))
-    {
-        (merge.emit)(unit);
-    }
+    let gathered = merge.gather.take().into_iter();
+    merge.make_all(
+        gathered
+            .flat_map(|gather| gather.finish(projection))
+            .collect(),
+    );
     merge.report
 }
 
-/// The outcomes of each record of a batch.
-fn project(batch: &Batch, name: &FileName, projection: &Projection) -> Vec<Vec<Outcome>> {
-    (0..batch.len())
-        .into_par_iter()
-        .with_min_len(16)
-        .map_init(Scratch::default, |scratch, idx| {
-            let mut outcomes = Vec::new();
-            if let Some(raw) = batch.get(idx) {
-                projection.read(&raw, name, scratch, &mut outcomes);
-            }
-            outcomes
-        })
-        .collect()
+/// What became of a value of the file.
+enum Found<T> {
+    /// It was read: what it is, problems with it that are errors, and what was made of it.
+    Unit(UnitKind, u64, T),
+    LeftOut(Problem),
+    Refused(Problem),
 }
 
-struct Merge<'a> {
+#[derive(Clone, Copy)]
+enum UnitKind {
+    Record,
+    Event,
+    End,
+}
+
+impl<T> Found<T> {
+    fn new(outcome: Outcome, make: impl FnOnce(Unit) -> T) -> Found<T> {
+        let errors = |problems: &[Problem]| {
+            let errors = problems.iter().filter(|problem| problem.kind.is_error());
+            errors.count() as u64
+        };
+        match outcome {
+            Outcome::Unit(unit) => {
+                let (kind, errors) = match &unit {
+                    Unit::Record(record) => (UnitKind::Record, errors(&record.problems)),
+                    Unit::Event(event) => (UnitKind::Event, errors(&event.problems)),
+                    Unit::End { .. } => (UnitKind::End, 0),
+                };
+                Found::Unit(kind, errors, make(unit))
+            }
+            Outcome::LeftOut(problem) => Found::LeftOut(problem),
+            Outcome::Refused(problem) => Found::Refused(problem),
+        }
+    }
+}
+
+/// What is found in each record of a batch: one value, or several that stand on one line.
+enum Line<T> {
+    One(Found<T>),
+    Other(Vec<Found<T>>),
+}
+
+impl<T> Line<T> {
+    fn all(&self) -> &[Found<T>] {
+        match self {
+            Line::One(found) => std::slice::from_ref(found),
+            Line::Other(found) => found,
+        }
+    }
+}
+
+/// Reads a batch and makes what is to be made of it; none where a line holds several values, which moves the numbers of
+/// what follows.
+fn project<M: Make>(
+    batch: &Batch,
+    name: &FileName,
+    projection: &Projection,
+    make: &M,
+) -> Option<Vec<Line<M::Made>>> {
+    let several = AtomicBool::new(false);
+    let read = |scratch: &mut Scratch, idx: usize| {
+        let mut first = None;
+        if let Some(raw) = batch.get(idx) {
+            projection.read_each(&raw, name, scratch, M::DEFERS, &mut |outcome, texts| {
+                if first.is_some() || several.load(Ordering::Relaxed) {
+                    several.store(true, Ordering::Relaxed);
+                } else {
+                    first = Some(Found::new(outcome, |unit| make.make(unit, texts)));
+                }
+            });
+        }
+        first.map_or(Line::Other(Vec::new()), Line::One)
+    };
+    let made = (0..batch.len())
+        .into_par_iter()
+        .with_min_len(4)
+        .map_init(Scratch::default, read)
+        .collect();
+    (!several.into_inner()).then_some(made)
+}
+
+struct Merge<'a, M: Make> {
     name: &'a FileName,
     projection: &'a Projection,
+    make: &'a M,
     report: FileReport,
     /// Records beyond the first of their line, so far: the splitter counts one a line.
     shift: u64,
     /// Single events, where they must be sorted.
     gather: Option<Gather>,
-    emit: &'a mut dyn FnMut(Unit),
+    emit: &'a mut dyn FnMut(M::Made),
 }
 
-impl Merge<'_> {
-    fn batch(&mut self, batch: &Batch, outcomes: Vec<Vec<Outcome>>) {
+impl<M: Make> Merge<'_, M> {
+    /// A batch whose records get other numbers than the splitter gave them, or that are gathered first.
+    fn renumbered(&mut self, batch: &Batch) {
+        let read = |scratch: &mut Scratch, idx: usize| {
+            let mut found = Vec::new();
+            if let Some(raw) = batch.get(idx) {
+                self.projection
+                    .read_each(&raw, self.name, scratch, false, &mut |outcome, _| {
+                        found.push(Found::new(outcome, |unit| unit));
+                    });
+            }
+            Line::Other(found)
+        };
+        let read: Vec<Line<Unit>> = (0..batch.len())
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(Scratch::default, read)
+            .collect();
+        let mut units = Vec::new();
+        self.batch(batch, read, |merge, unit| {
+            let unit = merge.projection.renumber(unit, merge.shift);
+            units.extend(match &mut merge.gather {
+                Some(gather) => gather.take(unit, merge.projection),
+                None => Some(unit),
+            });
+        });
+        self.make_all(units);
+    }
+
+    fn make_all(&mut self, units: Vec<Unit>) {
+        let make = self.make;
+        let made: Vec<M::Made> = units
+            .into_par_iter()
+            .map(|unit| make.make(unit, Deferred::NONE))
+            .collect();
+        made.into_iter().for_each(&mut *self.emit);
+    }
+
+    fn batch<T>(&mut self, batch: &Batch, lines: Vec<Line<T>>, mut take: impl FnMut(&mut Self, T)) {
         self.report.accounting.bytes += batch.consumed;
         self.report.accounting.lines += batch.between;
         self.report.accounting.lines_between += batch.between;
         let mut gaps = batch.gaps.iter().peekable();
-        for (raw, outcomes) in batch.records().zip(outcomes) {
+        for (raw, line) in batch.records().zip(lines) {
             while let Some(gap) = gaps.next_if(|gap| gap.ordinal <= raw.ordinal) {
                 self.gap(gap);
             }
-            self.lines(raw.lines, &outcomes);
-            let extra = (outcomes.len() as u64).saturating_sub(1);
-            for outcome in outcomes {
-                self.outcome(outcome);
+            self.lines(raw.lines, line.all());
+            match line {
+                Line::One(found) => self.found(found, &mut take),
+                Line::Other(all) => {
+                    let extra = (all.len() as u64).saturating_sub(1);
+                    for found in all {
+                        self.found(found, &mut take);
+                    }
+                    self.shift += extra;
+                }
             }
-            self.shift += extra;
         }
         for gap in gaps {
             self.gap(gap);
@@ -126,55 +282,36 @@ impl Merge<'_> {
     }
 
     /// The lines of a record count as read where anything was.
-    fn lines(&mut self, lines: u64, outcomes: &[Outcome]) {
+    fn lines<T>(&mut self, lines: u64, found: &[Found<T>]) {
         let counts: &mut Accounting = &mut self.report.accounting;
         counts.lines += lines;
-        let any = |test: fn(&Outcome) -> bool| outcomes.iter().any(test);
-        if any(|outcome| matches!(outcome, Outcome::Unit(_))) {
+        let any = |test: fn(&Found<T>) -> bool| found.iter().any(test);
+        if any(|found| matches!(found, Found::Unit(..))) {
             counts.lines_read += lines;
-        } else if any(|outcome| matches!(outcome, Outcome::Refused(_))) || outcomes.is_empty() {
+        } else if any(|found| matches!(found, Found::Refused(_))) || found.is_empty() {
             counts.lines_refused += lines;
         } else {
             counts.lines_left_out += lines;
         }
     }
 
-    fn outcome(&mut self, outcome: Outcome) {
+    fn found<T>(&mut self, found: Found<T>, take: &mut impl FnMut(&mut Self, T)) {
         let counts = &mut self.report.accounting;
-        match outcome {
-            Outcome::Unit(mut unit) => {
-                let shift = self.shift;
-                let (origin, problems) = match &mut unit {
-                    Unit::Record(record) => {
-                        counts.records += 1;
-                        self.projection.renumber(&mut record.meta, shift);
-                        (&mut record.origin, record.problems.as_slice())
-                    }
-                    Unit::Event(event) => {
-                        counts.events += 1;
-                        self.projection.renumber(&mut event.meta, shift);
-                        (&mut event.origin, event.problems.as_slice())
-                    }
-                    Unit::End { origin, .. } => {
-                        counts.ends += 1;
-                        (origin, [].as_slice())
-                    }
-                };
-                origin.ordinal += shift;
-                counts.problems += problems.iter().filter(|p| p.kind.is_error()).count() as u64;
-                let unit = match &mut self.gather {
-                    Some(gather) => gather.take(unit, self.projection),
-                    None => Some(unit),
-                };
-                if let Some(unit) = unit {
-                    (self.emit)(unit);
+        match found {
+            Found::Unit(kind, errors, unit) => {
+                match kind {
+                    UnitKind::Record => counts.records += 1,
+                    UnitKind::Event => counts.events += 1,
+                    UnitKind::End => counts.ends += 1,
                 }
+                counts.problems += errors;
+                take(self, unit);
             }
-            Outcome::LeftOut(problem) => {
+            Found::LeftOut(problem) => {
                 counts.left_out += 1;
                 self.tell(problem);
             }
-            Outcome::Refused(problem) => self.tell(problem),
+            Found::Refused(problem) => self.tell(problem),
         }
     }
 
@@ -207,18 +344,24 @@ impl Merge<'_> {
 }
 
 impl Projection {
-    /// Moves the numbers of records (`n`) in meta cells.
-    fn renumber(&self, meta: &mut [Cell], shift: u64) {
-        if shift == 0 {
-            return;
-        }
-        for slot in self.origins(OriginField::N) {
-            if let Some(Cell::Known(Value::Number(number))) = meta.get_mut(slot)
-                && let Some(int) = number.to_int()
-            {
-                *number = crate::value::Number::Int(int + i128::from(shift));
+    /// Moves the number of a unit's record.
+    fn renumber(&self, mut unit: Unit, shift: u64) -> Unit {
+        let (origin, meta) = match &mut unit {
+            Unit::Record(record) => (&mut record.origin, &mut *record.meta),
+            Unit::Event(event) => (&mut event.origin, &mut *event.meta),
+            Unit::End { origin, .. } => (origin, [].as_mut_slice()),
+        };
+        origin.ordinal += shift;
+        if shift > 0 {
+            for slot in self.origins(OriginField::N) {
+                if let Some(Cell::Known(Value::Number(number))) = meta.get_mut(slot)
+                    && let Some(int) = number.to_int()
+                {
+                    *number = crate::value::Number::Int(int + i128::from(shift));
+                }
             }
         }
+        unit
     }
 }
 

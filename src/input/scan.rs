@@ -104,6 +104,17 @@ impl<'j> Scanner<'j> {
         }
     }
 
+    /// The same, where the text may be cut off within a string: what is there of it is read.
+    pub(crate) fn of_part(bytes: &'j [u8], at: usize) -> Scanner<'j> {
+        let rest = bytes.get(at..).unwrap_or_default();
+        Scanner {
+            bytes,
+            jiter: Jiter::new(rest).with_allow_partial_strings(),
+            base: at,
+            open: Vec::new(),
+        }
+    }
+
     /// The memory for strings with escapes, to be used again.
     pub(crate) fn into_tape(self) -> Vec<u8> {
         self.jiter.into_tape()
@@ -177,6 +188,14 @@ impl<'j> Scanner<'j> {
             Ok(text) => Ok(text),
             Err(error) => Err(fault(self.bytes, self.base, &error)),
         }
+    }
+
+    /// At a quote: passes over the text. For [`HALF_PAIR`], [`Scanner::rest_of_string`] goes on.
+    #[inline]
+    pub(crate) fn pass_string(&mut self) -> Scan<()> {
+        self.jiter
+            .known_skip(Peek::String)
+            .map_err(|error| self.fault(&error))
     }
 
     /// At a scalar.

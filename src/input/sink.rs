@@ -3,6 +3,7 @@
 use smol_str::SmolStr;
 
 use super::cell::{Reading, Trouble, absent, settle};
+use super::deferred::DeferredText;
 use super::plan::{LevelId, Place, Plan};
 use super::record::Step;
 use crate::problem::ProblemKind;
@@ -33,6 +34,10 @@ pub(crate) struct Sink {
     pub(crate) steps: Vec<Step>,
     /// The cells of `order by`, per event.
     keys: Vec<Cell>,
+    /// Texts of the record's steps that were passed over.
+    pub(crate) deferred: Vec<DeferredText>,
+    /// Those of the event: the slot, the offset of the quote and the bytes between the quotes.
+    passed: Vec<(usize, usize, usize)>,
     /// Number of the event.
     pub(crate) index: u32,
     /// Whether the list of events was found.
@@ -56,6 +61,7 @@ impl Sink {
         reset(&mut self.record, plan.record.slots.len());
         self.steps.clear();
         self.keys.clear();
+        self.deferred.clear();
         self.index = 0;
         self.found_list = false;
         self.refused = false;
@@ -71,6 +77,7 @@ impl Sink {
         self.rows.clear();
         self.n_rows = 0;
         self.each_unknown = false;
+        self.passed.clear();
         self.in_event = true;
     }
 
@@ -126,6 +133,15 @@ impl Sink {
     pub(crate) fn put_text(&mut self, plan: &Plan, level: LevelId, slot: usize, text: &str) {
         if let Some(place) = self.cell(plan, level, slot) {
             *place = Some(Cell::Known(Value::String(SmolStr::new(text))));
+        }
+    }
+
+    /// Notes a text of the event that was passed over.
+    #[inline]
+    pub(crate) fn put_later(&mut self, slot: usize, at: usize, len: usize) {
+        if let Some(place) = self.event.get_mut(slot) {
+            *place = Some(Cell::Known(Value::String(SmolStr::default())));
+            self.passed.push((slot, at, len));
         }
     }
 
@@ -189,6 +205,17 @@ impl Sink {
     pub(crate) fn end_event(&mut self, plan: &Plan, at: usize) {
         if plan.simple && self.n_rows <= 1 {
             // One step, and every field is a slot of the event, in order.
+            for &(field, at, len) in &self.passed {
+                // What stands twice, or below what does, is unknown.
+                if matches!(self.event.get(field), Some(Some(Cell::Known(_)))) {
+                    self.deferred.push(DeferredText {
+                        step: self.steps.len(),
+                        field,
+                        at,
+                        len,
+                    });
+                }
+            }
             let mut cells = Vec::with_capacity(plan.n_event);
             for slot in 0..plan.n_event {
                 let cell = match self.event.get_mut(slot).and_then(Option::take) {

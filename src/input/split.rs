@@ -207,17 +207,30 @@ impl<R: Read> Splitter<R> {
             return false;
         }
         let want = (self.buffer.len() - self.at).max(256 << 10);
-        self.buffer.reserve(want);
         let before = self.buffer.len();
-        let result = (&mut self.from)
-            .take(want as u64)
-            .read_to_end(&mut self.buffer);
-        if let Err(error) = result {
-            self.failed = Some(describe(&error));
-            self.eof = true;
+        let mut filled = before;
+        self.buffer.resize(before + want, 0);
+        while let Some(rest) = self
+            .buffer
+            .get_mut(filled..)
+            .filter(|rest| !rest.is_empty())
+        {
+            match self.from.read(rest) {
+                Ok(0) => {
+                    self.eof = true;
+                    break;
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(describe(&error));
+                    self.eof = true;
+                    break;
+                }
+            }
         }
-        if self.buffer.len() == before {
-            self.eof = true;
+        self.buffer.truncate(filled);
+        if filled == before {
             return false;
         }
         if !self.started {

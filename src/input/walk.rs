@@ -1,8 +1,10 @@
 //! The walk over a text: one pass that reads what the plan asks for and passes over the rest.
 
 use jiter::Peek;
+use memchr::memchr;
 
 use super::cell::{self, Trouble, no_scalar, takes_tree};
+use super::deferred::{MOST_FIELDS, SHORT};
 use super::document::{self, Note, build};
 use super::keys::OpenKeys;
 use super::plan::{LevelId, Plan};
@@ -24,6 +26,8 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
     pub(crate) quiet: bool,
+    /// Whether long texts of events are left to whoever reads them.
+    pub(crate) defer: bool,
     /// Number of members of the event's own object; none where it is no object.
     pub(crate) members: Option<usize>,
     /// A single event turned out to be a whole trace.
@@ -225,6 +229,13 @@ impl Walk<'_, '_> {
                 self.skip(peek)?;
                 no_scalar(field, peek)
             }
+            Peek::String if self.defers(level, slot) => match self.scan.pass_string() {
+                Ok(()) => return self.later(level, slot, at),
+                Err(fault) => {
+                    self.scan.rest_of_string(fault)?;
+                    cell::stand_in(ProblemKind::InvalidUtf8)
+                }
+            },
             Peek::String => match self.scan.string() {
                 Ok(text) if matches!(field.ty.non_null(), Type::String) => {
                     self.sink.put_text(self.plan, level, slot, text);
@@ -239,6 +250,36 @@ impl Walk<'_, '_> {
             _ => cell::from_lexeme(field, self.scan.scalar(peek)?),
         };
         self.sink.put(self.plan, level, slot, reading, at);
+        Ok(())
+    }
+
+    #[inline]
+    fn defers(&self, level: LevelId, slot: usize) -> bool {
+        self.defer
+            && level == LevelId::Event
+            && slot < self.plan.n_event.min(MOST_FIELDS)
+            && matches!(self.plan.event.slots[slot].ty.non_null(), Type::String)
+    }
+
+    /// A text of an event has been passed over: notes where it stands, or keeps it where it is short.
+    fn later(&mut self, level: LevelId, slot: usize, at: usize) -> Step {
+        let len = (self.scan.at() - at).saturating_sub(2);
+        if len >= SHORT {
+            self.sink.put_later(slot, at, len);
+            return Ok(());
+        }
+        let written = self.scan.bytes().get(at + 1..at + 1 + len);
+        let written = written.unwrap_or_default();
+        match std::str::from_utf8(written) {
+            Ok(text) if memchr(b'\\', written).is_none() => {
+                self.sink.put_text(self.plan, level, slot, text);
+            }
+            _ => {
+                self.scan.seek(at);
+                let text = self.scan.string()?;
+                self.sink.put_text(self.plan, level, slot, text);
+            }
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::abstraction::{Key, Sight, Space};
 use crate::audit::Judge;
 use crate::eval::{Observed, Observer, Program, TraceSource, Wanted};
 use crate::ids::ExprId;
+use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
 use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
@@ -153,7 +154,7 @@ impl<'s> Judge for Walker<'s> {
     type Open = Walking<'s>;
     type Report = Walk;
 
-    fn judge(&self, record: Record, _: &Wanted) -> Option<Walk> {
+    fn judge(&self, record: Record, _: Deferred<'_>, _: &Wanted) -> Option<Walk> {
         let program = self.space.program();
         if program.is_trace(&record.meta) == Truth::False {
             return None;

@@ -32,8 +32,9 @@ pub struct Json<'s, W> {
     out: W,
 }
 
+/// What begins all lines about verdicts on one trace.
 #[derive(Serialize)]
-struct VerdictLine<'a> {
+struct VerdictHead<'a> {
     v: u8,
     #[serde(rename = "type")]
     kind: &'static str,
@@ -41,6 +42,11 @@ struct VerdictLine<'a> {
     file: &'a str,
     line: u64,
     index: u64,
+}
+
+/// The rest of the line.
+#[derive(Serialize)]
+struct VerdictLine<'a> {
     property: &'a str,
     verdict: Verdict,
     #[serde(rename = "final")]
@@ -56,6 +62,10 @@ struct VerdictLine<'a> {
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<Severity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catastrophic: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided_by: Option<&'a [Undecided]>,
 }
@@ -135,11 +145,49 @@ impl<'s, W: Write> Json<'s, W> {
     }
 
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
-        self.out.write_all(b"\n")
+        write_line(&mut self.out, line)
+    }
+}
+
+fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+/// The lines of one trace; they can be made by any thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'s> {
+    headings: &'s Headings,
+}
+
+impl<'s> Lines<'s> {
+    /// Lines about the properties of these headings.
+    pub fn new(headings: &'s Headings) -> Lines<'s> {
+        Lines { headings }
     }
 
-    fn verdict(&mut self, report: &TraceReport, verdict: &PropertyVerdict) -> io::Result<()> {
+    /// The lines of the verdicts, and that of the trace; not those of the problems with its data.
+    ///
+    /// # Errors
+    /// None that is known of: only what cannot be JSON would be one.
+    pub fn write(&self, report: &TraceReport, out: &mut Vec<u8>) -> io::Result<()> {
+        let mut head = serde_json::to_vec(&VerdictHead {
+            v: 1,
+            kind: "verdict",
+            trace: &report.trace,
+            file: &report.file,
+            line: report.line,
+            index: report.index,
+        })?;
+        // The members of the rest follow where this object would end.
+        head.pop();
+        for verdict in &report.verdicts {
+            self.verdict(&head, verdict, out)?;
+        }
+        self.trace(report, out)
+    }
+
+    fn verdict(&self, head: &[u8], verdict: &PropertyVerdict, out: &mut Vec<u8>) -> io::Result<()> {
         let Some(heading) = self.headings.get(verdict.property) else {
             return Ok(());
         };
@@ -148,12 +196,6 @@ impl<'s, W: Write> Json<'s, W> {
             Verdict::Violated | Verdict::PresumablyViolated
         );
         let line = VerdictLine {
-            v: 1,
-            kind: "verdict",
-            trace: &report.trace,
-            file: &report.file,
-            line: report.line,
-            index: report.index,
             property: &heading.name,
             verdict: verdict.verdict,
             is_final: verdict.is_final,
@@ -169,18 +211,21 @@ impl<'s, W: Write> Json<'s, W> {
             .then_some(&verdict.counterexample),
             message: verdict.message.as_deref(),
             severity: bad.then_some(heading.severity),
+            catastrophic: (bad && heading.catastrophic).then_some(true),
+            owner: heading.owner.as_deref().filter(|_| bad),
             undecided_by: (verdict.verdict == Verdict::Unknown || !verdict.undecided_by.is_empty())
                 .then_some(&verdict.undecided_by),
         };
-        self.line(&line)
-    }
-}
-
-impl<W: Write> Reporter for Json<'_, W> {
-    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
-        for verdict in &report.verdicts {
-            self.verdict(report, verdict)?;
+        out.extend_from_slice(head);
+        let rest = out.len();
+        write_line(out, &line)?;
+        if let Some(open) = out.get_mut(rest) {
+            *open = b',';
         }
+        Ok(())
+    }
+
+    fn trace(&self, report: &TraceReport, out: &mut Vec<u8>) -> io::Result<()> {
         let headings = self.headings;
         let line = TraceLine {
             v: 1,
@@ -206,7 +251,19 @@ impl<W: Write> Reporter for Json<'_, W> {
                 })
                 .collect(),
         };
-        self.line(&line)?;
+        write_line(out, &line)
+    }
+}
+
+impl<W: Write> Reporter for Json<'_, W> {
+    fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        Lines::new(self.headings).write(report, &mut bytes)?;
+        self.rendered(report, &bytes)
+    }
+
+    fn rendered(&mut self, report: &TraceReport, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
         for problem in &report.problems {
             self.problem(problem)?;
         }

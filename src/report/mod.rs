@@ -1,4 +1,4 @@
-//! Verdicts for people and for programs: text, JSON Lines, SARIF and JUnit.
+//! Verdicts for people and for programs: text, a page for browsers, JSON Lines, SARIF and JUnit.
 //!
 //! [`TraceReport`]s and [`Problem`]s go in, in the order of the input; bytes come out through a [`Reporter`]. What a
 //! report says of a property beside its verdicts is in its [`Heading`], taken from the spec once.
@@ -10,6 +10,7 @@ pub mod automaton;
 pub mod buchi;
 pub mod draft;
 pub mod explanation;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;
@@ -46,6 +47,15 @@ pub trait Reporter {
     /// # Errors
     /// Where the sink cannot be written.
     fn trace(&mut self, report: &TraceReport) -> io::Result<()>;
+
+    /// The same, where the bytes that stand for it were made already: of the report alone, without its problems, by
+    /// whoever knows this reporter.
+    ///
+    /// # Errors
+    /// Where the sink cannot be written.
+    fn rendered(&mut self, report: &TraceReport, _bytes: &[u8]) -> io::Result<()> {
+        self.trace(report)
+    }
 
     /// Whether the reasons of such a verdict are shown, where it comes next or after others.
     fn explains(&self, _property: PropertyId, _verdict: Verdict) -> bool {
@@ -85,6 +95,10 @@ pub struct Heading {
     pub kind: PropertyKind,
     /// `@severity`
     pub severity: Severity,
+    /// `@catastrophic`
+    pub catastrophic: bool,
+    /// `@owner`
+    pub owner: Option<SmolStr>,
     /// Whether it is judged for each value of quantified variables.
     pub quantified: bool,
     /// Documentation, without markers.
@@ -133,6 +147,8 @@ impl Headings {
                     id: property.id.clone(),
                     kind: property.kind,
                     severity: property.severity,
+                    catastrophic: property.catastrophic,
+                    owner: property.owner.clone(),
                     quantified: property.quantified.is_some(),
                     doc: property.doc.clone(),
                     requirement: property.requirement.clone(),

@@ -12,6 +12,7 @@ mod undecided;
 use super::program::Program;
 use super::trace::TraceState;
 use crate::ids::PropertyId;
+use crate::input::deferred::Deferred;
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, Verdict};
 
@@ -91,6 +92,7 @@ pub(super) fn explain(
     state: &mut TraceState<'_>,
     verdicts: &mut [PropertyVerdict],
     wanted: &Wanted,
+    texts: Deferred<'_>,
 ) {
     let program = state.program;
     let n_steps = usize::try_from(state.run.n_steps).unwrap_or(usize::MAX);
@@ -126,6 +128,11 @@ pub(super) fn explain(
     }
     if requests.is_empty() {
         return;
+    }
+    for place in texts.places {
+        if let Some(step) = state.history.steps.get_mut(place.step) {
+            step.cells[place.field] = texts.decode(place);
+        }
     }
     let steps = replay::letters(state, &mut requests);
     for request in &requests {

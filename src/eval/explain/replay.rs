@@ -26,7 +26,7 @@ fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
     for (place, step) in history.steps.iter().enumerate() {
         let (cells, meta) = (&*step.cells, &*source.meta);
         shop.scratch.begin_step(Some(step.index));
-        shop.scratch.classify(&program.code, cells);
+        shop.scratch.classify(&program.code, cells, 0);
         if let Some(filter) = program.filter.step
             && world
                 .eval(&program.code, cells, meta, &mut shop.scratch)

@@ -261,15 +261,29 @@ impl<'a> Eval<'a> {
         }
     }
 
+    /// Whether it follows from the class of the event that a count stays as it is.
+    pub(in crate::eval) fn leaves_count(&mut self, kind: &RegisterKind) -> bool {
+        let code = self.code;
+        let mut fails = |node: NodeId| self.scratch.by_class(code, node) == Some(Truth::False);
+        match kind {
+            RegisterKind::Count {
+                of,
+                window: None,
+                since,
+            } => fails(*of) && since.is_none_or(fails),
+            _ => false,
+        }
+    }
+
     /// What the operands of a register are at this step.
     pub(in crate::eval) fn operands(&mut self, register: u32, outside: bool) -> Operands {
         let code = self.code;
         let mut truth = |node: NodeId| {
             if outside {
-                self.letter(node)
-            } else {
-                self.truth(node)
+                return self.letter(node);
             }
+            let known = self.scratch.by_class(code, node);
+            known.unwrap_or_else(|| self.truth(node))
         };
         match &code.registers[register as usize].kind {
             RegisterKind::Before(of, _) => {

@@ -106,6 +106,9 @@ pub(in crate::eval) struct Slices {
     triggered: bool,
     root_triggered: bool,
     n_moved: u64,
+    /// Bits of the classes of events that change nothing, as long as nothing changes.
+    #[serde(skip)]
+    quiet: u64,
     #[serde(skip)]
     fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
     #[serde(skip)]
@@ -173,6 +176,7 @@ impl Slices {
             triggered: false,
             root_triggered: false,
             n_moved: 0,
+            quiet: 0,
             fixed_as: FxHashMap::default(),
             buffers: Buffers::default(),
         };
@@ -242,7 +246,7 @@ impl Slices {
     }
 
     /// Whether it follows from the class of the event that it moves no instance, whatever the compared terms are.
-    fn is_indifferent(
+    pub(in crate::eval) fn is_indifferent(
         &self,
         id: usize,
         property: &PropertyCode,
@@ -309,6 +313,17 @@ impl Slices {
             })
     }
 
+    /// Whether events of the class with this bit were found to change nothing, and nothing has changed since.
+    #[inline]
+    pub(in crate::eval) fn is_quiet(&self, bit: u64) -> bool {
+        self.quiet & bit != 0
+    }
+
+    /// Notes that events of the class with this bit change nothing as long as nothing changes.
+    pub(in crate::eval) fn note_quiet(&mut self, bit: u64) {
+        self.quiet |= bit;
+    }
+
     /// One event that is not [still](Self::is_still). Says whether a verdict may have become final.
     #[allow(
         clippy::too_many_arguments,
@@ -326,13 +341,19 @@ impl Slices {
     ) -> bool {
         let (n_vars, n_letters) = (quantified.vars.len(), property.letters.len());
         self.buffers.fit(n_vars, n_letters);
-        self.read_terms(quantified, eval);
-        if self.is_indifferent(id, property, quantified, eval) {
-            self.any |= !self.buffers.values[0].is_empty();
-            return false;
+        if quantified.counts_values {
+            self.read_terms(quantified, eval);
+            if self.is_indifferent(id, property, quantified, eval) {
+                self.any |= !self.buffers.values[0].is_empty();
+                return false;
+            }
+        } else {
+            self.read_terms(quantified, eval);
         }
+        self.quiet = 0;
         let ranges_doubtful = self.read_ranges(quantified, eval);
         self.stage(property, quantified, configs, eval, step, ranges_doubtful);
+        self.withdraw();
         let mut fixed = self.step_classes(
             id,
             property,

@@ -9,6 +9,21 @@ use crate::eval::release::Release;
 use crate::value::Value;
 
 impl Slices {
+    /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
+    pub(super) fn withdraw(&mut self) {
+        let mut staged = std::mem::take(&mut self.buffers.staged);
+        for (key, _) in &mut staged {
+            if let Staged::Single(index) = key
+                && let Some(before) = self
+                    .map
+                    .remove(std::slice::from_ref(&self.buffers.singles[*index]))
+            {
+                self.leave(before, 1);
+            }
+        }
+        self.buffers.staged = staged;
+    }
+
     /// Puts the touched instances where they belong.
     pub(super) fn place(&mut self, quantified: &QuantifiedCode, limit: usize) -> bool {
         let mut any_fixed = false;
@@ -89,7 +104,9 @@ impl Slices {
     fn may_forget(&self, key: &[Option<Value>], quantified: &QuantifiedCode) -> bool {
         match quantified.release {
             Release::Neutral => {
-                binding::all_below(&self.map, key).all(|(_, class)| self.find(*class) == ROOT)
+                key.len() < 2
+                    || binding::all_below(&self.map, key)
+                        .all(|(_, class)| self.find(*class) == ROOT)
             }
             Release::Never | Release::ReadsTracks => false,
         }

@@ -254,7 +254,7 @@ fn title(report: &TraceReport, paint: Paint) -> String {
 }
 
 /// The values of the quantified variables, as an author would write them.
-fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> Option<String> {
+pub(super) fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> Option<String> {
     let values: Vec<String> = verdict
         .instance
         .iter()
@@ -268,7 +268,7 @@ fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> Option<Strin
     (!values.is_empty()).then(|| tame(&values.join(", ")))
 }
 
-fn severity(severity: Severity) -> &'static str {
+pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Low => "low",
         Severity::Medium => "medium",
@@ -278,7 +278,7 @@ fn severity(severity: Severity) -> &'static str {
 }
 
 /// Why nothing can change the verdict any more.
-fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u64) -> String {
+pub(super) fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u64) -> String {
     let from = match (verdict.from, verdict.at) {
         (Some(from), Some(at)) if from != at => format!(" what step {from} began"),
         _ => String::new(),

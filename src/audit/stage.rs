@@ -1,0 +1,56 @@
+//! Whole records are judged where they are read; what else comes from a file waits for its batch.
+
+use std::sync::{PoisonError, RwLock};
+
+use super::{Judge, Judged, errors};
+use crate::eval::Wanted;
+use crate::input::deferred::Deferred;
+use crate::input::read::Make;
+use crate::input::record::Unit;
+
+/// What the readers hand on.
+pub(super) enum Piece<R> {
+    /// What is not judged yet.
+    Unit(Unit),
+    /// A whole record, and how many errors its reader met.
+    Judged(u64, Judged<R>),
+}
+
+/// The work that is done by the threads that read.
+pub(super) struct Stage<'j, J> {
+    judge: &'j J,
+    wanted: RwLock<Wanted>,
+}
+
+impl<'j, J: Judge> Stage<'j, J> {
+    pub(super) fn new(judge: &'j J, wanted: Wanted) -> Stage<'j, J> {
+        Stage {
+            judge,
+            wanted: RwLock::new(wanted),
+        }
+    }
+
+    /// What of the records that come next need be explained.
+    pub(super) fn want(&self, wanted: Wanted) {
+        *self.wanted.write().unwrap_or_else(PoisonError::into_inner) = wanted;
+    }
+}
+
+impl<J: Judge> Make for Stage<'_, J> {
+    type Made = Piece<J::Report>;
+    const DEFERS: bool = J::DEFERS;
+
+    fn make(&self, unit: Unit, texts: Deferred<'_>) -> Piece<J::Report> {
+        let Unit::Record(record) = unit else {
+            return Piece::Unit(unit);
+        };
+        let wanted = self.wanted.read().unwrap_or_else(PoisonError::into_inner);
+        let errors = errors(&record.problems);
+        let origin = record.origin.clone();
+        let judged = match self.judge.judge(record, texts, &wanted) {
+            Some(report) => Judged::Report(report),
+            None => Judged::LeftOut(origin),
+        };
+        Piece::Judged(errors, judged)
+    }
+}

@@ -1,0 +1,163 @@
+//! Which fields evaluation may look at, at the events of a class.
+//!
+//! Long texts are decoded only where something reads them (see [`crate::input::deferred`]). What may be read follows from
+//! the class of the event: evaluation stops where the first operand decides, and an automaton asks for no letter where
+//! the class alone says where it goes. The walk here does as evaluation does, and where the class leaves something open,
+//! it takes both ways.
+
+use super::classes::Tables;
+use super::clause::WatchedCode;
+use super::code::{Node, NodeId, RegisterKind};
+use super::program::{Program, QuantifiedCode};
+use crate::value::{Truth, Value};
+
+/// How much of a field's text may be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Demand {
+    #[default]
+    Nothing,
+    /// Its beginning, of that many bytes.
+    Beginning(usize),
+    All,
+}
+
+/// By field, what may be looked at; fields beyond are not.
+pub(super) type Demands = Box<[Demand]>;
+
+impl Tables {
+    /// What events of a class may be asked for.
+    pub(super) fn demands(&mut self, program: &Program, class: u32) -> &Demands {
+        if self.demands_of(class).is_none() {
+            let found = Walk::new(program, self, class).all();
+            *self.demands_of(class) = Some(found);
+        }
+        self.demands_of(class).get_or_insert_default()
+    }
+}
+
+struct Walk<'a> {
+    program: &'a Program,
+    tables: &'a mut Tables,
+    class: u32,
+    found: Demands,
+    seen: Vec<bool>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(program: &'a Program, tables: &'a mut Tables, class: u32) -> Walk<'a> {
+        Walk {
+            program,
+            tables,
+            class,
+            found: vec![Demand::Nothing; program.spec().signature.fields.len()].into(),
+            seen: vec![false; program.code.nodes.len()],
+        }
+    }
+
+    /// Everything that a step may evaluate.
+    fn all(mut self) -> Demands {
+        let (program, code) = (self.program, &self.program.code);
+        if let Some(filter) = program.filter.step {
+            self.asked(filter);
+        }
+        for track in &code.tracks {
+            self.read(track.update);
+            track
+                .compared
+                .iter()
+                .flatten()
+                .for_each(|term| self.read(*term));
+        }
+        for register in &code.registers {
+            match &register.kind {
+                RegisterKind::Before(of, _) => self.read(*of),
+                kind => kind.operands().into_iter().for_each(|of| self.asked(of)),
+            }
+        }
+        for watched in &program.clauses.watched {
+            if let WatchedCode::When(condition) = watched {
+                self.asked(*condition);
+            }
+        }
+        for (id, property) in program.properties.iter().enumerate() {
+            if let Some(trigger) = property.trigger {
+                self.asked(trigger);
+            }
+            if let Some(QuantifiedCode { vars, .. }) = &property.quantified {
+                for var in vars {
+                    let terms = var.terms.iter().chain(&var.elements).chain(&var.range);
+                    terms.for_each(|term| self.read(*term));
+                }
+            } else if self.tables.decides(code, self.class, id, property) {
+                continue;
+            }
+            for letter in &property.letters {
+                self.asked(letter.node);
+            }
+        }
+        self.found
+    }
+
+    /// A condition that something outside of expressions asks for: what follows from the class is looked up.
+    fn asked(&mut self, node: NodeId) {
+        if self.truth(node).is_none() {
+            self.read(node);
+        }
+    }
+
+    fn truth(&mut self, node: NodeId) -> Option<Truth> {
+        self.tables.truth(&self.program.code, self.class, node)
+    }
+
+    fn demand(&mut self, field: u32, demand: Demand) {
+        if let Some(found) = self.found.get_mut(field as usize) {
+            *found = demand.max(*found);
+        }
+    }
+
+    /// An expression that is evaluated.
+    fn read(&mut self, id: NodeId) {
+        if std::mem::replace(&mut self.seen[id.index()], true) {
+            return;
+        }
+        let code = &self.program.code;
+        match code.node(id) {
+            Node::Field(field) | Node::FieldIs(field, _) => self.demand(*field, Demand::All),
+            Node::StartsWith(text, part) => match (code.node(*text), code.node(*part)) {
+                (Node::Field(field), Node::Const(Value::String(part))) => {
+                    self.demand(*field, Demand::Beginning(part.len()));
+                }
+                _ => {
+                    self.read(*text);
+                    self.read(*part);
+                }
+            },
+            Node::And(a, b) | Node::Implies(a, b) => {
+                self.read(*a);
+                if self.truth(*a) != Some(Truth::False) {
+                    self.read(*b);
+                }
+            }
+            Node::Or(a, b) => {
+                self.read(*a);
+                if self.truth(*a) != Some(Truth::True) {
+                    self.read(*b);
+                }
+            }
+            Node::If(condition, then, other) => {
+                self.read(*condition);
+                let truth = self.truth(*condition);
+                if truth != Some(Truth::False) {
+                    self.read(*then);
+                }
+                if truth != Some(Truth::True) {
+                    self.read(*other);
+                }
+            }
+            _ => code
+                .operands(id)
+                .into_iter()
+                .for_each(|operand| self.read(operand)),
+        }
+    }
+}

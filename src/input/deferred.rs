@@ -1,0 +1,121 @@
+//! Texts that are decoded only where something reads them.
+//!
+//! Most of a recording is text that nobody looks at: prompts, answers of tools. The walk passes over a long text of an
+//! event, which checks it, and notes where it stands; whoever judges the record decodes what is asked for, or just its
+//! beginning.
+
+use smol_str::SmolStr;
+
+use super::scan::Scanner;
+use crate::value::{Cell, Value};
+
+/// Fields beyond this number are never deferred, so that a set of fields is a word.
+pub(crate) const MOST_FIELDS: usize = 64;
+
+/// Texts of fewer bytes are decoded at once.
+pub(crate) const SHORT: usize = 64;
+
+/// A text that was passed over. Its cell holds a text that means nothing until it is decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeferredText {
+    /// Place of the step among those of the record.
+    pub step: usize,
+    /// The field.
+    pub field: usize,
+    /// Byte offset of the opening quote.
+    pub(crate) at: usize,
+    /// Bytes between the quotes, as written.
+    pub(crate) len: usize,
+}
+
+impl DeferredText {
+    /// Bytes that the text has at the least: an escape of six bytes may stand for one.
+    pub fn at_least(&self) -> usize {
+        self.len / 6
+    }
+}
+
+/// The deferred texts of a record, in order of steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deferred<'t> {
+    text: &'t str,
+    /// Where they stand.
+    pub places: &'t [DeferredText],
+}
+
+impl<'t> Deferred<'t> {
+    /// Nothing is deferred.
+    pub const NONE: Deferred<'static> = Deferred {
+        text: "",
+        places: &[],
+    };
+
+    pub(crate) fn new(text: &'t str, places: &'t [DeferredText]) -> Deferred<'t> {
+        Deferred { text, places }
+    }
+
+    /// The text at a place.
+    pub fn decode(&self, place: &DeferredText) -> Cell {
+        let written = self.text.as_bytes().get(..place.at + place.len + 2);
+        let written = written.unwrap_or_default();
+        // Nothing to decode is the common case.
+        let plain = self.text.get(place.at + 1..place.at + 1 + place.len);
+        if let Some(plain) = plain
+            && memchr::memchr(b'\\', plain.as_bytes()).is_none()
+        {
+            return Cell::Known(Value::string(plain));
+        }
+        let mut scanner = Scanner::new(written, place.at, Vec::new());
+        known(scanner.string().ok())
+    }
+
+    /// The beginning of the text at a place: `most` bytes of it, or a little more.
+    pub fn beginning(&self, place: &DeferredText, most: usize) -> Cell {
+        // Six bytes may stand for one, and what is cut off within an escape is left out.
+        let cut = most.saturating_mul(6).saturating_add(16);
+        if cut >= place.len {
+            return self.decode(place);
+        }
+        let written = self.text.as_bytes().get(..place.at + 1 + cut);
+        let mut scanner = Scanner::of_part(written.unwrap_or_default(), place.at);
+        let text = scanner.string().unwrap_or_default();
+        let end = (most..text.len()).find(|end| text.is_char_boundary(*end));
+        known(Some(&text[..end.unwrap_or(text.len())]))
+    }
+}
+
+/// The walk has read every text once, so each is one.
+fn known(text: Option<&str>) -> Cell {
+    text.map_or(Cell::Unknown, |text| {
+        Cell::Known(Value::String(SmolStr::new(text)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A text and its beginnings are what a parser of JSON says.
+        #[test]
+        fn agrees_with_a_parser(parts in proptest::collection::vec(prop::sample::select(vec![
+            "a", "é", "€", "😀", "\\n", "\\\"", "\\\\", "\\u0041", "\\u00e9", "\\ud83d\\ude00", "\\/", " ",
+        ]), 0..60), most in 0..40usize) {
+            let written = parts.concat();
+            let text = format!("{{\"k\" : \"{written}\"}}");
+            let place = DeferredText { step: 0, field: 0, at: 7, len: written.len() };
+            let places = [place];
+            let deferred = Deferred::new(&text, &places);
+            let meant: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+            let meant = meant["k"].as_str().unwrap_or_default();
+            prop_assert_eq!(deferred.decode(&place), Cell::Known(Value::string(meant)));
+            prop_assert!(place.at_least() <= meant.len());
+            let Cell::Known(Value::String(beginning)) = deferred.beginning(&place, most) else {
+                return Err(TestCaseError::fail("no text"));
+            };
+            prop_assert!(meant.starts_with(beginning.as_str()));
+            prop_assert!(beginning.len() >= most.min(meant.len()));
+        }
+    }
+}
