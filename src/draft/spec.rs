@@ -66,7 +66,7 @@ impl Document {
                     out,
                     "predicate {}({VARIABLE}: json) = {} == {VARIABLE} and todo({phrase})",
                     predicate.name,
-                    field(key)
+                    self.field(key)
                 ),
                 None => writeln!(out, "predicate {} = todo({phrase})", predicate.name),
             };
@@ -96,7 +96,7 @@ impl Document {
             .drafts
             .iter()
             .filter(|draft| draft.tied())
-            .filter_map(|draft| draft.key.as_ref().map(field))
+            .filter_map(|draft| draft.key.as_ref().map(|key| self.field(key)))
             .collect();
         for key in keys {
             if !["kind", "tool", "args", "at"].contains(&key.as_str()) {
@@ -104,6 +104,16 @@ impl Document {
             }
         }
         out.push_str("}\n\n");
+    }
+
+    /// The event field of a key, which is called as no predicate is.
+    fn field(&self, key: &Key) -> String {
+        let name = field(key);
+        if self.predicates.iter().any(|known| known.name == name) {
+            format!("{name}_key")
+        } else {
+            name
+        }
     }
 
     /// The key by which a predicate is tied.
