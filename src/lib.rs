@@ -49,6 +49,7 @@ pub mod monitor;
 pub mod mutate;
 pub mod problem;
 pub mod project;
+pub mod query;
 pub mod reference;
 pub mod report;
 pub mod shell;

@@ -33,6 +33,7 @@ mod output;
 mod progress;
 mod proxy;
 mod query;
+mod query_spec;
 mod serve;
 mod sources;
 mod spec;

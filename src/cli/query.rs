@@ -1,7 +1,7 @@
 //! `guard query`: what the properties of a Markov chain come to.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 use super::chain::{ChainArgs, Loaded, at, complain_of, read};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
+use super::query_spec::Question;
+use crate::learn::RowLimits;
 use crate::markov::check::Root;
 use crate::markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
@@ -18,9 +20,12 @@ use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Properties, such as 'P=? [ F "error" ]'
-    #[arg(value_name = "PROPERTY")]
+    /// A spec and names of its queries; with --chain, properties such as 'P=? [ F "error" ]'
+    #[arg(value_name = "SPEC|PROPERTY")]
     properties: Vec<String>,
+    /// The model that was learned, for queries of a spec
+    #[arg(long, value_name = "MODEL.json")]
+    model: Option<PathBuf>,
     #[command(flatten)]
     chain: ChainArgs,
     /// Files of properties, in PRISM's or Storm's grammar
@@ -52,16 +57,33 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    if args.chain.chain.is_none() {
-        return Err(Failure::Usage(
-            "give a Markov chain with --chain FILE; queries of specs are not built yet".to_owned(),
-        ));
-    }
     if !(args.precision > 0.0 && args.precision < 1.0) {
         return Err(Failure::Usage(format!(
             "--precision {} must lie between 0 and 1",
             args.precision
         )));
+    }
+    if args.chain.chain.is_none() {
+        let [spec, names @ ..] = args.properties.as_slice() else {
+            return Err(Failure::Usage(
+                "name a spec, or give a Markov chain with --chain FILE".to_owned(),
+            ));
+        };
+        let mut options = Options {
+            max_product: args.max_product,
+            ..Options::default()
+        };
+        options.accuracy.precision = args.precision;
+        return super::query_spec::run(&Question {
+            spec: Path::new(spec),
+            names: &[names, args.property.as_slice()].concat(),
+            model: args.model.as_deref(),
+            chain: &args.chain,
+            all_states: args.all_states,
+            json: args.format == Format::Json,
+            options,
+            rows: RowLimits::default(),
+        });
     }
     if args.chain.exact {
         on_chain::<BigRational>(&args)

@@ -84,15 +84,25 @@ pub fn fingerprint(spec: &Spec, abstraction: &Abstraction, learn: Option<&Learn>
         clause("by", &learn.by.into_iter().collect::<Vec<_>>());
         parts.insert("order".to_owned(), learn.order.to_string());
     }
+    let hash = all(&parts);
+    Fingerprint { hash, parts }
+}
+
+impl Fingerprint {
+    /// Gives a part, as it stands in a model file.
+    pub(super) fn set(&mut self, name: &str, hash: String) {
+        self.parts.insert(name.to_owned(), hash);
+        self.hash = all(&self.parts);
+    }
+}
+
+fn all(parts: &BTreeMap<String, String>) -> String {
     let mut all = blake3::Hasher::new();
-    for (name, hash) in &parts {
+    for (name, hash) in parts {
         all.update(name.as_bytes());
         all.update(hash.as_bytes());
     }
-    Fingerprint {
-        hash: text(all.finalize()),
-        parts,
-    }
+    text(all.finalize())
 }
 
 fn text(hash: blake3::Hash) -> String {

@@ -69,6 +69,18 @@ impl Subject {
         })
     }
 
+    /// Takes order and categories from a model file that the spec loads without saying how it was learned.
+    pub fn loaded(&mut self, model: &Model) {
+        self.learn.order = model.header.order;
+        // What told the categories apart is not known here, but that they were told apart is.
+        let settings = ["by", "order"];
+        for name in settings {
+            if let Some(hash) = model.header.parts.get(name) {
+                self.fingerprint.set(name, hash.clone());
+            }
+        }
+    }
+
     /// What reads traces for it; for [`audit::visit`](crate::audit::visit).
     ///
     /// # Errors

@@ -1,0 +1,309 @@
+//! Rows of counts as a Markov chain, with monitors run along.
+
+use rustc_hash::FxHashMap;
+
+use super::error::QueryError;
+use crate::abstraction::Key;
+use crate::automata::{self, Atom, CompileError, Dfa, Finality, StateId};
+use crate::graph::NodeSet;
+use crate::hir::Spec;
+use crate::ids::{ExprId, PropertyId};
+use crate::learn::{Origin, Place, RowLimits, Rows, Subject};
+use crate::markov::{Chain, ChainBuilder, Rewards, Scalar};
+use crate::translate::translate;
+use crate::value::Truth;
+
+/// A state of the chain: one of the rows, and where each monitor stands after it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Vertex {
+    /// Number of the row.
+    pub state: u32,
+    /// States of the monitors.
+    pub monitors: Box<[u32]>,
+}
+
+/// A chain made of counts.
+#[derive(Debug)]
+pub struct Learned<V> {
+    /// The chain. Its initial state is the start.
+    pub chain: Chain<V>,
+    /// What its states are; without monitors, the rows in their order.
+    pub vertices: Vec<Vertex>,
+    /// The state in which runs begin.
+    pub start: u32,
+    /// Whether that is no state of the abstraction.
+    pub explicit: bool,
+    /// Where runs have ended.
+    pub ended: NodeSet,
+    /// By monitor: where its property is violated.
+    pub violated: Vec<(PropertyId, NodeSet)>,
+    /// By condition that was asked for: where it holds.
+    pub conditions: FxHashMap<ExprId, NodeSet>,
+}
+
+/// What is run along the chain.
+struct Monitor {
+    property: PropertyId,
+    dfa: Dfa,
+    /// Its letters, by place among what is asked of states.
+    letters: Vec<usize>,
+}
+
+impl<V: Scalar> Learned<V> {
+    /// The chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the rules of
+    /// the subject were compiled with, and `monitors` the properties to run along.
+    ///
+    /// # Errors
+    /// A monitor reads what the states do not decide; the product is beyond the limit.
+    pub fn new(
+        subject: &Subject,
+        rows: &Rows,
+        smoothing: f64,
+        asked: &[ExprId],
+        monitors: &[PropertyId],
+        limits: RowLimits,
+    ) -> Result<Learned<V>, QueryError> {
+        let spec = subject.space.spec();
+        let monitors: Vec<Monitor> = monitors
+            .iter()
+            .map(|property| Monitor::new(spec, *property, asked))
+            .collect::<Result<_, _>>()?;
+        let truths = truths(subject, rows, asked);
+        let mut vertices: Vec<Vertex> = Vec::new();
+        let mut known: FxHashMap<Vertex, u32> = FxHashMap::default();
+        let mut number = |vertex: Vertex, vertices: &mut Vec<Vertex>| {
+            *known.entry(vertex.clone()).or_insert_with(|| {
+                vertices.push(vertex);
+                vertices.len() as u32 - 1
+            })
+        };
+        let initial: Box<[u32]> = monitors
+            .iter()
+            .map(|monitor| monitor.dfa.initial().index() as u32)
+            .collect();
+        if monitors.is_empty() {
+            for state in 0..rows.len() as u32 {
+                number(
+                    Vertex {
+                        state,
+                        monitors: [].into(),
+                    },
+                    &mut vertices,
+                );
+            }
+        }
+        let start = number(
+            Vertex {
+                state: rows.start,
+                monitors: initial,
+            },
+            &mut vertices,
+        );
+        let alpha = V::parse(&format!("{smoothing}")).unwrap_or_else(V::zero);
+        let mut builder = ChainBuilder::<V>::default();
+        let mut at = 0;
+        while at < vertices.len() {
+            let vertex = vertices[at].clone();
+            at += 1;
+            let row = &rows.rows[vertex.state as usize];
+            let size = V::from_f64(row.entries.len() as f64);
+            let total = V::from_f64(row.exits as f64).plus(&alpha.times(&size));
+            for (target, count) in &row.entries {
+                let probability = match row.origin {
+                    Origin::Counted => V::from_f64(*count as f64).plus(&alpha).over(&total),
+                    Origin::Guessed => V::one().over(&size),
+                    Origin::Absorbing | Origin::Open => V::one(),
+                };
+                if probability.is_zero() {
+                    continue;
+                }
+                let next = step(spec, &monitors, &truths, &vertex, *target, rows)?;
+                builder.transition(number(next, &mut vertices), probability);
+            }
+            builder.end_row()?;
+            if vertices.len() > limits.states.saturating_mul(16) {
+                return Err(QueryError::TooLarge {
+                    limit: limits.states.saturating_mul(16),
+                });
+            }
+        }
+        let chain = builder.finish([start], None)?;
+        let mut learned = Learned {
+            start,
+            explicit: rows.places[rows.start as usize] == Place::Start,
+            ended: chain.graph().none(),
+            violated: Vec::new(),
+            conditions: FxHashMap::default(),
+            chain,
+            vertices,
+        };
+        learned.label(subject, rows, asked, &truths, &monitors)?;
+        Ok(learned)
+    }
+
+    /// Adds labels and rewards.
+    fn label(
+        &mut self,
+        subject: &Subject,
+        rows: &Rows,
+        asked: &[ExprId],
+        truths: &[Vec<Truth>],
+        monitors: &[Monitor],
+    ) -> Result<(), QueryError> {
+        let graph = self.chain.graph();
+        let (none, start) = (graph.none(), graph.set([self.start]));
+        for (number, vertex) in self.vertices.iter().enumerate() {
+            if vertex.state == rows.end {
+                self.ended.insert(number);
+            }
+        }
+        for (place, condition) in asked.iter().enumerate() {
+            let mut set = none.clone();
+            for (number, vertex) in self.vertices.iter().enumerate() {
+                set.set(number, truths[place][vertex.state as usize] == Truth::True);
+            }
+            self.conditions.insert(*condition, set);
+        }
+        for (place, monitor) in monitors.iter().enumerate() {
+            let mut set = none.clone();
+            for (number, vertex) in self.vertices.iter().enumerate() {
+                let Some(state) = monitor.dfa.state(vertex.monitors[place] as usize) else {
+                    continue;
+                };
+                let pending = vertex.state == rows.end && !monitor.dfa.accepting(state);
+                set.set(
+                    number,
+                    pending || monitor.dfa.finality(state) == Finality::FinalFalse,
+                );
+            }
+            self.violated.push((monitor.property, set));
+        }
+        self.chain.add_label("start", start);
+        self.chain.add_label("end", self.ended.clone());
+        let mut rules = subject.space.rules(&subject.rules);
+        let declared = &subject.space.abstraction().rewards;
+        let mut reward = |name: String, of: &mut dyn FnMut(Key) -> f64| {
+            let each = self.vertices.iter().map(|vertex| {
+                let key = rows.places[vertex.state as usize].key();
+                V::from_f64(key.map_or(0.0, &mut *of))
+            });
+            let state: Vec<V> = each.collect();
+            self.chain.add_rewards(Rewards {
+                name,
+                state,
+                step: Vec::new(),
+            })
+        };
+        if !declared.iter().any(|declared| declared.name.is_none()) {
+            reward(String::new(), &mut |_| 1.0)?;
+        }
+        for (number, declared) in declared.iter().enumerate() {
+            let name = declared.name.as_deref().unwrap_or_default().to_owned();
+            reward(name, &mut |key| rules.reward(number, key).unwrap_or(0.0))?;
+        }
+        Ok(())
+    }
+}
+
+impl Monitor {
+    fn new(spec: &Spec, property: PropertyId, asked: &[ExprId]) -> Result<Monitor, QueryError> {
+        let of = spec.property(property);
+        let letters = spec.formulas.letters_of(of.formula);
+        let mut formulas = automata::Formulas::new();
+        let root = translate(
+            &spec.formulas,
+            of.formula,
+            |letter| {
+                let place = letters.iter().position(|other| *other == letter);
+                Atom(place.unwrap_or_default() as u32)
+            },
+            &mut formulas,
+        );
+        let dfa = automata::compile(&formulas, root, &automata::Limits::default()).map_err(
+            |_: CompileError| QueryError::NoAutomaton {
+                property: of.name.clone(),
+            },
+        )?;
+        let places = letters.iter().map(|letter| {
+            let expr = spec.letter(*letter).expr;
+            asked
+                .iter()
+                .position(|other| *other == expr)
+                .unwrap_or(usize::MAX)
+        });
+        Ok(Monitor {
+            property,
+            letters: places.collect(),
+            dfa,
+        })
+    }
+}
+
+/// Whether each condition holds in each row; false at the start and at the end.
+fn truths(subject: &Subject, rows: &Rows, asked: &[ExprId]) -> Vec<Vec<Truth>> {
+    let mut rules = subject.space.rules(&subject.rules);
+    (0..asked.len())
+        .map(|condition| {
+            let each = rows.places.iter().map(|place| match place.key() {
+                Some(key) => rules.holds(condition, key),
+                None => Truth::False,
+            });
+            each.collect()
+        })
+        .collect()
+}
+
+/// Where a step leads: every monitor reads what holds in the state that it leads to.
+fn step(
+    spec: &Spec,
+    monitors: &[Monitor],
+    truths: &[Vec<Truth>],
+    from: &Vertex,
+    target: u32,
+    rows: &Rows,
+) -> Result<Vertex, QueryError> {
+    let mut next = Vec::with_capacity(monitors.len());
+    for (monitor, before) in monitors.iter().zip(&from.monitors) {
+        if rows.places[target as usize] == Place::End {
+            // The end is no step: what is owed there stays owed.
+            next.push(*before);
+            continue;
+        }
+        let before: StateId = monitor
+            .dfa
+            .state(*before as usize)
+            .unwrap_or(monitor.dfa.initial());
+        let mut open = None;
+        let after = monitor.dfa.step(before, |atom| {
+            let place = monitor
+                .letters
+                .get(atom.0 as usize)
+                .copied()
+                .unwrap_or(usize::MAX);
+            match truths.get(place).map(|truths| truths[target as usize]) {
+                Some(Truth::True) => true,
+                Some(Truth::False) => false,
+                _ => {
+                    open.get_or_insert(atom.0);
+                    false
+                }
+            }
+        });
+        if let Some(atom) = open {
+            let property = spec.property(monitor.property);
+            let letters = spec.formulas.letters_of(property.formula);
+            let letter = letters
+                .get(atom as usize)
+                .map(|letter| spec.letter(*letter).text.clone());
+            return Err(QueryError::Letter {
+                property: property.name.clone(),
+                letter: letter.unwrap_or_default(),
+            });
+        }
+        next.push(after.index() as u32);
+    }
+    Ok(Vertex {
+        state: target,
+        monitors: next.into(),
+    })
+}

@@ -1,0 +1,565 @@
+//! Claims evaluated bottom up on a chain.
+
+use std::cell::{Cell, RefCell};
+
+use rustc_hash::FxHashMap;
+
+use super::answer::{ClaimAnswer, Figure, Graphs, at};
+use super::chain::{Learned, Vertex};
+use super::error::QueryError;
+use super::lower::{Lowering, binary, from_the_start, label, make, not};
+use crate::graph::NodeSet;
+use crate::hir::{Ask, Branching, Claim, ClaimFormula, Compare, Expr, Logic, RewardKind, Spec};
+use crate::ids::{BranchingId, ExprId, FormulaId, PropertyId};
+use crate::learn::{Counts, RowLimits, Rows, Subject};
+use crate::markov::prism::expr::{
+    Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
+};
+use crate::markov::solve::average;
+use crate::markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
+use crate::value::Value;
+
+/// The conditions on single states that claims ask for, and the properties whose monitors run along: with the letters of
+/// those, in an order that depends on the spec alone.
+pub fn asked<'a>(
+    spec: &Spec,
+    claims: impl IntoIterator<Item = &'a Claim>,
+    decided: &dyn Fn(PropertyId) -> bool,
+) -> (Vec<ExprId>, Vec<PropertyId>) {
+    let (mut conditions, mut monitors) = (Vec::new(), Vec::new());
+    for claim in claims {
+        let roots = claim.formula.states(&spec.formulas);
+        let mut todo: Vec<ExprId> = roots;
+        while let Some(id) = todo.pop() {
+            match spec.exprs.get(id) {
+                Expr::Branching(branching) => {
+                    todo.extend(spec.branchings.get(*branching).states(&spec.formulas));
+                }
+                Expr::Violated(property) if !decided(*property) => {
+                    if !monitors.contains(property) {
+                        monitors.push(*property);
+                    }
+                }
+                Expr::Label(_) => {}
+                _ if composite(spec, id, decided) => todo.extend(spec.exprs.operands(id)),
+                _ if !conditions.contains(&id) => conditions.push(id),
+                _ => {}
+            }
+        }
+    }
+    for property in &monitors {
+        for letter in spec.formulas.letters_of(spec.property(*property).formula) {
+            let expr = spec.letter(letter).expr;
+            if !conditions.contains(&expr) {
+                conditions.push(expr);
+            }
+        }
+    }
+    (conditions, monitors)
+}
+
+/// Whether there is an operator, a label or a monitor below, so that the connectives around it are evaluated on sets.
+fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> bool {
+    spec.exprs
+        .operands(id)
+        .into_iter()
+        .any(|operand| match spec.exprs.get(operand) {
+            Expr::Branching(_) | Expr::Label(_) => true,
+            Expr::Violated(property) => !decided(*property),
+            _ => composite(spec, operand, decided),
+        })
+}
+
+/// Answers a claim on a learned chain: builds it with the smoothing of the model, without it for its share, and, for
+/// branching time, on the graph that is declared and the one that was seen.
+///
+/// # Errors
+/// See [`QueryError`].
+pub fn ask_learned<V: Scalar>(
+    subject: &Subject,
+    counts: &Counts,
+    claim: &Claim,
+    (conditions, monitors): (&[ExprId], &[PropertyId]),
+    limits: RowLimits,
+    options: &Options,
+) -> Result<(Rows, Learned<V>, ClaimAnswer), QueryError> {
+    let smoothing = subject.learn.smoothing;
+    let rows = |declared: bool| {
+        let mut rules = subject.space.rules(&subject.rules);
+        Rows::new(&subject.space, &mut rules, counts, declared, limits)
+    };
+    let build = |rows: &Rows, smoothing: f64| {
+        Learned::<V>::new(subject, rows, smoothing, conditions, monitors, limits)
+    };
+    let of_paths = claim.logic != Logic::Pctl;
+    let main = rows(smoothing > 0.0 || of_paths)?;
+    // For branching time every declared transition counts, however unlikely; any smoothing does.
+    let learned = build(
+        &main,
+        if of_paths && smoothing == 0.0 {
+            1.0
+        } else {
+            smoothing
+        },
+    )?;
+    let mut answer = on(&learned, &main, subject, claim, options)?;
+    if of_paths {
+        let seen = rows(false)?;
+        let observed = build(&seen, 0.0)?;
+        let observed = on(&observed, &seen, subject, claim, options)?;
+        answer.graphs = Some(Graphs {
+            declared: answer.holds.flatten(),
+            observed: observed.holds.flatten(),
+        });
+    } else if smoothing > 0.0 {
+        let seen = rows(false)?;
+        let plain = on(&build(&seen, 0.0)?, &seen, subject, claim, options)?;
+        let figures = (answer.value.as_ref(), plain.value.as_ref());
+        if let (Some(with), Some(without)) = figures
+            && let (Some(with), Some(without)) = (with.finite(), without.finite())
+        {
+            answer.smoothing_share = Some(with - without);
+        }
+    }
+    Ok((main, learned, answer))
+}
+
+fn on<V: Scalar>(
+    learned: &Learned<V>,
+    rows: &Rows,
+    subject: &Subject,
+    claim: &Claim,
+    options: &Options,
+) -> Result<ClaimAnswer, QueryError> {
+    let spec = subject.space.spec();
+    let evaluation = Evaluation {
+        spec,
+        chain: RefCell::new(learned.chain.clone()),
+        learned: Some(learned),
+        options,
+        method: RefCell::new("sets"),
+        from_start: Cell::new(true),
+    };
+    let name = |vertex: &Vertex| {
+        let mut name = rows.describe(&subject.space, vertex.state);
+        for ((property, _), state) in learned.violated.iter().zip(&vertex.monitors) {
+            name.push_str(&format!(", {}@{state}", spec.property(*property).name));
+        }
+        name
+    };
+    let names = learned.vertices.iter().map(name).collect();
+    evaluation.answer(claim, learned.start, names)
+}
+
+/// Answers a claim on a chain of others, read as infinite runs.
+///
+/// # Errors
+/// See [`QueryError`].
+pub fn ask_imported<V: Scalar>(
+    spec: &Spec,
+    chain: &Chain<V>,
+    claim: &Claim,
+    options: &Options,
+) -> Result<ClaimAnswer, QueryError> {
+    let evaluation = Evaluation {
+        spec,
+        chain: RefCell::new(chain.clone()),
+        learned: None,
+        options,
+        method: RefCell::new("sets"),
+        from_start: Cell::new(true),
+    };
+    let name = |state: u32| match chain.valuations() {
+        Some(valuations) => valuations.text(state),
+        None => state.to_string(),
+    };
+    let names = (0..chain.len() as u32).map(name).collect();
+    let start = chain.initial().ones().next().unwrap_or(0) as u32;
+    evaluation.answer(claim, start, names)
+}
+
+struct Evaluation<'a, V: Scalar> {
+    spec: &'a Spec,
+    /// The chain, with a label for each set that was found.
+    chain: RefCell<Chain<V>>,
+    learned: Option<&'a Learned<V>>,
+    options: &'a Options,
+    method: RefCell<&'static str>,
+    /// Whether the number of the start is that of the run which follows, rather than that of a step there.
+    from_start: Cell<bool>,
+}
+
+impl<V: Scalar> Evaluation<'_, V> {
+    fn answer(
+        &self,
+        claim: &Claim,
+        start: u32,
+        names: Vec<String>,
+    ) -> Result<ClaimAnswer, QueryError> {
+        let mut answer = ClaimAnswer {
+            states: names.len(),
+            value: None,
+            holds: None,
+            per_state: Vec::new(),
+            per_state_truth: Vec::new(),
+            smoothing_share: None,
+            graphs: None,
+            method: "sets",
+        };
+        let state = match claim.formula {
+            ClaimFormula::State(state) => state,
+            ClaimFormula::Path(path) => {
+                // On all paths.
+                let truth = self.paths(path, true)?;
+                answer.holds = Some(at(&truth, start));
+                return Ok(answer);
+            }
+        };
+        if let Expr::Branching(id) = self.spec.exprs.get(state)
+            && let Some(ask) = ask_of(self.spec, *id)
+        {
+            let numbers = self.numbers(*id)?;
+            answer.value = Some(Figure::of(&numbers, start as usize));
+            let compared = numbers.clone();
+            // A chain that begins in a state of the abstraction may come back to it, as a step.
+            self.from_start
+                .set(self.learned.is_none_or(|learned| learned.explicit));
+            let numbers = if self.from_start.get() {
+                numbers
+            } else {
+                self.numbers(*id)?
+            };
+            answer.per_state = names
+                .into_iter()
+                .enumerate()
+                .map(|(state, name)| (name, Figure::of(&numbers, state)))
+                .collect();
+            if let Ask::Compare(compare, threshold) = ask {
+                let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
+                answer.holds = Some(at(&compared.compared(relation(*compare), &bound), start));
+            }
+        } else {
+            let truth = self.truth(state)?;
+            answer.holds = Some(at(&truth, start));
+            answer.per_state_truth = names
+                .into_iter()
+                .enumerate()
+                .map(|(state, name)| (name, truth.at(state)))
+                .collect();
+        }
+        answer.method = *self.method.borrow();
+        Ok(answer)
+    }
+
+    /// Where a state formula holds.
+    fn truth(&self, id: ExprId) -> Result<Truth, QueryError> {
+        if let Some(learned) = self.learned {
+            if let Some(set) = learned.conditions.get(&id) {
+                return Ok(Truth::exact(set.clone()));
+            }
+            if let Expr::Violated(property) = self.spec.exprs.get(id)
+                && let Some((_, set)) = learned.violated.iter().find(|(of, _)| of == property)
+            {
+                return Ok(Truth::exact(set.clone()));
+            }
+        }
+        let both = |a: Truth, b: &Truth| {
+            let mut both = a;
+            both.must.intersect_with(&b.must);
+            both.may.intersect_with(&b.may);
+            both
+        };
+        let or = |a: Truth, b: Truth| both(a.negated(), &b.negated()).negated();
+        Ok(match self.spec.exprs.get(id) {
+            Expr::Const(Value::Bool(value)) => {
+                let chain = self.chain.borrow();
+                let graph = chain.graph();
+                Truth::exact(if *value { graph.all() } else { graph.none() })
+            }
+            Expr::Not(a) => self.truth(*a)?.negated(),
+            Expr::And(a, b) => both(self.truth(*a)?, &self.truth(*b)?),
+            Expr::Or(a, b) => or(self.truth(*a)?, self.truth(*b)?),
+            Expr::Implies(a, b) => or(self.truth(*a)?.negated(), self.truth(*b)?),
+            Expr::Iff(a, b) => {
+                let (a, b) = (self.truth(*a)?, self.truth(*b)?);
+                or(both(a.clone(), &b), both(a.negated(), &b.negated()))
+            }
+            Expr::If(c, a, b) => {
+                let condition = self.truth(*c)?;
+                let then = both(condition.clone(), &self.truth(*a)?);
+                or(then, both(condition.negated(), &self.truth(*b)?))
+            }
+            Expr::Branching(branching) => match (
+                self.spec.branchings.get(*branching),
+                ask_of(self.spec, *branching),
+            ) {
+                (Branching::Path { all, path }, _) => self.paths(*path, *all)?,
+                (_, Some(Ask::Compare(compare, threshold))) => {
+                    let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
+                    self.numbers(*branching)?
+                        .compared(relation(*compare), &bound)
+                }
+                _ => return Err(QueryError::Condition),
+            },
+            _ => {
+                let condition = self.condition(id)?;
+                let chain = self.chain.borrow();
+                let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+                checker.truth(&condition)?
+            }
+        })
+    }
+
+    /// A condition on an imported chain, or a label, as the engine reads it.
+    fn condition(&self, id: ExprId) -> Result<MExpr, QueryError> {
+        let exprs = &self.spec.exprs;
+        let pair = |op: Op, a: ExprId, b: ExprId| -> Result<MExpr, QueryError> {
+            Ok(binary(op, self.condition(a)?, self.condition(b)?))
+        };
+        Ok(match exprs.get(id) {
+            Expr::Label(name) => {
+                if self.chain.borrow().label(name).is_some() {
+                    label(name)
+                } else {
+                    make(Kind::Name(name.to_string()))
+                }
+            }
+            Expr::Const(Value::Bool(value)) => make(Kind::Bool(*value)),
+            Expr::Const(Value::Number(number)) => {
+                match number.to_int().and_then(|n| i64::try_from(n).ok()) {
+                    Some(value) => make(Kind::Int(value)),
+                    None => make(Kind::Real(number.to_string())),
+                }
+            }
+            Expr::Not(a) => not(self.condition(*a)?),
+            Expr::And(a, b) => pair(Op::And, *a, *b)?,
+            Expr::Or(a, b) => pair(Op::Or, *a, *b)?,
+            Expr::Implies(a, b) => pair(Op::Implies, *a, *b)?,
+            Expr::Iff(a, b) => pair(Op::Iff, *a, *b)?,
+            Expr::Compare(Compare::Eq, a, b) => pair(Op::Equal, *a, *b)?,
+            Expr::Compare(compare, a, b) => pair(Op::Compare(relation(*compare)), *a, *b)?,
+            _ => return Err(QueryError::Condition),
+        })
+    }
+
+    /// A state formula as a label of the chain.
+    fn as_label(&self, id: ExprId) -> Result<MExpr, QueryError> {
+        let truth = self.truth(id)?;
+        if !truth.is_exact() {
+            let text = format!("{:?}", self.spec.exprs.get(id));
+            return Err(QueryError::Undecided { text });
+        }
+        Ok(self.set(truth.must))
+    }
+
+    fn set(&self, set: NodeSet) -> MExpr {
+        let mut chain = self.chain.borrow_mut();
+        let name = format!("\u{1}{}", chain.labels().count());
+        chain.add_label(&name, set);
+        label(&name)
+    }
+
+    fn lower(&self, path: FormulaId) -> Result<MExpr, QueryError> {
+        let mut known: FxHashMap<ExprId, MExpr> = FxHashMap::default();
+        let mut lowering = Lowering {
+            spec: self.spec,
+            ends: self.learned.is_some(),
+            at_end,
+            leaf: |id: ExprId| -> Result<MExpr, QueryError> {
+                if let Some(made) = known.get(&id) {
+                    return Ok(made.clone());
+                }
+                let made = self.as_label(id)?;
+                known.insert(id, made.clone());
+                Ok(made)
+            },
+        };
+        lowering.path(path)
+    }
+
+    fn paths(&self, path: FormulaId, all: bool) -> Result<Truth, QueryError> {
+        let of = self.lower(path)?;
+        let quantifier = if all {
+            Quantifier::All
+        } else {
+            Quantifier::Exists
+        };
+        let question = |of: MExpr| make(Kind::Paths(quantifier, Box::new(of)));
+        let chain = self.chain.borrow();
+        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        *self.method.borrow_mut() = "graph";
+        let mut truth = checker.truth(&question(of.clone()))?;
+        if let Some(learned) = self.learned {
+            // The start is no step of the run: what is said is said of what follows.
+            let start = learned.start as usize;
+            let next = match from_the_start(&of) {
+                Ok(of) => checker.truth(&question(of))?,
+                Err(value) => {
+                    truth.must.set(start, value);
+                    truth.may.set(start, value);
+                    return Ok(truth);
+                }
+            };
+            let targets = chain.graph().successors(learned.start);
+            let over = |set: &NodeSet| {
+                let mut holds = targets.iter().map(|target| set.contains(*target as usize));
+                if all {
+                    holds.all(|holds| holds)
+                } else {
+                    holds.any(|holds| holds)
+                }
+            };
+            truth.must.set(start, over(&next.must));
+            truth.may.set(start, over(&next.may));
+        }
+        Ok(truth)
+    }
+
+    /// The number of an operator in each state; at the start of a learned chain, over the run that follows.
+    fn numbers(&self, id: BranchingId) -> Result<Numbers<V>, QueryError> {
+        match self.spec.branchings.get(id) {
+            Branching::Path { .. } => Err(QueryError::Condition),
+            Branching::Probability { path, given, .. } => {
+                let path = self.lower(*path)?;
+                let given = given.map(|given| self.lower(given)).transpose()?;
+                let question = |path: MExpr, given: Option<MExpr>| {
+                    make(Kind::Probability(
+                        Asked::Value,
+                        Box::new(path),
+                        given.map(Box::new),
+                    ))
+                };
+                let now = self.ask(&question(path.clone(), given.clone()))?;
+                if self.learned.is_none() || !self.from_start.get() {
+                    return Ok(now);
+                }
+                let shifted = from_the_start(&path);
+                match (shifted, given) {
+                    (Err(value), None) => {
+                        let value = if value { V::one() } else { V::zero() };
+                        self.start_is(now, V::Estimate::exact(value))
+                    }
+                    (Ok(path), None) => {
+                        let next = self.ask(&question(path, None))?;
+                        self.averaged(now, &next)
+                    }
+                    // A quotient is no average: both parts are read one step on.
+                    (path, Some(given)) => {
+                        let one_on = |of: Result<MExpr, bool>| match of {
+                            Ok(of) => make(Kind::Next(Box::new(of))),
+                            Err(value) => make(Kind::Bool(value)),
+                        };
+                        let (path, given) = (one_on(path), one_on(from_the_start(&given)));
+                        let next = self.ask(&question(path, Some(given)))?;
+                        self.copied(now, &next)
+                    }
+                }
+            }
+            Branching::Steady { state, .. } => {
+                let of = self.as_label(*state)?;
+                let now = self.ask(&make(Kind::Steady(Asked::Value, Box::new(of))))?;
+                Ok(now)
+            }
+            Branching::Reward { name, kind, .. } => {
+                let structure = name.as_ref().map(|name| Structure::Name(name.to_string()));
+                let question = |measure: Measure| {
+                    make(Kind::Reward(
+                        structure.clone(),
+                        Asked::Value,
+                        Box::new(measure),
+                    ))
+                };
+                let int = |steps: u32| make(Kind::Int(i64::from(steps)));
+                let measure = match kind {
+                    RewardKind::Reach(state) => Measure::Reach(self.as_label(*state)?),
+                    RewardKind::Cumulative(None) => Measure::Total,
+                    RewardKind::Cumulative(Some(steps)) => Measure::Cumulative(int(*steps), false),
+                    RewardKind::Instant(steps) => Measure::Instantaneous(int(*steps)),
+                    RewardKind::Steady => Measure::Steady,
+                };
+                let now = self.ask(&question(measure))?;
+                // The start earns nothing, and what it leads to earns from its first step on.
+                match (self.learned.filter(|learned| learned.explicit), kind) {
+                    (Some(_), RewardKind::Cumulative(Some(_))) => {
+                        let next = now.clone();
+                        self.averaged(now, &next)
+                    }
+                    (Some(_), RewardKind::Instant(0)) => {
+                        self.start_is(now, V::Estimate::exact(V::zero()))
+                    }
+                    _ => Ok(now),
+                }
+            }
+        }
+    }
+
+    fn ask(&self, question: &MExpr) -> Result<Numbers<V>, QueryError> {
+        let chain = self.chain.borrow();
+        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        *self.method.borrow_mut() = checker.method(question);
+        match checker.check(question)? {
+            Answer::Numbers(numbers) => Ok(numbers),
+            _ => Err(QueryError::Condition),
+        }
+    }
+
+    fn start_is(
+        &self,
+        mut numbers: Numbers<V>,
+        value: V::Estimate,
+    ) -> Result<Numbers<V>, QueryError> {
+        if let Some(learned) = self.learned {
+            numbers.values[learned.start as usize] = value;
+        }
+        Ok(numbers)
+    }
+
+    /// The start has the average of what holds one step on.
+    fn averaged(&self, numbers: Numbers<V>, next: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
+        let Some(learned) = self.learned else {
+            return Ok(numbers);
+        };
+        let value = average(&*self.chain.borrow(), learned.start, &next.values);
+        self.start_is(numbers, value)
+    }
+
+    /// The start has the number of another question.
+    fn copied(&self, mut numbers: Numbers<V>, of: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
+        if let Some(learned) = self.learned {
+            let start = learned.start as usize;
+            numbers.values[start] = of.values[start].clone();
+            numbers.undefined.set(start, of.undefined.contains(start));
+        }
+        Ok(numbers)
+    }
+}
+
+/// Whether a condition can become true by the end alone: what is owed then is violated.
+fn at_end(spec: &Spec, id: ExprId) -> bool {
+    match spec.exprs.get(id) {
+        Expr::Violated(_) => true,
+        Expr::Label(name) => name == super::lower::END,
+        Expr::Not(a) => at_end(spec, *a),
+        Expr::And(a, b) | Expr::Or(a, b) => at_end(spec, *a) || at_end(spec, *b),
+        _ => false,
+    }
+}
+
+fn ask_of(spec: &Spec, id: BranchingId) -> Option<&Ask> {
+    match spec.branchings.get(id) {
+        Branching::Path { .. } => None,
+        Branching::Probability { ask, .. }
+        | Branching::Steady { ask, .. }
+        | Branching::Reward { ask, .. } => Some(ask),
+    }
+}
+
+fn relation(compare: Compare) -> Relation {
+    match compare {
+        Compare::Lt => Relation::Less,
+        Compare::Gt => Relation::Greater,
+        Compare::Ge => Relation::GreaterEqual,
+        // Thresholds are never compared for equality.
+        Compare::Le | Compare::Eq => Relation::LessEqual,
+    }
+}
