@@ -93,7 +93,7 @@ impl Speaker<'_> {
                     format!("{} must hold at least {}", self.part(event), times(count))
                 }
                 _ => match inner.as_ref() {
-                    Logic::And(parts) if parts.len() == 2 && parts[1] == Logic::Last => {
+                    Logic::And(parts) if parts.len() == 2 && is_last(&parts[1]) => {
                         format!("the run must end with {}", self.must(&parts[0]))
                     }
                     inner => format!("{} must hold at some point", self.must(inner)),
@@ -415,6 +415,11 @@ impl Speaker<'_> {
             Binary::BackTo => format!("{lhs} ever since {rhs}, or from the start"),
         })
     }
+}
+
+/// `last`, or `!X true`.
+fn is_last(logic: &Logic) -> bool {
+    *logic == Logic::Last || *logic == not(super::formula::next(Logic::True))
 }
 
 /// `Y (!r S p)`: what revokes, and what permits.
