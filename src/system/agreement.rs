@@ -161,7 +161,7 @@ impl<'a> Agreement<'a> {
             agreement: self,
             session: None,
         };
-        let proof = self.proof(&assumed, &promises, &mut direct)?;
+        let proof = self.proof(&assumed, &promises, &circles, &mut direct)?;
         let mut verdicts = Vec::new();
         for (assumption, standing) in assumed.iter().zip(&proof.assumptions) {
             verdicts.push(self.assumption(assumption, *standing, &assumed, &proof, &mut direct)?);
@@ -179,6 +179,7 @@ impl<'a> Agreement<'a> {
         &self,
         assumed: &[Assumed<'_>],
         promises: &[Promise],
+        circles: &[Vec<usize>],
         direct: &mut Direct<'_, 'a>,
     ) -> Result<Proof, VerifyError> {
         let mut proof = Proof {
@@ -195,6 +196,8 @@ impl<'a> Agreement<'a> {
                     Some(false) => Standing::Open,
                     None => Standing::Trusted,
                 },
+                // In a circle nobody may rest on what another does only under its own assumptions.
+                Support::Part(on) if circles[assumption.part].contains(&on) => Standing::Open,
                 _ => Standing::Established,
             });
         }
