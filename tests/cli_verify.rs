@@ -152,7 +152,7 @@ fn what_is_wrong_with_a_system_shows_when_it_is_explored() {
         ),
         (
             "system s {\n  state n: int 0..9 = 9\n  step up => n' == n + 1\n}\n",
-            "`up` sets `n` to 10 in the state n = 9, and its values are 0..9",
+            "`up` sets `n` to 10, where its values are 0..9, in the state n = 9",
         ),
         (
             "system s {\n  state n: int 0..9 = 0\n  state m: int 0..9 = 0\n  step up when mod(m, n) == 0 => n' == 1\n}\n",

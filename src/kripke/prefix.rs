@@ -5,6 +5,7 @@
 //! prefixes are all good satisfies it.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -236,8 +237,8 @@ pub fn keeps_ahead<S: Structure>(
         }
         for next in structure.successors(state).map_err(CheckError::Structure)? {
             let next = (*next, assumed, kept);
-            if !before.contains_key(&next) {
-                before.insert(next, Some(place));
+            if let Entry::Vacant(free) = before.entry(next) {
+                free.insert(Some(place));
                 open.push_back(next);
             }
         }

@@ -514,8 +514,7 @@ impl Wrong {
                 SystemError::Range {
                     command: program.commands[command].to_string(),
                     var: declared.name.to_string(),
-                    value,
-                    values,
+                    value: format!("{value}, where its values are {values},"),
                     state: shown,
                 }
             }

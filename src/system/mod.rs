@@ -110,18 +110,14 @@ pub enum SystemError {
         state: String,
     },
     /// A command would give a variable a value that it cannot have.
-    #[error(
-        "`{command}` sets `{var}` to {value} in the state {state}, and its values are {values}"
-    )]
+    #[error("`{command}` sets `{var}` to {value} in the state {state}")]
     Range {
         /// The command.
         command: String,
         /// The variable.
         var: String,
-        /// The value.
+        /// The value, and which values the variable has: `10, where its values are 0..9,`.
         value: String,
-        /// The values of the variable.
-        values: String,
         /// The state.
         state: String,
     },

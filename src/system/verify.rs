@@ -317,10 +317,8 @@ impl<'a> Verifier<'a> {
             ClaimFormula::Path(_) => false,
             ClaimFormula::State(state) => is_probabilistic(self.spec, state),
         };
-        if probabilistic {
-            if !self.has_probabilities(system) {
-                return Err(VerifyError::NoProbabilities);
-            }
+        if probabilistic && !self.has_probabilities(system) {
+            return Err(VerifyError::NoProbabilities);
         }
         let session = self.session(system)?;
         session.has_runs()?;
