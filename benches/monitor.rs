@@ -71,7 +71,7 @@ fn event(n: usize) -> String {
     let call = n / 200;
     let filler = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut \
         labore et dolore magna aliqua, ut enim ad minim veniam, quis nostrud";
-    if n / 100 % 2 == 0 {
+    if (n / 100).is_multiple_of(2) {
         format!(
             r#"{{"trace":"t{trace}","kind":"call","tool":"search","call":"c{call}-{trace}","args":{{"q":"{filler}","limit":10}},"t":{n}.25}}"#
         )

@@ -7,8 +7,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use guard_lang::automata::{
-    Atom, CompileError, Dfa, Finality, LazyDfa, Limits, Machine, PathChecker, Traces, Verdict,
-    compile, compile_raw, eval, eval_empty,
+    CompileError, Dfa, Finality, LazyDfa, Limits, Machine, PathChecker, Traces, Verdict, compile,
+    compile_raw, eval, eval_empty,
 };
 use support::ltl::{Parsed, parse, parse_one, text};
 

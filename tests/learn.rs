@@ -16,6 +16,7 @@ use guard_lang::abstraction::Step;
 use guard_lang::audit::Judge;
 use guard_lang::eval::{Limits, Wanted};
 use guard_lang::hir::Spec;
+use guard_lang::input::deferred::Deferred;
 use guard_lang::input::record::{Origin, Record, Step as Event};
 use guard_lang::learn::{InvalidPolicy, Model, Subject};
 use guard_lang::project::NoFiles;
@@ -99,7 +100,11 @@ fn learn(subject: &Subject, runs: &[Run]) -> Model {
     let mut counter = subject.counter(InvalidPolicy::Error);
     for (number, run) in runs.iter().enumerate() {
         let walk = walker
-            .judge(record(run, number), &Wanted::new(0, |_, _| false))
+            .judge(
+                record(run, number),
+                Deferred::NONE,
+                &Wanted::new(0, |_, _| false),
+            )
             .unwrap();
         counter.add(&walk);
     }
@@ -225,7 +230,7 @@ proptest! {
             let walker = subject.walker(&Limits::default()).unwrap();
             let mut rules = subject.space.rules(&subject.rules);
             for (number, run) in runs.iter().enumerate() {
-                let walk = walker.judge(record(run, number), &Wanted::new(0, |_, _| false)).unwrap();
+                let walk = walker.judge(record(run, number), Deferred::NONE, &Wanted::new(0, |_, _| false)).unwrap();
                 prop_assert_eq!(walk.keys.len(), run.tools.len());
                 for key in &walk.keys {
                     let words = subject.space.decode(*key);

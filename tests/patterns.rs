@@ -34,7 +34,7 @@ const PATTERNS: &[(&str, &str)] = &[
 type Stretches = fn(&Word) -> Vec<std::ops::Range<usize>>;
 const SCOPES: &[(&str, &str, Stretches)] = &[
     ("until", ", r", |word| {
-        vec![0..word.next(R, 0).unwrap_or(word.len())]
+        std::iter::once(0..word.next(R, 0).unwrap_or(word.len())).collect()
     }),
     ("before", ", r", |word| {
         word.next(R, 0).map(|end| 0..end).into_iter().collect()

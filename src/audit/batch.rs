@@ -18,6 +18,7 @@ use crate::problem::{Problem, ProblemKind};
 const UNITS: usize = 1024;
 const STEPS: usize = 4096;
 
+type Numbered<J> = (u64, Task<<J as Judge>::Open, <J as Judge>::Report>);
 type Map<V> = IndexMap<Option<SmolStr>, V, BuildHasherDefault<FxHasher>>;
 
 /// The units of a file that were not judged yet, and its open traces.
@@ -26,7 +27,7 @@ pub(super) struct Batch<'j, J: Judge> {
     /// The file itself is a trace, so its end is the end of the trace.
     file_is_trace: bool,
     /// What is to be judged, with the number of the unit that it is reported at.
-    tasks: Vec<(u64, Task<J::Open, J::Report>)>,
+    tasks: Vec<Numbered<J>>,
     /// Traces that this batch continues: where their events are gathered in `tasks`.
     gathering: Map<usize>,
     /// Open traces that this batch did not touch, in order of their first event.

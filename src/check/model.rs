@@ -43,24 +43,18 @@ impl<'a> Checker<'a> {
                     ModelSource::Learn(self.settings(&scope, abstraction, settings))
                 }),
             ast::ModelSource::Load(path) => {
-                let only = match self.names.all(item_ref.module, Space::Model).as_slice() {
-                    names => {
-                        let mut found: Vec<ItemRef> = Vec::new();
-                        for name in names {
-                            if let Some(item) = self.names.get(item_ref.module, Space::Model, name)
-                                && matches!(
-                                    self.names.item(item).kind,
-                                    ast::ItemKind::Abstraction(_)
-                                )
-                            {
-                                found.push(item);
-                            }
-                        }
-                        match found.as_slice() {
-                            [one] => Some(*one),
-                            _ => None,
-                        }
-                    }
+                let names = self.names.all(item_ref.module, Space::Model);
+                let items = names
+                    .iter()
+                    .filter_map(|name| self.names.get(item_ref.module, Space::Model, name));
+                let found: Vec<ItemRef> = items
+                    .filter(|item| {
+                        matches!(self.names.item(*item).kind, ast::ItemKind::Abstraction(_))
+                    })
+                    .collect();
+                let only = match found.as_slice() {
+                    [one] => Some(*one),
+                    _ => None,
                 };
                 let abstraction = only.and_then(|only| self.abstraction(only));
                 Some(ModelSource::Load(path.value.clone(), abstraction))

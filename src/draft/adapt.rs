@@ -76,14 +76,14 @@ pub(super) fn adapt(reader: &mut Reader, tokens: &[Token], reading: &mut Reading
             reading.modality = Modality::Forbid;
         }
         Shape::Never | Shape::Implication => {
-            if template.shape == Shape::Implication && shape(reading) == Shape::Liveness {
-                if let Logic::Unary(Unary::Always, None, inner) = &reading.logic
-                    && let Logic::Implies(a, b) = inner.as_ref()
-                    && let Logic::Unary(Unary::Eventually, None, b) = b.as_ref()
-                {
-                    reading.logic = always(implies((**a).clone(), (**b).clone()));
-                    reading.modality = template.modality;
-                }
+            if template.shape == Shape::Implication
+                && shape(reading) == Shape::Liveness
+                && let Logic::Unary(Unary::Always, None, inner) = &reading.logic
+                && let Logic::Implies(a, b) = inner.as_ref()
+                && let Logic::Unary(Unary::Eventually, None, b) = b.as_ref()
+            {
+                reading.logic = always(implies((**a).clone(), (**b).clone()));
+                reading.modality = template.modality;
             }
             if let Logic::Not(inner) = &reading.logic
                 && let Logic::Unary(Unary::Eventually, None, one) = inner.as_ref()

@@ -155,7 +155,7 @@ fn find(tokens: &[Token]) -> Option<Found> {
     let at = at?;
     let value = share(&tokens[at])?;
     // A share of something else, such as `5 % discount`, is no probability.
-    let of_runs = tokens[at..].iter().take(5).any(|token| is_run(token));
+    let of_runs = tokens[at..].iter().take(5).any(is_run);
     if spoken.is_none() && !of_runs {
         return None;
     }

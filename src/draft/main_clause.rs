@@ -586,8 +586,7 @@ pub(super) fn is_trigger(tokens: &[Token]) -> bool {
     });
     let agent = head
         .iter()
-        .filter(|token| carries(token))
-        .next_back()
+        .rfind(|token| carries(token))
         .is_some_and(|last| among(AGENTS, &last.low));
     let event = head.iter().any(|token| {
         is_event(&token.stem)

@@ -29,9 +29,8 @@ impl Reader {
         if !sentence.subs.iter().any(|sub| leads(tokens, sub)) {
             sentence.subs.splice(0..0, shared.iter().cloned());
         }
-        for sub in &sentence.subs {
+        if let Some(sub) = sentence.subs.first() {
             self.refer(&sub.tokens);
-            break;
         }
         let main = Main::new(&sentence.main).ok_or(Doubt::NoObligation)?;
         if !main.subject.is_empty() {

@@ -384,7 +384,8 @@ impl Template {
 }
 
 /// The stems of all groups, once.
-static GROUPS: LazyLock<Vec<(Vec<HashSet<SmolStr>>, HashSet<SmolStr>)>> = LazyLock::new(|| {
+type Stems = HashSet<SmolStr>;
+static GROUPS: LazyLock<Vec<(Vec<Stems>, Stems)>> = LazyLock::new(|| {
     let stems = |words: &str| words.split_whitespace().map(stem).collect::<HashSet<_>>();
     TEMPLATES
         .iter()

@@ -108,8 +108,11 @@ pub struct Fired {
     /// Of a quantified property: the values that it is about.
     pub instance: Vec<(SmolStr, Value)>,
     /// Of `invoke`: what, with what.
-    pub invoke: Option<(SmolStr, Vec<(Option<SmolStr>, Value)>)>,
+    pub invoke: Option<(SmolStr, Vec<Argument>)>,
 }
+
+/// An argument of what is invoked: its name, where it has one, and its value.
+pub type Argument = (Option<SmolStr>, Value);
 
 /// What a monitor says.
 #[derive(Clone, Debug, PartialEq)]

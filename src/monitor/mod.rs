@@ -54,7 +54,7 @@ mod wire;
 
 use smol_str::SmolStr;
 
-pub use decision::{Cause, Decision, Fired, Ruling};
+pub use decision::{Argument, Cause, Decision, Fired, Ruling};
 pub use live::{Monitor, MonitorError};
 pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table};

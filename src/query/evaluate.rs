@@ -35,11 +35,10 @@ pub fn asked<'a>(
                 Expr::Branching(branching) => {
                     todo.extend(spec.branchings.get(*branching).states(&spec.formulas));
                 }
-                Expr::Violated(property) if !decided(*property) => {
-                    if !monitors.contains(property) {
-                        monitors.push(*property);
-                    }
+                Expr::Violated(property) if !decided(*property) && !monitors.contains(property) => {
+                    monitors.push(*property);
                 }
+                Expr::Violated(property) if !decided(*property) => {}
                 Expr::Label(_) => {}
                 _ if composite(spec, id, decided) => todo.extend(spec.exprs.operands(id)),
                 _ if !conditions.contains(&id) => conditions.push(id),

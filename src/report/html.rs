@@ -229,7 +229,8 @@ impl<W: Write> Reporter for Html<'_, W> {
 }
 
 /// A column of counts: its head and what it shows.
-const COLUMNS: [(&str, fn(&Counts) -> u64); 5] = [
+type Column = (&'static str, fn(&Counts) -> u64);
+const COLUMNS: [Column; 5] = [
     ("satisfied", |counts| {
         counts.satisfied + counts.presumably_satisfied
     }),

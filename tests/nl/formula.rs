@@ -261,7 +261,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 /// the second are in seconds.
 ///
 /// Bounds in time are compared as such, and then stand for the same number of steps in both.
-pub fn equivalent(mine: &str, theirs: &str, seconds: bool) -> Result<bool, String> {
+pub(crate) fn equivalent(mine: &str, theirs: &str, seconds: bool) -> Result<bool, String> {
     let (my_bound, mine) = probability(mine);
     let (their_bound, theirs) = probability(theirs);
     if my_bound != their_bound {

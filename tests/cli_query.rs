@@ -1,0 +1,200 @@
+//! `guard query --chain`, `guard export` and `guard import`, on files.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod cli_common;
+
+use cli_common::Folder;
+use serde_json::Value;
+
+const DIE: &str = "dtmc
+const int N;
+const double p = 1/6;
+module die
+  s : [0..N] init 0;
+  [roll] s=0 -> p : (s'=1) + 2*p : (s'=2) + 1-3*p : (s'=0);
+  [] s=1 -> true;
+endmodule
+label \"won\" = s=1;
+rewards \"rolls\" [roll] true : 1; endrewards
+";
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+#[test]
+fn a_model_in_the_prism_language() {
+    let folder = Folder::new(&[
+        ("die.prism", DIE),
+        (
+            "die.props",
+            "\"win\": P=? [ F \"won\" ]; // the game\nR{\"rolls\"}=? [ F s>0 ];\n",
+        ),
+    ]);
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--props",
+        "die.props",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("1 state has no transition"), "{}", run.err);
+    let answers: Vec<Value> = run.out.lines().map(json).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0]["name"], "win");
+    assert!((answers[0]["value"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert!(answers[0]["lower"].as_f64().unwrap() <= 1.0 / 3.0);
+    assert!((answers[1]["value"].as_f64().unwrap() - 2.0).abs() < 1e-12);
+
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--exact",
+        "--all-states",
+        "--format",
+        "json",
+        "P=? [ F \"won\" ]",
+    ]);
+    let answer = json(&run.out);
+    assert_eq!(answer["exact"], "1/3");
+    assert_eq!(
+        answer["per_state_exact"],
+        serde_json::json!(["1/3", "1", "0"])
+    );
+}
+
+#[test]
+fn a_threshold_decides_the_exit_code() {
+    let folder = Folder::new(&[
+        ("two.tra", "3 4\n0 1 0.1\n0 2 0.9\n1 1 1\n2 2 1\n"),
+        ("two.lab", "0=\"init\" 1=\"bad\"\n0: 0\n1: 1\n"),
+    ]);
+    let ask = |property: &str| {
+        folder.guard(&["query", "--chain", "two.tra", "--format", "json", property])
+    };
+    let holds = ask("P<0.2 [ F \"bad\" ]");
+    assert_eq!(
+        (holds.code, &json(&holds.out)["holds"]),
+        (0, &Value::Bool(true))
+    );
+    let fails = ask("P<0.05 [ F \"bad\" ]");
+    assert_eq!(
+        (fails.code, &json(&fails.out)["holds"]),
+        (1, &Value::Bool(false))
+    );
+    // On the threshold itself doubles do not tell; fractions do.
+    let open = ask("P<=0.1 [ F \"bad\" ]");
+    assert_eq!((open.code, &json(&open.out)["holds"]), (3, &Value::Null));
+    let exact = folder.guard(&[
+        "query",
+        "--chain",
+        "two.tra",
+        "--exact",
+        "P<=0.1 [ F \"bad\" ]",
+    ]);
+    assert_eq!(exact.code, 0, "{}{}", exact.out, exact.err);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let folder = Folder::new(&[
+        ("sum.tra", "2 2\n0 1 0.5\n1 1 1\n"),
+        ("nan.tra", "2 2\n0 1 nan\n1 1 1\n"),
+        ("far.tra", "2 2\n0 7 1\n1 1 1\n"),
+        ("empty.tra", "0 0\n"),
+        ("ok.tra", "2 2\n0 1 1\n1 1 1\n"),
+        ("die.prism", DIE),
+        ("mdp.prism", "mdp\nmodule m s : [0..1]; endmodule\n"),
+    ]);
+    for (file, property, message) in [
+        ("sum.tra", "P=? [ F true ]", "out of state 0 sum to 0.5"),
+        (
+            "nan.tra",
+            "P=? [ F true ]",
+            "nan.tra:2:5: a probability must be a finite number",
+        ),
+        (
+            "far.tra",
+            "P=? [ F true ]",
+            "far.tra:2:3: state 7 does not exist",
+        ),
+        ("empty.tra", "P=? [ F true ]", "the model has no states"),
+        ("ok.tra", "P=? [ F \"bad\" ]", "there is no label \"bad\""),
+        ("ok.tra", "P=? [ F", "expected an expression, found the end"),
+        ("ok.tra", "P>=2 [ F true ]", "the bound 2 is no probability"),
+        ("ok.tra", "R=? [ F true ]", "the model has no rewards"),
+        (
+            "die.prism",
+            "P=? [ F s=1 ]",
+            "the constant `N` has no value",
+        ),
+        ("mdp.prism", "P=? [ F s=1 ]", "only `dtmc` is supported"),
+        ("absent.tra", "P=? [ F true ]", "cannot read `absent.tra`"),
+    ] {
+        let run = folder.guard(&["query", "--chain", file, property]);
+        assert_eq!(run.code, 2, "{file} {property}: {}", run.out);
+        assert!(run.err.contains(message), "{file} {property}: {}", run.err);
+    }
+}
+
+#[test]
+fn every_form_says_the_same() {
+    let folder = Folder::new(&[("die.prism", DIE)]);
+    for (form, file) in [
+        ("tra", "out.tra"),
+        ("drn", "out.drn"),
+        ("prism", "out.prism"),
+        ("json", "out.json"),
+    ] {
+        let run = folder.guard(&[
+            "export",
+            "--chain",
+            "die.prism",
+            "--const",
+            "N=2",
+            "--exact",
+            "--to",
+            form,
+            "-o",
+            file,
+        ]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let run = folder.guard(&[
+            "query",
+            "--chain",
+            file,
+            "--exact",
+            "--format",
+            "json",
+            "P=? [ F \"won\" ]",
+            "R{\"rolls\"}=? [ C<=2 ]",
+        ]);
+        assert_eq!(run.code, 0, "{file}: {}", run.err);
+        let answers: Vec<Value> = run.out.lines().map(json).collect();
+        assert_eq!(answers[0]["exact"], "1/3", "{file}");
+        assert_eq!(answers[1]["exact"], "3/2", "{file}");
+    }
+    let run = folder.guard(&[
+        "export",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--to",
+        "dot",
+    ]);
+    assert!(run.out.starts_with("digraph"), "{}", run.out);
+}
