@@ -178,7 +178,9 @@ proptest! {
                 let both: BTreeSet<Trace> = sat[0].intersection(&sat[1]).cloned().collect();
                 alive(&sat[0], beginning) && alive(&sat[1], beginning) && !alive(&both, beginning)
             });
-            if dead {
+            // Properties that share no letter meet in nothing but the end of the trace, and are not looked at together.
+            let related = ["a", "b"].iter().any(|letter| f.contains(letter) && g.contains(letter));
+            if dead && related {
                 prop_assert!(!codes(&found, Code::G0913).is_empty(), "conflict");
             }
             // What is not dead may still be able to do nothing but end.

@@ -63,6 +63,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "hir",
             "ids",
             "kripke",
+            "markov",
             "translate",
             "types",
             "value",

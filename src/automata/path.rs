@@ -52,7 +52,7 @@ pub struct Counterexample {
 /// let letter = |position: usize, atom: Atom| [2, 4].contains(&position) && atom == Atom(0)
 ///     || position == 1 && atom == Atom(1);
 /// let found = checker.check(6, letter)?.ok_or("it is violated")?;
-/// assert_eq!(found.needs.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [3, 4]);
+/// assert_eq!(found.needs.last().map(|(position, _)| *position), Some(4));
 /// assert_eq!(found.settled, Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

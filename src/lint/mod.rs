@@ -45,7 +45,7 @@ use subject::Subjects;
 /// ```
 /// use guard_lang::{check, front, lint, project::NoFiles};
 ///
-/// let text = "event { a: bool }\nproperty p = always (a -> next a)\n";
+/// let text = "event { a: bool  b: bool }\nproperty p = always (a -> next b)\n";
 /// let checked = front("p.guard", text, &NoFiles, check::Limits::default());
 /// let spec = checked.spec.ok_or("the spec is wrong")?;
 /// let found = lint::lint(&spec, &checked.diagnostics, &lint::Limits::default());
