@@ -129,6 +129,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("bus", "bus"),
     ("gas", "gas"),
     ("news", "news"),
+    ("ready", "ready"),
     ("always", "always"),
     ("status", "status"),
     ("this", "this"),
