@@ -129,7 +129,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("bus", "bus"),
     ("gas", "gas"),
     ("news", "news"),
-    ("ready", "ready"),
+    ("ready", "prepare"),
     ("always", "always"),
     ("status", "status"),
     ("this", "this"),
