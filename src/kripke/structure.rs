@@ -1,9 +1,10 @@
 //! Structures: states, successors, atoms, runs.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::automata::Atom;
 use crate::graph::{Digraph, DigraphBuilder, NodeSet};
@@ -146,8 +147,8 @@ impl Run {
         self.stem.iter().chain(&self.cycle).copied()
     }
 
-    /// A run that begins with these states, at least one, and ends in a cycle: the way on from the last is the shortest to
-    /// a state that repeats.
+    /// A run that begins with these states, at least one, and goes on in a cycle: the one that a search finds first, by a
+    /// shortest way there and round.
     ///
     /// # Errors
     /// Those of the structure.
@@ -156,32 +157,70 @@ impl Run {
         let Some(start) = stem.pop() else {
             return Ok(Run::default());
         };
-        // Breadth first from the end: the first edge that leads back to a state on the way to its source closes a cycle.
-        let mut before: FxHashMap<u32, Option<u32>> = FxHashMap::default();
-        let mut open = VecDeque::from([start]);
-        before.insert(start, None);
-        while let Some(state) = open.pop_front() {
+        let found = some_cycle(structure, start)?;
+        let way = shortest(structure, start, |state| found.contains(&state))?;
+        let entry = way.last().copied().unwrap_or(start);
+        stem.extend(way);
+        stem.pop();
+        let mut cycle = vec![entry];
+        let targets = structure.successors(entry)?.to_vec();
+        if !targets.contains(&entry) {
+            // The way back from some successor; one of them lies on the cycle that was found.
+            let mut best: Option<Vec<u32>> = None;
+            for target in targets {
+                let back = shortest(structure, target, |state| state == entry)?;
+                let reached = back.last() == Some(&entry);
+                if reached && best.as_ref().is_none_or(|best| back.len() < best.len()) {
+                    best = Some(back);
+                }
+            }
+            cycle.extend(best.unwrap_or_default());
+            cycle.pop();
+        }
+        Ok(Run { stem, cycle })
+    }
+}
+
+/// The states of a cycle that can be reached; there is one, since every state has a successor.
+fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u32>, S::Error> {
+    let mut path = vec![start];
+    let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(start, 0)]);
+    loop {
+        let last = path.last().copied().unwrap_or(start);
+        let next = structure.successors(last)?.first().copied().unwrap_or(last);
+        if let Some(turn) = places.get(&next) {
+            return Ok(path.split_off(*turn).into_iter().collect());
+        }
+        places.insert(next, path.len());
+        path.push(next);
+    }
+}
+
+/// A shortest way from a state to one that is wanted, both included; only the state itself where none is reached.
+fn shortest<S: Structure>(
+    structure: &mut S,
+    start: u32,
+    wanted: impl Fn(u32) -> bool,
+) -> Result<Vec<u32>, S::Error> {
+    let mut before: FxHashMap<u32, u32> = FxHashMap::from_iter([(start, start)]);
+    let mut open = VecDeque::from([start]);
+    while let Some(state) = open.pop_front() {
+        if wanted(state) {
             let mut way = vec![state];
-            while let Some(Some(earlier)) = way.last().and_then(|last| before.get(last)) {
-                way.push(*earlier);
+            let mut at = state;
+            while at != start {
+                at = before.get(&at).copied().unwrap_or(start);
+                way.push(at);
             }
             way.reverse();
-            for next in structure.successors(state)? {
-                if let Some(turn) = way.iter().position(|on_way| on_way == next) {
-                    let cycle = way.split_off(turn);
-                    stem.extend(way);
-                    return Ok(Run { stem, cycle });
-                }
-                if !before.contains_key(next) {
-                    before.insert(*next, Some(state));
-                    open.push_back(*next);
-                }
+            return Ok(way);
+        }
+        for next in structure.successors(state)? {
+            if let Entry::Vacant(free) = before.entry(*next) {
+                free.insert(state);
+                open.push_back(*next);
             }
         }
-        stem.push(start);
-        Ok(Run {
-            stem,
-            cycle: Vec::new(),
-        })
     }
+    Ok(vec![start])
 }

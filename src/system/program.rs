@@ -110,8 +110,8 @@ impl std::fmt::Debug for Program {
 impl Program {
     /// Compiles a system, or a composition with the commands of one name happening together.
     ///
-    /// A component alone is *open*: the variables of others that it, or one of `about`, reads are changed by an
-    /// environment, at any step of its own and together with commands that another component has too.
+    /// A component is *open* where there are others: at any step they may move instead, and change those of their variables
+    /// that it, or one of `about`, reads; also together with commands that another component has too.
     ///
     /// # Errors
     /// [`SystemError`], where synchronisation makes too many commands.
@@ -172,7 +172,13 @@ impl Program {
                 }
             }
         }
-        if !environment.is_empty() {
+        // Others move while this one rests, and may hold back the commands that they share, whether it reads them or not.
+        let others = spec
+            .systems
+            .iter()
+            .filter(|other| other.kind == SystemKind::Component)
+            .count();
+        if declared.kind == SystemKind::Component && others > 1 {
             let nothing = Joint {
                 guards: Vec::new(),
                 branches: vec![JointBranch::default()],
