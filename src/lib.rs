@@ -30,6 +30,7 @@
 pub mod abstraction;
 pub mod audit;
 pub mod automata;
+pub mod calibrate;
 pub mod check;
 pub mod cli;
 pub mod diagnostic;

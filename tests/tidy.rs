@@ -163,6 +163,34 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("abstraction", &["hir", "eval", "automata", "ids", "value"]),
     (
+        "calibrate",
+        &[
+            "abstraction",
+            "hir",
+            "ids",
+            "learn",
+            "markov",
+            "query",
+            "report",
+            "value",
+        ],
+    ),
+    (
+        "query",
+        &[
+            "abstraction",
+            "automata",
+            "eval",
+            "graph",
+            "hir",
+            "ids",
+            "learn",
+            "markov",
+            "translate",
+            "value",
+        ],
+    ),
+    (
         "learn",
         &[
             "abstraction",

@@ -16,6 +16,9 @@ use crate::value::{Cell, EnumValue, Number, Value};
 /// Bits of a text, by number in the table of its component.
 const TEXT_BITS: u32 = 20;
 
+/// The code of all texts that a closed component has not met, less one where it may be null.
+const UNSEEN: u32 = (1 << TEXT_BITS) - 2;
+
 /// One component.
 #[derive(Debug)]
 pub(super) struct Codec {
@@ -26,6 +29,8 @@ pub(super) struct Codec {
     kind: Kind,
     /// Code 0 is null, the others are one higher.
     nullable: bool,
+    /// Whether texts that were not met by now have one code together.
+    closed: bool,
 }
 
 #[derive(Debug)]
@@ -87,12 +92,18 @@ impl Codec {
             bits: TEXT_BITS,
             kind,
             nullable,
+            closed: false,
         };
         if let Some(size) = codec.size_of_kind() {
             let size = size + u64::from(nullable);
             codec.bits = 64 - size.saturating_sub(1).leading_zeros();
         }
         Ok(codec)
+    }
+
+    /// From now on all texts that were not met have one code, and none is kept.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
     }
 
     pub(super) fn bits(&self) -> u32 {
@@ -168,6 +179,11 @@ impl Codec {
                 }
                 u32::try_from(value.abs_diff(*low)).ok()?
             }
+            (Kind::Text(texts), Value::String(text)) if self.closed => {
+                let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
+                let known = texts.get_index_of(text);
+                known.map_or(Some(UNSEEN), |code| u32::try_from(code).ok())?
+            }
             (Kind::Text(texts), Value::String(text)) => text_code(texts, text)?,
             _ => return None,
         };
@@ -217,6 +233,7 @@ impl Codec {
                 .unwrap_or_default(),
             Kind::Int(low, _) => format_smolstr!("{}", i128::from(*low) + i128::from(code)),
             // A text is quoted, so that the text "null" is not null.
+            Kind::Text(_) if code == UNSEEN => SmolStr::new_static("unseen"),
             Kind::Text(texts) => {
                 let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
                 let text = texts.get_index(code as usize).cloned().unwrap_or_default();
@@ -291,7 +308,7 @@ fn text_code(texts: &RwLock<IndexSet<SmolStr, FxBuildHasher>>, text: &SmolStr) -
         Some(code) => code,
         None => {
             let mut texts = texts.write().unwrap_or_else(PoisonError::into_inner);
-            if texts.len() + 1 >= 1 << TEXT_BITS {
+            if texts.len() >= UNSEEN as usize {
                 return texts
                     .get_index_of(text)
                     .and_then(|code| u32::try_from(code).ok());

@@ -32,7 +32,19 @@ pub use error::SpaceError;
 pub use rules::{RuleCode, Rules, Step};
 
 /// A state, packed: each component has its own bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Key(pub u128);
 
 /// What is seen of a state at a step.
@@ -152,6 +164,13 @@ impl Space {
             key |= codec.place_code(codec.code(&value)?);
         }
         (!self.codecs.is_empty()).then_some(Key(key))
+    }
+
+    /// Ends learning: texts that were not met by now are one value, `unseen`, so that no trace makes the space grow.
+    pub fn close(&mut self) {
+        for codec in &mut self.codecs {
+            codec.close();
+        }
     }
 
     /// The abstraction.

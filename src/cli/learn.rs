@@ -1,5 +1,6 @@
 //! `guard learn`: counts the steps of recorded traces into a model file.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
 use super::{jobs, progress, sources, spec};
+use smol_str::SmolStr;
+
 use crate::abstraction::SpaceError;
 use crate::audit::{self, Listener, Progress};
 use crate::diagnostic::did_you_mean;
@@ -17,8 +20,13 @@ use crate::hir::{ModelSource, Spec};
 use crate::ids::ModelId;
 use crate::input::formats::From;
 use crate::input::limits::Accounting;
-use crate::learn::{Counter, InvalidPolicy, Model, Subject, Summary, Walk};
+use crate::learn::{
+    Counter, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
+    Summary, Walk,
+};
+use crate::markov::Options;
 use crate::problem::Problem;
+use crate::query::Session;
 use crate::report::problems::ProblemLog;
 
 const AFTER_HELP: &str = "\
@@ -151,7 +159,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         writeln!(file, "{}", model.to_text())?;
         file.close()?;
     }
-    let summary = Summary::new(&subject, &counts, &invalid, args.limits.rows())
+    let pac = guarantees(&subject, &counts, args.limits.rows())?;
+    let summary = Summary::new(&subject, &counts, &invalid, pac, args.limits.rows())
         .map_err(|error| Failure::Usage(space_error(&error)))?;
     // The model itself may go to the standard output.
     let taken = args.output.as_deref() == Some(Path::new("-"));
@@ -209,6 +218,36 @@ impl Listener<Walk> for Counting<'_> {
     }
 }
 
+/// Where the counts of each category stand to the guarantee that the model asks for.
+fn guarantees(
+    subject: &Subject,
+    counts: &BTreeMap<SmolStr, Counts>,
+    limits: RowLimits,
+) -> Result<BTreeMap<SmolStr, PacStatus>, Failure> {
+    let mut found = BTreeMap::new();
+    for (category, counts) in counts {
+        let session = Session::<f64>::learned(subject, counts, &[], limits, Options::default());
+        let status = session
+            .pac()
+            .map_err(|error| Failure::Usage(format!("`pac` of `{}`: {error}", subject.name)))?;
+        let Some((rows, pac)) = status else {
+            continue;
+        };
+        let state = |(state, visits, required): &(u32, u64, Option<u64>)| PacState {
+            state: rows.describe(&subject.space, *state),
+            visits: *visits,
+            required: *required,
+        };
+        let status = PacStatus {
+            epsilon: pac.epsilon,
+            delta: pac.delta,
+            states: pac.required.iter().map(state).collect(),
+        };
+        found.insert(category.clone(), status);
+    }
+    Ok(found)
+}
+
 /// The model that is meant: the one named, or the only one that is learned.
 fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
     let learned: Vec<&str> = spec
@@ -263,6 +302,14 @@ fn subject(
 pub(super) fn space_error(error: &SpaceError) -> String {
     match error {
         SpaceError::Limit(error) => explain(error),
+        other => other.to_string(),
+    }
+}
+
+/// What is wrong with a model file, with the flag that raises a limit.
+pub(super) fn model_error(error: &ModelError) -> String {
+    match error {
+        ModelError::Space(error) => space_error(error),
         other => other.to_string(),
     }
 }

@@ -13,6 +13,7 @@
 
 mod artefact;
 mod audit;
+mod calibrate;
 mod chain;
 mod check;
 mod compile;
@@ -49,7 +50,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use failure::{Failure, Outcome, code};
 
 /// Verbs that are planned and cannot be used yet.
-const NOT_BUILT: &[&str] = &["calibrate", "lsp"];
+const NOT_BUILT: &[&str] = &["lsp"];
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -72,6 +73,8 @@ struct Cli {
 enum Verb {
     /// Judge recorded traces
     Audit(audit::Args),
+    /// Hold what a model predicts against recorded traces
+    Calibrate(calibrate::Args),
     /// Parse, resolve, type-check and lint specs
     Check(check::Args),
     /// Compile a spec into one file that the other verbs take in its place
@@ -149,6 +152,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
         Verb::Serve(args) => serve::run(args),
         Verb::Test(args) => test::run(args),
         Verb::Monitor(args) => monitor::run(args),
+        Verb::Calibrate(args) => calibrate::run(args),
         Verb::Check(args) => check::run(args),
         Verb::Compile(args) => compile::run(args),
         Verb::Doc(args) => doc::run(args),

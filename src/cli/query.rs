@@ -16,11 +16,12 @@ use crate::markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
     Single, Truth, parse_properties,
 };
+use crate::query::Method;
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A spec and names of its queries; with --chain, properties such as 'P=? [ F "error" ]'
+    /// A spec, then names of its queries, or formulas; with --chain, properties such as 'P=? [ F "error" ]'
     #[arg(value_name = "SPEC|PROPERTY")]
     properties: Vec<String>,
     /// The model that was learned, for queries of a spec
@@ -40,12 +41,28 @@ pub(super) struct Args {
     /// List the values of all states
     #[arg(long)]
     all_states: bool,
+    /// How the intervals around the numbers of a learned model are found
+    #[arg(long, value_enum, default_value_t = IntervalsArg::Fixed, value_name = "METHOD")]
+    intervals: IntervalsArg,
+    /// The chance that an interval misses; else that of `pac`, else 0.05
+    #[arg(long, value_name = "CHANCE")]
+    delta: Option<f64>,
     /// How many states the product of the chain and an automaton may have
     #[arg(long, value_name = "N", default_value_t = Options::default().max_product)]
     max_product: usize,
     /// The form of the answers
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum IntervalsArg {
+    /// Clopper-Pearson, exact where the number of traces was fixed beforehand
+    Fixed,
+    /// Balls of relative entropy: wider, and valid whenever counting stopped
+    Anytime,
+    /// None
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -61,6 +78,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         return Err(Failure::Usage(format!(
             "--precision {} must lie between 0 and 1",
             args.precision
+        )));
+    }
+    if let Some(delta) = args.delta.filter(|delta| !(*delta > 0.0 && *delta < 1.0)) {
+        return Err(Failure::Usage(format!(
+            "--delta {delta} must lie between 0 and 1"
         )));
     }
     if args.chain.chain.is_none() {
@@ -83,6 +105,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             json: args.format == Format::Json,
             options,
             rows: RowLimits::default(),
+            confidence: match args.intervals {
+                IntervalsArg::Fixed => Some((Method::Fixed, args.delta)),
+                IntervalsArg::Anytime => Some((Method::Anytime, args.delta)),
+                IntervalsArg::None => None,
+            },
         });
     }
     if args.chain.exact {

@@ -19,9 +19,9 @@ use crate::diagnostic::did_you_mean;
 use crate::eval;
 use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
 use crate::ids::ModelId;
-use crate::learn::{Counts, Model, RowLimits, Subject};
+use crate::learn::{Counts, Model, ModelError, RowLimits, Subject};
 use crate::markov::{Options, Scalar};
-use crate::query::{ClaimAnswer, Figure, ask_imported, ask_learned, asked};
+use crate::query::{ClaimAnswer, Confidence, Evidence, Figure, Method, Range, Session, asked};
 use crate::report::Paint;
 
 /// What is asked, and how.
@@ -35,7 +35,12 @@ pub(super) struct Question<'a> {
     pub(super) json: bool,
     pub(super) options: Options,
     pub(super) rows: RowLimits,
+    /// By which argument intervals are told, and the chance that one misses where it was given.
+    pub(super) confidence: Option<(Method, Option<f64>)>,
 }
+
+/// The chance that an interval misses, where neither `pac` nor the command says one.
+const DEFAULT_ERROR: f64 = 0.05;
 
 /// The chains of a model of the spec.
 enum Chains {
@@ -46,10 +51,31 @@ enum Chains {
 }
 
 pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
-    let (spec, _) = spec::usable(question.spec)?;
-    let spec = Arc::new(spec);
-    let claims = chosen(&spec, question.names)?;
+    let (spec, checked) = spec::usable(question.spec)?;
     let given = question.model.map(learn::read).transpose()?;
+    let (names, formulas): (Vec<String>, Vec<String>) = question
+        .names
+        .iter()
+        .cloned()
+        .partition(|name| is_name(name));
+    // A formula is one more item of the spec, so that its names mean the same.
+    let spec = if formulas.is_empty() {
+        spec
+    } else {
+        let model = model_of_formulas(&spec, given.as_ref())?;
+        let item = |(number, formula): (usize, &String)| {
+            let kind = if formula.contains("=?") {
+                "query"
+            } else {
+                "property"
+            };
+            format!("{kind} {FORMULA}{number} = {formula} on {model}\n")
+        };
+        let items: String = formulas.iter().enumerate().map(item).collect();
+        spec::with_item(&checked, &items)?.0
+    };
+    let spec = Arc::new(spec);
+    let claims = chosen(&spec, &names, formulas.len())?;
     let mut output = Output::open(None)?;
     let mut outcome = Outcome::Holds;
     let mut failed = false;
@@ -105,40 +131,47 @@ fn on_model<V: Scalar>(
         failed: false,
     };
     let chains = chains(question, spec, model, claims, given)?;
+    let decided = |property| match &chains {
+        Chains::Counts(subject, _) => subject.space.abstraction().monitor_of(property).is_some(),
+        Chains::Imported(_) => false,
+    };
+    let (conditions, _) = asked(spec, claims.iter().copied(), &decided);
+    let sessions: Vec<(Option<SmolStr>, Session<'_, V>)> = match &chains {
+        Chains::Counts(subject, counts) => {
+            let by = subject.learn.by.is_some();
+            let mut sessions = Vec::with_capacity(counts.len());
+            for (category, counts) in counts {
+                let (rows, options) = (question.rows, question.options.clone());
+                sessions.push((
+                    (by || !category.is_empty()).then(|| category.clone()),
+                    Session::learned(subject, counts, &conditions, rows, options),
+                ));
+            }
+            sessions
+        }
+        Chains::Imported(path) => {
+            let chain = question.chain.load::<V>(path)?.chain;
+            vec![(
+                None,
+                Session::imported(spec, chain, question.options.clone()),
+            )]
+        }
+    };
+    let confidence = match (&chains, question.confidence) {
+        (Chains::Counts(subject, _), Some((method, error))) => {
+            let asked = subject.learn.pac.map(|pac| pac.delta);
+            Some(Confidence {
+                method,
+                error: error.or(asked).unwrap_or(DEFAULT_ERROR),
+            })
+        }
+        _ => None,
+    };
     for claim in claims {
-        let clock = Instant::now();
-        let answers: Vec<(Option<SmolStr>, Result<ClaimAnswer, String>)> = match &chains {
-            Chains::Counts(subject, counts) => {
-                let decided = |property| subject.space.abstraction().monitor_of(property).is_some();
-                let (conditions, monitors) = asked(spec, claims.iter().copied(), &decided);
-                let by = subject.learn.by.is_some();
-                let ask = |(category, counts): (&SmolStr, &Counts)| {
-                    let found = ask_learned::<V>(
-                        subject,
-                        counts,
-                        claim,
-                        (&conditions, &monitors),
-                        question.rows,
-                        &question.options,
-                    );
-                    let answer = found
-                        .map(|(_, _, answer)| answer)
-                        .map_err(|error| error.to_string());
-                    (
-                        (by || !category.is_empty()).then(|| category.clone()),
-                        answer,
-                    )
-                };
-                counts.iter().map(ask).collect()
-            }
-            Chains::Imported(path) => {
-                let loaded = question.chain.load::<V>(path)?;
-                let answer = ask_imported(spec, &loaded.chain, claim, &question.options);
-                vec![(None, answer.map_err(|error| error.to_string()))]
-            }
-        };
-        let ms = clock.elapsed().as_secs_f64() * 1e3;
-        for (category, answer) in answers {
+        for (category, session) in &sessions {
+            let clock = Instant::now();
+            let answer = session.ask(claim, confidence);
+            let ms = clock.elapsed().as_secs_f64() * 1e3;
             let answer = match answer {
                 Ok(answer) => answer,
                 Err(wrong) => {
@@ -171,8 +204,37 @@ fn on_model<V: Scalar>(
     Ok(sum)
 }
 
-/// The claims that are asked for.
-fn chosen<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Claim>, Failure> {
+/// What the properties are called, before their number, that formulas of the command become.
+const FORMULA: &str = "_formula";
+
+fn is_name(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_alphanumeric() || "_-.".contains(c))
+}
+
+/// The model that formulas of the command are about: the one that was learned into the file, or the only one.
+fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s str, Failure> {
+    let named = given.and_then(|given| spec.find_model(&given.header.model));
+    match (named, spec.models.as_slice()) {
+        (Some(model), _) => Ok(&spec.model(model).name),
+        (None, [one]) => Ok(&one.name),
+        (None, []) => Err(Failure::Usage(
+            "a formula is asked of a model, and the spec has none: declare `model run = learn …`"
+                .to_owned(),
+        )),
+        (None, _) => Err(Failure::Usage(
+            "the spec has several models: say with `--model` which one a formula is asked of"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The claims that are asked for: those named, and so many formulas; all where nothing is named.
+fn chosen<'s>(
+    spec: &'s Spec,
+    names: &[String],
+    formulas: usize,
+) -> Result<Vec<&'s Claim>, Failure> {
     let on_models = || {
         spec.claims
             .iter()
@@ -194,7 +256,8 @@ fn chosen<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Claim>, Failur
         }
     }
     let wanted = |claim: &&Claim| {
-        names.is_empty()
+        (names.is_empty() && formulas == 0)
+            || claim.name.starts_with(FORMULA)
             || names
                 .iter()
                 .any(|name| claim.name == *name || claim.id.as_deref() == Some(name))
@@ -243,35 +306,17 @@ fn chains(
             )));
         }
     };
-    let by_name = || {
-        let found = spec
-            .abstractions
-            .iter()
-            .position(|a| a.name == counts.header.abstraction);
-        found.map(crate::ids::AbstractionId::new)
-    };
-    let Some(abstraction) = of.abstraction().or_else(by_name) else {
-        return Err(Failure::Usage(format!(
-            "`{file}`: the spec has no abstraction `{}`",
-            counts.header.abstraction
-        )));
+    let wrong =
+        |error: ModelError| Failure::Usage(format!("`{file}`: {}", learn::model_error(&error)));
+    let abstraction = match of.abstraction() {
+        Some(abstraction) => abstraction,
+        None => counts.abstraction(spec).map_err(wrong)?,
     };
     let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
     let (conditions, _) = asked(spec, claims.iter().copied(), &decided);
-    let mut subject = Subject::new(
-        spec,
-        model,
-        abstraction,
-        &conditions,
-        &eval::Limits::default(),
-    )
-    .map_err(|error| Failure::Usage(format!("`{}`: {}", of.name, learn::space_error(&error))))?;
-    if matches!(of.source, ModelSource::Load(..)) {
-        subject.loaded(&counts);
-    }
-    let chains = subject
-        .counts(&counts)
-        .map_err(|error| Failure::Usage(format!("`{file}`: {error}")))?;
+    let (subject, chains) =
+        Subject::open(spec, model, &counts, &conditions, &eval::Limits::default())
+            .map_err(wrong)?;
     Ok(Chains::Counts(Box::new(subject), chains))
 }
 
@@ -317,6 +362,21 @@ impl Told<'_> {
         if let Some(share) = answer.smoothing_share {
             put("smoothing_share", json!(share));
         }
+        if let Some(interval) = &answer.interval {
+            let confidence = interval.confidence;
+            put(
+                "interval",
+                json!({
+                    "lower": interval.range.lower,
+                    "upper": interval.range.upper,
+                    "confidence": 1.0 - confidence.error,
+                    "method": confidence.method.as_str(),
+                }),
+            );
+        }
+        if let Some(evidence) = answer.evidence {
+            put("evidence", json!(evidence.as_str()));
+        }
         if let Some(graphs) = answer.graphs {
             put("graph", json!("declared"));
             put("holds_observed", json!(graphs.observed));
@@ -333,6 +393,12 @@ impl Told<'_> {
             let (names, values): (Vec<&String>, Vec<Value>) = numbers.chain(truths).unzip();
             put("per_state", json!(values));
             put("state_names", json!(names));
+            if let Some(interval) = &answer.interval {
+                // With all that is declared there may be more states than those above.
+                let range = |(name, range): &(String, Range)| json!({"state": name, "lower": range.lower, "upper": range.upper});
+                let ranges: Vec<Value> = interval.per_state.iter().map(range).collect();
+                put("intervals", json!(ranges));
+            }
         }
         put("method", json!(answer.method));
         put("ms", json!((self.ms * 1e3).round() / 1e3));
@@ -380,6 +446,28 @@ impl Told<'_> {
                 )?;
             }
             (None, _) => {}
+        }
+        if let Some(interval) = &answer.interval {
+            let Range { lower, upper } = interval.range;
+            let sure = 100.0 * (1.0 - interval.confidence.error);
+            let how = match interval.confidence.method {
+                Method::Fixed => "",
+                Method::Anytime => ", whenever counting stopped",
+            };
+            writeln!(
+                out,
+                "  from the traces: between {lower:.4} and {upper:.4} ({sure} % sure{how})"
+            )?;
+        }
+        match answer.evidence {
+            Some(Evidence::Holds) => writeln!(out, "  {}", paint.good("the traces show it"))?,
+            Some(Evidence::Fails) => {
+                writeln!(out, "  {}", paint.bad("the traces show it does not"))?
+            }
+            Some(Evidence::NotEnough) => {
+                writeln!(out, "  {}", paint.open("not enough traces to tell"))?;
+            }
+            None => {}
         }
         if let Some(share) = answer.smoothing_share {
             writeln!(

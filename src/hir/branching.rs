@@ -162,6 +162,24 @@ pub struct Claim {
     pub formula_span: Span,
 }
 
+impl Claim {
+    /// The path formula whose probability it asks for, or compares; none for anything else, and with a condition.
+    pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {
+        let ClaimFormula::State(state) = self.formula else {
+            return None;
+        };
+        let super::Expr::Branching(id) = spec.exprs.get(state) else {
+            return None;
+        };
+        match spec.branchings.get(*id) {
+            Branching::Probability {
+                path, given: None, ..
+            } => Some(*path),
+            _ => None,
+        }
+    }
+}
+
 /// The operators of a spec, by [`BranchingId`].
 #[derive(Clone, Debug, Default)]
 pub struct Branchings {

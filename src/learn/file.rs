@@ -8,7 +8,9 @@ use thiserror::Error;
 
 use super::counts::{Counts, NodeId, Traces};
 use super::fingerprint::Fingerprint;
-use crate::abstraction::{Key, Space};
+use crate::abstraction::{Key, Space, SpaceError};
+use crate::hir::Spec;
+use crate::ids::AbstractionId;
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -83,6 +85,12 @@ pub enum ModelError {
         /// How many there are.
         nodes: usize,
     },
+    /// The states of the abstraction cannot be told.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// It is over an abstraction that the spec does not have.
+    #[error("the spec has no abstraction `{0}`")]
+    NoAbstraction(String),
     /// A count that does not fit.
     #[error("the counts are beyond 64 bits")]
     Overflow,
@@ -188,6 +196,18 @@ impl Model {
         let gone = parts.keys().filter(|name| !by.parts.contains_key(*name));
         changed.extend(gone.map(|name| format!("`{name}` (gone)")));
         Err(ModelError::OtherSpec { changed })
+    }
+
+    /// The abstraction of a spec that it names.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn abstraction(&self, spec: &Spec) -> Result<AbstractionId, ModelError> {
+        let name = &self.header.abstraction;
+        let found = spec.abstractions.iter().position(|of| of.name == *name);
+        found
+            .map(AbstractionId::new)
+            .ok_or_else(|| ModelError::NoAbstraction(name.clone()))
     }
 
     /// Adds the counts of another model, learned by the same spec.

@@ -25,5 +25,5 @@ pub use file::{ChainCounts, Header, Model, ModelError};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use rows::{Origin, Place, Row, RowLimits, Rows, reason};
 pub use subject::Subject;
-pub use summary::Summary;
-pub use walk::{Ending, Walk, Walker, Walking};
+pub use summary::{PacState, PacStatus, Summary};
+pub use walk::{Categories, Ending, Walk, Walker, Walking};

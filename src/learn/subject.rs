@@ -69,8 +69,32 @@ impl Subject {
         })
     }
 
+    /// A model of a spec with the counts of a model file, by category.
+    ///
+    /// # Errors
+    /// The file was learned by another spec, or over what the spec does not have; the states cannot be told.
+    pub fn open(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        file: &Model,
+        asked: &[ExprId],
+        limits: &eval::Limits,
+    ) -> Result<(Subject, BTreeMap<SmolStr, Counts>), ModelError> {
+        let of = spec.model(model);
+        let abstraction = match of.abstraction() {
+            Some(abstraction) => abstraction,
+            None => file.abstraction(spec)?,
+        };
+        let mut subject = Subject::new(spec, model, abstraction, asked, limits)?;
+        if matches!(of.source, ModelSource::Load(..)) {
+            subject.loaded(file);
+        }
+        let counts = subject.counts(file)?;
+        Ok((subject, counts))
+    }
+
     /// Takes order and categories from a model file that the spec loads without saying how it was learned.
-    pub fn loaded(&mut self, model: &Model) {
+    fn loaded(&mut self, model: &Model) {
         self.learn.order = model.header.order;
         // What told the categories apart is not known here, but that they were told apart is.
         let settings = ["by", "order"];

@@ -25,6 +25,60 @@ pub struct Summary {
     invalid_text: Vec<String>,
 }
 
+/// How far counts are from the guarantee that their model asks for.
+#[derive(Clone, Debug)]
+pub struct PacStatus {
+    /// The error allowed.
+    pub epsilon: f64,
+    /// The chance to exceed it.
+    pub delta: f64,
+    /// How often each state that has something to learn was left, and how often it must be; none where no number
+    /// suffices.
+    pub states: Vec<PacState>,
+}
+
+/// A state and how often it must be left.
+#[derive(Clone, Debug)]
+pub struct PacState {
+    /// What it is called.
+    pub state: String,
+    /// How often it was left.
+    pub visits: u64,
+    /// How often it must be; none where no number suffices.
+    pub required: Option<u64>,
+}
+
+impl PacState {
+    fn is_missing(&self) -> bool {
+        self.required.is_none_or(|required| self.visits < required)
+    }
+}
+
+impl PacStatus {
+    /// Whether every state was left often enough.
+    pub fn met(&self) -> bool {
+        !self.states.iter().any(PacState::is_missing)
+    }
+
+    fn missing(&self, category: Option<&SmolStr>) -> Vec<Json> {
+        self.states
+            .iter()
+            .filter(|state| state.is_missing())
+            .map(|state| {
+                let mut missing = json!({
+                    "state": state.state,
+                    "visits": state.visits,
+                    "required": state.required,
+                });
+                if let Some(category) = category {
+                    missing["category"] = json!(category);
+                }
+                missing
+            })
+            .collect()
+    }
+}
+
 /// What was learned of one category.
 #[derive(Debug)]
 struct ChainSummary {
@@ -37,10 +91,11 @@ struct ChainSummary {
     unseen: Option<usize>,
     /// States that were met and never left in any trace.
     never_left: Vec<String>,
+    pac: Option<PacStatus>,
 }
 
 impl Summary {
-    /// Of counts by category.
+    /// Of counts by category. `pac`: where each stands to the guarantee that the model asks for, as far as it does.
     ///
     /// # Errors
     /// The states cannot be listed within the limits, and smoothing needs that.
@@ -48,6 +103,7 @@ impl Summary {
         subject: &Subject,
         counts: &BTreeMap<SmolStr, Counts>,
         invalid: &[Invalid],
+        mut pac: BTreeMap<SmolStr, PacStatus>,
         limits: RowLimits,
     ) -> Result<Summary, SpaceError> {
         let space = &subject.space;
@@ -61,6 +117,7 @@ impl Summary {
                 counts,
                 &rows,
                 space,
+                pac.remove(category),
             ));
         }
         Ok(Summary {
@@ -87,6 +144,26 @@ impl Summary {
         all
     }
 
+    /// The guarantee over all categories: each has its own.
+    fn pac(&self) -> Json {
+        let status = |chain: &'_ ChainSummary| chain.pac.clone();
+        let Some(first) = self.chains.iter().find_map(status) else {
+            return Json::Null;
+        };
+        let missing: Vec<Json> = self
+            .chains
+            .iter()
+            .filter_map(|chain| Some(chain.pac.as_ref()?.missing(chain.category.as_ref())))
+            .flatten()
+            .collect();
+        json!({
+            "epsilon": first.epsilon,
+            "delta": first.delta,
+            "met": missing.is_empty(),
+            "missing": missing,
+        })
+    }
+
     /// One object, as `cli.md` describes it.
     pub fn to_json(&self) -> String {
         let chains = &self.chains;
@@ -104,7 +181,7 @@ impl Summary {
             "traces": self.traces(),
             "unseen_valid_states": unseen,
             "invalid_observed": self.invalid,
-            "pac": Json::Null,
+            "pac": self.pac(),
         });
         if let [ChainSummary { category: None, .. }] | [] = chains.as_slice() {
             return object.to_string();
@@ -152,7 +229,13 @@ impl Summary {
 }
 
 impl ChainSummary {
-    fn new(category: Option<SmolStr>, counts: &Counts, rows: &Rows, space: &Space) -> ChainSummary {
+    fn new(
+        category: Option<SmolStr>,
+        counts: &Counts,
+        rows: &Rows,
+        space: &Space,
+        pac: Option<PacStatus>,
+    ) -> ChainSummary {
         let mut states = Vec::new();
         let mut never_left = Vec::new();
         for state in 0..rows.len() as u32 {
@@ -178,6 +261,7 @@ impl ChainSummary {
             visits: counts.steps,
             unseen: rows.unseen_valid,
             never_left,
+            pac,
         }
     }
 
@@ -253,6 +337,9 @@ impl ChainSummary {
                 paint.quiet("there are too many valid states to list those never visited")
             )?,
         }
+        if let Some(pac) = &self.pac {
+            pac.write(out, paint)?;
+        }
         if !self.never_left.is_empty() {
             writeln!(
                 out,
@@ -262,6 +349,47 @@ impl ChainSummary {
                     self.never_left.join("; ")
                 ))
             )?;
+        }
+        Ok(())
+    }
+}
+
+impl PacStatus {
+    fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        let wanted = format!(
+            "every risk within {} of the truth, but for a chance of {}",
+            self.epsilon, self.delta
+        );
+        if self.met() {
+            return writeln!(out, "  {}", paint.good(&format!("{wanted}: reached")));
+        }
+        writeln!(
+            out,
+            "  {}",
+            paint.open(&format!("{wanted}: not reached yet"))
+        )?;
+        // The states of which most is missing come first.
+        let mut missing: Vec<&PacState> = self
+            .states
+            .iter()
+            .filter(|state| state.is_missing())
+            .collect();
+        let lack = |state: &PacState| {
+            state
+                .required
+                .map_or(u64::MAX, |required| required.saturating_sub(state.visits))
+        };
+        missing.sort_by_key(|state| std::cmp::Reverse(lack(state)));
+        for state in missing.iter().take(MOST_SHOWN) {
+            let required = match state.required {
+                Some(required) => format!("needs {} exits", number(required)),
+                None => "no number of exits suffices: runs may go on for ever from it, or a declared step was never seen and nothing is added to it".to_owned(),
+            };
+            let had = number(state.visits);
+            writeln!(out, "    {}: {required}, has {had}", state.state)?;
+        }
+        if missing.len() > MOST_SHOWN {
+            writeln!(out, "    and {} more states", missing.len() - MOST_SHOWN)?;
         }
         Ok(())
     }

@@ -1,10 +1,13 @@
 //! A trace as a walk through a state space.
 
+use std::sync::Arc;
+
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::abstraction::{Key, Sight, Space};
 use crate::audit::Judge;
-use crate::eval::{Observed, Observer, Program, TraceSource, Wanted};
+use crate::eval::{LimitError, Limits, Observed, Observer, Program, TraceSource, Wanted};
+use crate::hir::Spec;
 use crate::ids::ExprId;
 use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Origin, Record, Step};
@@ -45,8 +48,48 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Walker<'s> {
     space: &'s Space,
+    categories: Categories,
+}
+
+/// Tells categories of traces apart, by what their records say of them.
+#[derive(Debug)]
+pub struct Categories {
+    spec: Arc<Spec>,
     /// Place of `by` in `outside`.
     by: Option<Program>,
+}
+
+impl Categories {
+    /// By the value of an expression over fields of the record; without one there are none.
+    ///
+    /// # Errors
+    /// Where `by` is beyond the limits on expressions.
+    pub fn new(spec: &Arc<Spec>, by: Option<ExprId>, limits: &Limits) -> Result<Self, LimitError> {
+        let program = |by| {
+            let mut spec = Spec::clone(spec);
+            spec.properties.clear();
+            spec.tests.clear();
+            Program::observing(Arc::new(spec), &[by], limits)
+        };
+        Ok(Categories {
+            spec: Arc::clone(spec),
+            by: by.map(program).transpose()?,
+        })
+    }
+
+    /// The category of a record with these facts; none without `by`, or where it is unknown.
+    pub fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
+        match self.by.as_ref()?.initially(0, meta) {
+            Cell::Known(Value::String(text)) => Some(text),
+            Cell::Known(Value::Null) => Some(SmolStr::new_static("null")),
+            Cell::Known(Value::Enum(value)) => {
+                let of = self.spec.enums.get(usize::from(value.of))?;
+                of.values.get(usize::from(value.index)).cloned()
+            }
+            Cell::Known(value) => Some(format_smolstr!("{value}")),
+            Cell::Unknown => None,
+        }
+    }
 }
 
 /// A trace that is being read.
@@ -71,17 +114,11 @@ impl<'s> Walker<'s> {
     pub fn new(
         space: &'s Space,
         by: Option<ExprId>,
-        limits: &crate::eval::Limits,
-    ) -> Result<Walker<'s>, crate::eval::LimitError> {
-        let program = |by| {
-            let mut spec = crate::hir::Spec::clone(space.spec());
-            spec.properties.clear();
-            spec.tests.clear();
-            Program::observing(std::sync::Arc::new(spec), &[by], limits)
-        };
+        limits: &Limits,
+    ) -> Result<Walker<'s>, LimitError> {
         Ok(Walker {
             space,
-            by: by.map(program).transpose()?,
+            categories: Categories::new(space.spec(), by, limits)?,
         })
     }
 
@@ -102,19 +139,7 @@ impl<'s> Walker<'s> {
     }
 
     fn end(&self, walking: Walking<'s>, complete: bool) -> Walk {
-        let category = self
-            .by
-            .as_ref()
-            .and_then(|by| match by.initially(0, &walking.meta) {
-                Cell::Known(Value::String(text)) => Some(text),
-                Cell::Known(Value::Null) => Some(SmolStr::new_static("null")),
-                Cell::Known(Value::Enum(value)) => {
-                    let of = self.space.spec().enums.get(usize::from(value.of))?;
-                    of.values.get(usize::from(value.index)).cloned()
-                }
-                Cell::Known(value) => Some(format_smolstr!("{value}")),
-                Cell::Unknown => None,
-            });
+        let category = self.categories.of(&walking.meta);
         let ending = match (walking.lost, complete) {
             (true, _) => Ending::Unknown,
             (false, true) => Ending::Complete,

@@ -3,7 +3,7 @@
 //! | question | function |
 //! |---|---|
 //! | where does it end, and how likely | [`absorption`] |
-//! | how long does it last | [`steps_to_absorption`] |
+//! | how long does it last, what is collected until then | [`steps_to_absorption`], [`collected_to_absorption`] |
 //! | how long until it goes wrong, if it does | [`steps_given_reached`] |
 //! | from where can it no longer be avoided | [`inevitable`], [`no_return`] |
 //! | on which paths does it go wrong | [`likely_paths`] |
@@ -69,9 +69,21 @@ pub fn steps_to_absorption<V: Scalar>(
     chain: &Chain<V>,
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
+    collected_to_absorption(chain, &vec![V::one(); chain.len()], accuracy)
+}
+
+/// What is collected before a bottom component is entered, by state, where each visit to a state adds its weight: how many
+/// times errors of the rows, so weighted, count in any probability of reaching.
+///
+/// # Errors
+/// [`NotConverged`].
+pub fn collected_to_absorption<V: Scalar>(
+    chain: &Chain<V>,
+    weight: &[V],
+    accuracy: &Accuracy,
+) -> Result<Vec<V::Estimate>, NotConverged> {
     let (unknown, _) = transient(chain);
-    let ones = vec![V::one(); chain.len()];
-    collected(chain, &unknown, &ones, accuracy)
+    collected(chain, &unknown, weight, accuracy)
 }
 
 /// The probability to reach a set, by state.
@@ -309,12 +321,7 @@ pub fn contributions<V: Scalar>(
         })
         .filter(|part| part.share > 0.0)
         .collect();
-    found.sort_by(|left, right| {
-        right
-            .share
-            .total_cmp(&left.share)
-            .then(left.state.cmp(&right.state))
-    });
+    largest_first(&mut found, |part| (part.share, (part.state, 0)));
     found
 }
 
@@ -345,12 +352,7 @@ pub fn jumps<V: Scalar>(chain: &Chain<V>, from: u32, target: &NodeSet) -> Vec<Ju
         })
         .filter(|jump| jump.probability > 0.0)
         .collect();
-    found.sort_by(|left, right| {
-        right
-            .probability
-            .total_cmp(&left.probability)
-            .then(left.from.cmp(&right.from))
-    });
+    largest_first(&mut found, |jump| (jump.probability, (jump.from, 0)));
     found
 }
 
@@ -391,10 +393,7 @@ pub fn sensitivity<V: Scalar>(
             });
         }
     }
-    found.sort_by(|left, right| {
-        let by_size = right.derivative.abs().total_cmp(&left.derivative.abs());
-        by_size.then((left.from, left.to).cmp(&(right.from, right.to)))
-    });
+    largest_first(&mut found, |one| (one.derivative.abs(), (one.from, one.to)));
     found.truncate(count);
     found
 }
@@ -463,6 +462,14 @@ pub fn perturbation<V: Scalar>(
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let unknown = undecided(chain, target);
     collected(chain, &unknown, error, accuracy)
+}
+
+/// Sorts by size, equal ones by place.
+fn largest_first<T>(found: &mut [T], of: impl Fn(&T) -> (f64, (u32, u32))) {
+    found.sort_by(|left, right| {
+        let ((left, first), (right, second)) = (of(left), of(right));
+        right.total_cmp(&left).then(first.cmp(&second))
+    });
 }
 
 /// The states outside the set that can reach it.

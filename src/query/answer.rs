@@ -1,5 +1,6 @@
 //! What a claim comes to.
 
+use super::guarantee::{Evidence, Interval};
 use crate::markov::{Estimate, Numbers, Scalar, Truth};
 
 /// A number with its bounds.
@@ -46,6 +47,11 @@ pub struct ClaimAnswer {
     pub per_state_truth: Vec<(String, Option<bool>)>,
     /// How much of the value comes from smoothing: the value less the one without.
     pub smoothing_share: Option<f64>,
+    /// Within which the number lies, as far as the counts tell; none where it was not asked for, or where there is no
+    /// argument for one.
+    pub interval: Option<Interval>,
+    /// What the interval says of the threshold.
+    pub evidence: Option<Evidence>,
     /// Of claims of branching time.
     pub graphs: Option<Graphs>,
     /// How it was computed.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::error::QueryError;
 use crate::abstraction::Key;
-use crate::automata::{self, Atom, CompileError, Dfa, Finality, StateId};
+use crate::automata::{self, Atom, CompileError, Dfa, Finality, StateId, StateSet};
 use crate::graph::NodeSet;
 use crate::hir::Spec;
 use crate::ids::{ExprId, PropertyId};
@@ -42,8 +42,9 @@ pub struct Learned<V> {
 }
 
 /// What is run along the chain.
-struct Monitor {
-    property: PropertyId,
+#[derive(Debug)]
+pub(super) struct Monitor {
+    pub(super) property: PropertyId,
     dfa: Dfa,
     /// Its letters, by place among what is asked of states.
     letters: Vec<usize>,
@@ -77,10 +78,7 @@ impl<V: Scalar> Learned<V> {
                 vertices.len() as u32 - 1
             })
         };
-        let initial: Box<[u32]> = monitors
-            .iter()
-            .map(|monitor| monitor.dfa.initial().index() as u32)
-            .collect();
+        let initial: Box<[u32]> = monitors.iter().map(Monitor::initial).collect();
         if monitors.is_empty() {
             for state in 0..rows.len() as u32 {
                 number(
@@ -141,6 +139,19 @@ impl<V: Scalar> Learned<V> {
         Ok(learned)
     }
 
+    /// What its states are called.
+    pub(super) fn names(&self, subject: &Subject, rows: &Rows) -> Vec<String> {
+        let spec = subject.space.spec();
+        let name = |vertex: &Vertex| {
+            let mut name = rows.describe(&subject.space, vertex.state);
+            for ((property, _), state) in self.violated.iter().zip(&vertex.monitors) {
+                name.push_str(&format!(", {}@{state}", spec.property(*property).name));
+            }
+            name
+        };
+        self.vertices.iter().map(name).collect()
+    }
+
     /// Adds labels and rewards.
     fn label(
         &mut self,
@@ -167,14 +178,8 @@ impl<V: Scalar> Learned<V> {
         for (place, monitor) in monitors.iter().enumerate() {
             let mut set = none.clone();
             for (number, vertex) in self.vertices.iter().enumerate() {
-                let Some(state) = monitor.dfa.state(vertex.monitors[place] as usize) else {
-                    continue;
-                };
-                let pending = vertex.state == rows.end && !monitor.dfa.accepting(state);
-                set.set(
-                    number,
-                    pending || monitor.dfa.finality(state) == Finality::FinalFalse,
-                );
+                let ended = vertex.state == rows.end;
+                set.set(number, monitor.is_violated(vertex.monitors[place], ended));
             }
             self.violated.push((monitor.property, set));
         }
@@ -206,7 +211,11 @@ impl<V: Scalar> Learned<V> {
 }
 
 impl Monitor {
-    fn new(spec: &Spec, property: PropertyId, asked: &[ExprId]) -> Result<Monitor, QueryError> {
+    pub(super) fn new(
+        spec: &Spec,
+        property: PropertyId,
+        asked: &[ExprId],
+    ) -> Result<Monitor, QueryError> {
         let of = spec.property(property);
         let letters = spec.formulas.letters_of(of.formula);
         let mut formulas = automata::Formulas::new();
@@ -236,6 +245,39 @@ impl Monitor {
             letters: places.collect(),
             dfa,
         })
+    }
+
+    /// Where it stands before the first step.
+    pub(super) fn initial(&self) -> u32 {
+        self.dfa.initial().index() as u32
+    }
+
+    /// How many states it has.
+    pub(super) fn len(&self) -> usize {
+        self.dfa.len()
+    }
+
+    /// Whether its property is violated in a state: for good, or, once the run has ended, since something is owed.
+    pub(super) fn is_violated(&self, state: u32, ended: bool) -> bool {
+        let Some(state) = self.dfa.state(state as usize) else {
+            return false;
+        };
+        self.dfa.finality(state) == Finality::FinalFalse || (ended && !self.dfa.accepting(state))
+    }
+
+    /// Where a step may lead whose state is told by what holds of the conditions.
+    pub(super) fn after(&self, from: u32, holds: &dyn Fn(usize) -> Truth) -> Vec<u32> {
+        let mut into = StateSet::new();
+        let from = self.dfa.state(from as usize).unwrap_or(self.dfa.initial());
+        self.dfa
+            .step_unknown(from, |atom| self.holds(atom, holds).known(), &mut into);
+        into.iter().map(|state| state.index() as u32).collect()
+    }
+
+    fn holds(&self, atom: Atom, holds: &dyn Fn(usize) -> Truth) -> Truth {
+        self.letters
+            .get(atom.0 as usize)
+            .map_or(Truth::Unknown, |place| holds(*place))
     }
 }
 
@@ -273,21 +315,18 @@ fn step(
             .dfa
             .state(*before as usize)
             .unwrap_or(monitor.dfa.initial());
+        let holds = |place: usize| {
+            truths
+                .get(place)
+                .map_or(Truth::Unknown, |truths| truths[target as usize])
+        };
         let mut open = None;
         let after = monitor.dfa.step(before, |atom| {
-            let place = monitor
-                .letters
-                .get(atom.0 as usize)
-                .copied()
-                .unwrap_or(usize::MAX);
-            match truths.get(place).map(|truths| truths[target as usize]) {
-                Some(Truth::True) => true,
-                Some(Truth::False) => false,
-                _ => {
-                    open.get_or_insert(atom.0);
-                    false
-                }
+            let truth = monitor.holds(atom, &holds);
+            if truth == Truth::Unknown {
+                open.get_or_insert(atom.0);
             }
+            truth == Truth::True
         });
         if let Some(atom) = open {
             let property = spec.property(monitor.property);

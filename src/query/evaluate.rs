@@ -1,17 +1,22 @@
 //! Claims evaluated bottom up on a chain.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::answer::{ClaimAnswer, Figure, Graphs, at};
-use super::chain::{Learned, Vertex};
+use super::answer::{ClaimAnswer, Figure, at};
+use super::chain::Learned;
 use super::error::QueryError;
+use super::guarantee::{Confidence, Evidence, Interval, Range};
 use super::lower::{Lowering, binary, from_the_start, label, make, not};
 use crate::graph::NodeSet;
-use crate::hir::{Ask, Branching, Claim, ClaimFormula, Compare, Expr, Logic, RewardKind, Spec};
+use crate::hir::{
+    Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
+};
 use crate::ids::{BranchingId, ExprId, FormulaId, PropertyId};
-use crate::learn::{Counts, RowLimits, Rows, Subject};
+use crate::markov::analysis::inevitable;
+use crate::markov::interval::UncertainChain;
 use crate::markov::prism::expr::{
     Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
@@ -69,139 +74,83 @@ fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> b
         })
 }
 
-/// Answers a claim on a learned chain: builds it with the smoothing of the model, without it for its share, and, for
-/// branching time, on the graph that is declared and the one that was seen.
-///
-/// # Errors
-/// See [`QueryError`].
-pub fn ask_learned<V: Scalar>(
-    subject: &Subject,
-    counts: &Counts,
-    claim: &Claim,
-    (conditions, monitors): (&[ExprId], &[PropertyId]),
-    limits: RowLimits,
-    options: &Options,
-) -> Result<(Rows, Learned<V>, ClaimAnswer), QueryError> {
-    let smoothing = subject.learn.smoothing;
-    let rows = |declared: bool| {
-        let mut rules = subject.space.rules(&subject.rules);
-        Rows::new(&subject.space, &mut rules, counts, declared, limits)
-    };
-    let build = |rows: &Rows, smoothing: f64| {
-        Learned::<V>::new(subject, rows, smoothing, conditions, monitors, limits)
-    };
-    let of_paths = claim.logic != Logic::Pctl;
-    let main = rows(smoothing > 0.0 || of_paths)?;
-    // For branching time every declared transition counts, however unlikely; any smoothing does.
-    let learned = build(
-        &main,
-        if of_paths && smoothing == 0.0 {
-            1.0
-        } else {
-            smoothing
-        },
-    )?;
-    let mut answer = on(&learned, &main, subject, claim, options)?;
-    if of_paths {
-        let seen = rows(false)?;
-        let observed = build(&seen, 0.0)?;
-        let observed = on(&observed, &seen, subject, claim, options)?;
-        answer.graphs = Some(Graphs {
-            declared: answer.holds.flatten(),
-            observed: observed.holds.flatten(),
-        });
-    } else if smoothing > 0.0 {
-        let seen = rows(false)?;
-        let plain = on(&build(&seen, 0.0)?, &seen, subject, claim, options)?;
-        let figures = (answer.value.as_ref(), plain.value.as_ref());
-        if let (Some(with), Some(without)) = figures
-            && let (Some(with), Some(without)) = (with.finite(), without.finite())
-        {
-            answer.smoothing_share = Some(with - without);
-        }
-    }
-    Ok((main, learned, answer))
-}
-
-fn on<V: Scalar>(
-    learned: &Learned<V>,
-    rows: &Rows,
-    subject: &Subject,
-    claim: &Claim,
-    options: &Options,
-) -> Result<ClaimAnswer, QueryError> {
-    let spec = subject.space.spec();
-    let evaluation = Evaluation {
-        spec,
-        chain: RefCell::new(learned.chain.clone()),
-        learned: Some(learned),
-        options,
-        method: RefCell::new("sets"),
-        from_start: Cell::new(true),
-    };
-    let name = |vertex: &Vertex| {
-        let mut name = rows.describe(&subject.space, vertex.state);
-        for ((property, _), state) in learned.violated.iter().zip(&vertex.monitors) {
-            name.push_str(&format!(", {}@{state}", spec.property(*property).name));
-        }
-        name
-    };
-    let names = learned.vertices.iter().map(name).collect();
-    evaluation.answer(claim, learned.start, names)
-}
-
-/// Answers a claim on a chain of others, read as infinite runs.
-///
-/// # Errors
-/// See [`QueryError`].
-pub fn ask_imported<V: Scalar>(
-    spec: &Spec,
-    chain: &Chain<V>,
-    claim: &Claim,
-    options: &Options,
-) -> Result<ClaimAnswer, QueryError> {
-    let evaluation = Evaluation {
-        spec,
-        chain: RefCell::new(chain.clone()),
-        learned: None,
-        options,
-        method: RefCell::new("sets"),
-        from_start: Cell::new(true),
-    };
-    let name = |state: u32| match chain.valuations() {
-        Some(valuations) => valuations.text(state),
-        None => state.to_string(),
-    };
-    let names = (0..chain.len() as u32).map(name).collect();
-    let start = chain.initial().ones().next().unwrap_or(0) as u32;
-    evaluation.answer(claim, start, names)
-}
-
-struct Evaluation<'a, V: Scalar> {
+/// A chain on which claims are evaluated. What several claims need is found once: the labels of conditions, and the
+/// answers to questions.
+#[derive(Debug)]
+pub(super) struct Evaluation<'a, V: Scalar> {
     spec: &'a Spec,
     /// The chain, with a label for each set that was found.
     chain: RefCell<Chain<V>>,
-    learned: Option<&'a Learned<V>>,
-    options: &'a Options,
-    method: RefCell<&'static str>,
+    learned: Option<Rc<Learned<V>>>,
+    /// What its states are called.
+    names: Vec<String>,
+    start: u32,
+    options: Options,
+    method: Cell<&'static str>,
     /// Whether the number of the start is that of the run which follows, rather than that of a step there.
     from_start: Cell<bool>,
+    /// By condition, and whether the start was read as above: its label.
+    labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
+    asked: RefCell<Vec<(MExpr, Numbers<V>)>>,
 }
 
-impl<V: Scalar> Evaluation<'_, V> {
-    fn answer(
-        &self,
-        claim: &Claim,
-        start: u32,
+impl<'a, V: Scalar> Evaluation<'a, V> {
+    /// On a chain made of counts.
+    pub(super) fn learned(
+        spec: &'a Spec,
+        learned: Rc<Learned<V>>,
         names: Vec<String>,
-    ) -> Result<ClaimAnswer, QueryError> {
+        options: &Options,
+    ) -> Self {
+        let (chain, start) = (learned.chain.clone(), learned.start);
+        Evaluation::new(spec, chain, Some(learned), names, start, options)
+    }
+
+    /// On a chain of others, read as infinite runs.
+    pub(super) fn imported(spec: &'a Spec, chain: Chain<V>, options: &Options) -> Self {
+        let name = |state: u32| match chain.valuations() {
+            Some(valuations) => valuations.text(state),
+            None => state.to_string(),
+        };
+        let names = (0..chain.len() as u32).map(name).collect();
+        let start = chain.initial().ones().next().unwrap_or(0) as u32;
+        Evaluation::new(spec, chain, None, names, start, options)
+    }
+
+    fn new(
+        spec: &'a Spec,
+        chain: Chain<V>,
+        learned: Option<Rc<Learned<V>>>,
+        names: Vec<String>,
+        start: u32,
+        options: &Options,
+    ) -> Self {
+        Evaluation {
+            spec,
+            chain: RefCell::new(chain),
+            learned,
+            names,
+            start,
+            options: options.clone(),
+            method: Cell::new("sets"),
+            from_start: Cell::new(true),
+            labels: RefCell::default(),
+            asked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn answer(&self, claim: &Claim) -> Result<ClaimAnswer, QueryError> {
+        self.method.set("sets");
+        self.from_start.set(true);
         let mut answer = ClaimAnswer {
-            states: names.len(),
+            states: self.names.len(),
             value: None,
             holds: None,
             per_state: Vec::new(),
             per_state_truth: Vec::new(),
             smoothing_share: None,
+            interval: None,
+            evidence: None,
             graphs: None,
             method: "sets",
         };
@@ -210,49 +159,124 @@ impl<V: Scalar> Evaluation<'_, V> {
             ClaimFormula::Path(path) => {
                 // On all paths.
                 let truth = self.paths(path, true)?;
-                answer.holds = Some(at(&truth, start));
+                answer.holds = Some(at(&truth, self.start));
+                answer.method = self.method.get();
                 return Ok(answer);
             }
         };
+        let names = self.names.iter().cloned().enumerate();
         if let Expr::Branching(id) = self.spec.exprs.get(state)
             && let Some(ask) = ask_of(self.spec, *id)
         {
             let numbers = self.numbers(*id)?;
-            answer.value = Some(Figure::of(&numbers, start as usize));
+            answer.value = Some(Figure::of(&numbers, self.start as usize));
+            answer.method = self.method.get();
             let compared = numbers.clone();
-            // A chain that begins in a state of the abstraction may come back to it, as a step.
-            self.from_start
-                .set(self.learned.is_none_or(|learned| learned.explicit));
-            let numbers = if self.from_start.get() {
+            let numbers = if self.begins_anew() {
                 numbers
             } else {
                 self.numbers(*id)?
             };
             answer.per_state = names
-                .into_iter()
-                .enumerate()
                 .map(|(state, name)| (name, Figure::of(&numbers, state)))
                 .collect();
             if let Ask::Compare(compare, threshold) = ask {
                 let bound = V::parse(&threshold.to_string()).unwrap_or_else(V::zero);
-                answer.holds = Some(at(&compared.compared(relation(*compare), &bound), start));
+                let truth = compared.compared(relation(*compare), &bound);
+                answer.holds = Some(at(&truth, self.start));
             }
         } else {
             let truth = self.truth(state)?;
-            answer.holds = Some(at(&truth, start));
-            answer.per_state_truth = names
-                .into_iter()
-                .enumerate()
-                .map(|(state, name)| (name, truth.at(state)))
-                .collect();
+            answer.method = self.method.get();
+            answer.holds = Some(at(&truth, self.start));
+            answer.per_state_truth = names.map(|(state, name)| (name, truth.at(state))).collect();
         }
-        answer.method = *self.method.borrow();
         Ok(answer)
+    }
+
+    /// From here on the start is read as a state of its own, if it is one. A chain that begins in a state of the
+    /// abstraction may come back to it, as a step.
+    fn begins_anew(&self) -> bool {
+        let own = self.learned.as_ref().is_none_or(|learned| learned.explicit);
+        self.from_start.set(own);
+        own
+    }
+
+    /// An interval around the number that a claim asks for, over all chains in `rows`; none where there is no argument for
+    /// one: for rewards, steady states, conditions, and formulas of more than one temporal operator.
+    pub(super) fn interval(
+        &self,
+        claim: &Claim,
+        rows: &UncertainChain,
+        confidence: Confidence,
+    ) -> Result<Option<Interval>, QueryError> {
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let of = self.lower(path)?;
+        let (chain, precision) = (self.chain.borrow(), self.options.accuracy.precision);
+        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        let Some(mut bounds) = checker.robust(&of, rows, precision)? else {
+            return Ok(None);
+        };
+        let start = self.start as usize;
+        let first = match (&self.learned, from_the_start(&of)) {
+            (None, _) => Some((bounds.lower[start], bounds.upper[start])),
+            (Some(_), Err(value)) => Some(if value { (1.0, 1.0) } else { (0.0, 0.0) }),
+            (Some(_), Ok(path)) => checker.robust(&path, rows, precision)?.map(|next| {
+                let before = rows.one_step_before(&next);
+                (before.lower[start], before.upper[start])
+            }),
+        };
+        let Some((lower, upper)) = first else {
+            return Ok(None);
+        };
+        if self.begins_anew() {
+            (bounds.lower[start], bounds.upper[start]) = (lower, upper);
+        }
+        let ranges = bounds.lower.iter().zip(&bounds.upper);
+        Ok(Some(Interval {
+            confidence,
+            range: Range { lower, upper },
+            per_state: self
+                .names
+                .iter()
+                .cloned()
+                .zip(ranges.map(|(lower, upper)| Range {
+                    lower: *lower,
+                    upper: *upper,
+                }))
+                .collect(),
+        }))
+    }
+}
+
+impl<V: Scalar> Evaluation<'_, V> {
+    /// From where what a claim asks about, reaching something, cannot be avoided: on every path of the graph but for a
+    /// null set, whatever the numbers are. None for other claims.
+    pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<NodeSet>, QueryError> {
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let Formula::Unary(Unary::Eventually, _, of) = self.spec.formulas.get(path) else {
+            return Ok(None);
+        };
+        let Formula::Letter(letter) = self.spec.formulas.get(*of) else {
+            return Ok(None);
+        };
+        let target = self.truth(self.spec.letter(*letter).expr)?;
+        Ok(Some(inevitable(&*self.chain.borrow(), &target.must)))
+    }
+
+    /// What its states are called.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Where a state formula holds.
     fn truth(&self, id: ExprId) -> Result<Truth, QueryError> {
-        if let Some(learned) = self.learned {
+        if let Some(learned) = &self.learned {
             if let Some(set) = learned.conditions.get(&id) {
                 return Ok(Truth::exact(set.clone()));
             }
@@ -343,12 +367,18 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     /// A state formula as a label of the chain.
     fn as_label(&self, id: ExprId) -> Result<MExpr, QueryError> {
+        let key = (id, self.from_start.get());
+        if let Some(known) = self.labels.borrow().get(&key) {
+            return Ok(known.clone());
+        }
         let truth = self.truth(id)?;
         if !truth.is_exact() {
             let text = format!("{:?}", self.spec.exprs.get(id));
             return Err(QueryError::Undecided { text });
         }
-        Ok(self.set(truth.must))
+        let made = self.set(truth.must);
+        self.labels.borrow_mut().insert(key, made.clone());
+        Ok(made)
     }
 
     fn set(&self, set: NodeSet) -> MExpr {
@@ -359,19 +389,11 @@ impl<V: Scalar> Evaluation<'_, V> {
     }
 
     fn lower(&self, path: FormulaId) -> Result<MExpr, QueryError> {
-        let mut known: FxHashMap<ExprId, MExpr> = FxHashMap::default();
         let mut lowering = Lowering {
             spec: self.spec,
             ends: self.learned.is_some(),
             at_end,
-            leaf: |id: ExprId| -> Result<MExpr, QueryError> {
-                if let Some(made) = known.get(&id) {
-                    return Ok(made.clone());
-                }
-                let made = self.as_label(id)?;
-                known.insert(id, made.clone());
-                Ok(made)
-            },
+            leaf: |id: ExprId| self.as_label(id),
         };
         lowering.path(path)
     }
@@ -386,9 +408,9 @@ impl<V: Scalar> Evaluation<'_, V> {
         let question = |of: MExpr| make(Kind::Paths(quantifier, Box::new(of)));
         let chain = self.chain.borrow();
         let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
-        *self.method.borrow_mut() = "graph";
+        self.method.set("graph");
         let mut truth = checker.truth(&question(of.clone()))?;
-        if let Some(learned) = self.learned {
+        if let Some(learned) = &self.learned {
             // The start is no step of the run: what is said is said of what follows.
             let start = learned.start as usize;
             let next = match from_the_start(&of) {
@@ -478,7 +500,10 @@ impl<V: Scalar> Evaluation<'_, V> {
                 };
                 let now = self.ask(&question(measure))?;
                 // The start earns nothing, and what it leads to earns from its first step on.
-                match (self.learned.filter(|learned| learned.explicit), kind) {
+                match (
+                    self.learned.as_ref().filter(|learned| learned.explicit),
+                    kind,
+                ) {
                     (Some(_), RewardKind::Cumulative(Some(_))) => {
                         let next = now.clone();
                         self.averaged(now, &next)
@@ -495,9 +520,16 @@ impl<V: Scalar> Evaluation<'_, V> {
     fn ask(&self, question: &MExpr) -> Result<Numbers<V>, QueryError> {
         let chain = self.chain.borrow();
         let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
-        *self.method.borrow_mut() = checker.method(question);
+        self.method.set(checker.method(question));
+        let mut asked = self.asked.borrow_mut();
+        if let Some((_, known)) = asked.iter().find(|(known, _)| known == question) {
+            return Ok(known.clone());
+        }
         match checker.check(question)? {
-            Answer::Numbers(numbers) => Ok(numbers),
+            Answer::Numbers(numbers) => {
+                asked.push((question.clone(), numbers.clone()));
+                Ok(numbers)
+            }
             _ => Err(QueryError::Condition),
         }
     }
@@ -507,7 +539,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         mut numbers: Numbers<V>,
         value: V::Estimate,
     ) -> Result<Numbers<V>, QueryError> {
-        if let Some(learned) = self.learned {
+        if let Some(learned) = &self.learned {
             numbers.values[learned.start as usize] = value;
         }
         Ok(numbers)
@@ -515,7 +547,7 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     /// The start has the average of what holds one step on.
     fn averaged(&self, numbers: Numbers<V>, next: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
-        let Some(learned) = self.learned else {
+        let Some(learned) = &self.learned else {
             return Ok(numbers);
         };
         let value = average(&*self.chain.borrow(), learned.start, &next.values);
@@ -524,7 +556,7 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     /// The start has the number of another question.
     fn copied(&self, mut numbers: Numbers<V>, of: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
-        if let Some(learned) = self.learned {
+        if let Some(learned) = &self.learned {
             let start = learned.start as usize;
             numbers.values[start] = of.values[start].clone();
             numbers.undefined.set(start, of.undefined.contains(start));
@@ -551,6 +583,31 @@ fn ask_of(spec: &Spec, id: BranchingId) -> Option<&Ask> {
         | Branching::Steady { ask, .. }
         | Branching::Reward { ask, .. } => Some(ask),
     }
+}
+
+/// What an interval says of the threshold of a claim; none where it has none.
+pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evidence> {
+    let ClaimFormula::State(state) = claim.formula else {
+        return None;
+    };
+    let Expr::Branching(id) = spec.exprs.get(state) else {
+        return None;
+    };
+    let Some(Ask::Compare(compare, threshold)) = ask_of(spec, *id) else {
+        return None;
+    };
+    let bound = f64::parse(&threshold.to_string())?;
+    let holds = |value: f64| match relation(*compare) {
+        Relation::Less => value < bound,
+        Relation::LessEqual => value <= bound,
+        Relation::Greater => value > bound,
+        Relation::GreaterEqual => value >= bound,
+    };
+    Some(match (holds(range.lower), holds(range.upper)) {
+        (true, true) => Evidence::Holds,
+        (false, false) => Evidence::Fails,
+        _ => Evidence::NotEnough,
+    })
 }
 
 fn relation(compare: Compare) -> Relation {

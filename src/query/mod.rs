@@ -18,11 +18,17 @@ mod answer;
 mod chain;
 mod error;
 mod evaluate;
+mod forecast;
+mod guarantee;
 mod lower;
+mod session;
 mod table;
 
 pub use answer::{ClaimAnswer, Figure, Graphs};
 pub use chain::{Learned, Vertex};
 pub use error::QueryError;
-pub use evaluate::{ask_imported, ask_learned, asked};
+pub use evaluate::asked;
+pub use forecast::{Forecast, ForecastError, Position};
+pub use guarantee::{Confidence, Evidence, Interval, Method, Pac, Range, pac};
+pub use session::{NoReturn, Session};
 pub use table::RiskTable;

@@ -2,21 +2,25 @@
 
 use rustc_hash::FxHashMap;
 
-use super::answer::ClaimAnswer;
+use super::answer::{ClaimAnswer, Figure};
 use super::chain::Learned;
-use crate::abstraction::{Key, Sight};
-use crate::learn::Rows;
+use crate::abstraction::Key;
+use crate::learn::{Place, Rows};
 use crate::markov::Scalar;
 
 /// A query's value in each state of a learned chain, by the packed state.
+///
+/// States that no trace has visited are left out: they have no number, but are *unseen*. Infinite rewards are
+/// [`f64::INFINITY`].
 ///
 /// # Complexity
 /// [`RiskTable::of`] is one look into an array where states take few bits, else one into a hash table.
 #[derive(Clone, Debug)]
 pub struct RiskTable {
-    /// By key, where keys are small; NaN: not seen.
+    /// By key, where keys are small; NaN: not seen. Empty where states are more than one key.
     dense: Vec<f64>,
-    sparse: FxHashMap<Key, f64>,
+    /// By what the chain remembers: the last keys, oldest first, and where monitors stand.
+    sparse: FxHashMap<(Box<[Key]>, Box<[u32]>), f64>,
     start: Option<f64>,
 }
 
@@ -24,41 +28,45 @@ pub struct RiskTable {
 const DENSE_BITS: u32 = 16;
 
 impl RiskTable {
-    /// The table of an answer on a chain of order 1 without monitors beside its states. States that no trace has visited
-    /// are left out: they have no risk, but are *unseen*.
+    /// The table of an answer on a chain.
     pub fn new<V: Scalar>(rows: &Rows, learned: &Learned<V>, answer: &ClaimAnswer) -> RiskTable {
         let mut sparse = FxHashMap::default();
-        let mut start = None;
-        for (number, vertex) in learned.vertices.iter().enumerate() {
-            let Some(value) = answer
-                .per_state
-                .get(number)
-                .and_then(|(_, figure)| figure.finite())
-            else {
+        let number = |figure: &Figure| match figure {
+            Figure::Finite { value, .. } => Some(*value),
+            Figure::Infinite => Some(f64::INFINITY),
+            Figure::Undefined => None,
+        };
+        for (vertex, (_, figure)) in learned.vertices.iter().zip(&answer.per_state) {
+            let Some(value) = number(figure) else {
                 continue;
             };
-            if vertex.state == rows.start {
-                start = answer.value.as_ref().and_then(super::Figure::finite);
-            }
-            let place = &rows.places[vertex.state as usize];
-            if let Some(key) = place.key()
+            if let Place::At(keys) = &rows.places[vertex.state as usize]
                 && rows.rows[vertex.state as usize].visits > 0
             {
-                sparse.insert(key, value);
+                sparse.insert((keys.clone(), vertex.monitors.clone()), value);
             }
         }
-        let most = sparse.keys().map(|key| key.0).max().unwrap_or(0);
+        let plain = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| match &**keys {
+            [key] if monitors.is_empty() => Some(key.0),
+            _ => None,
+        };
+        let most = sparse.keys().map(plain).try_fold(0, |most: u128, key| {
+            key.filter(|key| *key < 1 << DENSE_BITS)
+                .map(|key| most.max(key))
+        });
         let mut dense = Vec::new();
-        if most < 1 << DENSE_BITS {
+        if let Some(most) = most {
             dense = vec![f64::NAN; most as usize + 1];
-            for (key, value) in &sparse {
-                dense[key.0 as usize] = *value;
+            for (state, value) in &sparse {
+                if let Some(key) = plain(state) {
+                    dense[key as usize] = *value;
+                }
             }
         }
         RiskTable {
             dense,
             sparse,
-            start,
+            start: answer.value.as_ref().and_then(number),
         }
     }
 
@@ -67,7 +75,8 @@ impl RiskTable {
         self.start
     }
 
-    /// The value in a state; none where no trace that was learned from has visited it.
+    /// The value in a state of a chain of order 1 without monitors; none where no trace that was learned from has
+    /// visited it.
     #[inline]
     pub fn of(&self, key: Key) -> Option<f64> {
         if !self.dense.is_empty() {
@@ -77,19 +86,14 @@ impl RiskTable {
                 .copied()
                 .filter(|value| !value.is_nan());
         }
-        self.sparse.get(&key).copied()
+        self.at(&[key], &[])
     }
 
-    /// The value of what is seen: where several states are possible, the largest; none where one of them is unseen or
-    /// nothing is known.
-    pub fn seen(&self, sight: &Sight) -> Option<f64> {
-        match sight {
-            Sight::One(key) => self.of(*key),
-            Sight::Several(keys) => keys
-                .iter()
-                .map(|key| self.of(*key))
-                .try_fold(0.0, |most: f64, value| value.map(|value| most.max(value))),
-            Sight::NoStep | Sight::Unknown => None,
+    /// The value in a state that remembers these keys, oldest first, with monitors in these states.
+    pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
+        if let ([key], [], false) = (keys, monitors, self.dense.is_empty()) {
+            return self.of(*key);
         }
+        self.sparse.get(&(keys.into(), monitors.into())).copied()
     }
 }

@@ -18,6 +18,7 @@ mod ltl;
 mod path;
 mod paths;
 mod reward;
+mod robust;
 mod steady;
 
 use std::cell::OnceCell;

@@ -17,6 +17,50 @@ pub struct Bounds {
     pub upper: Vec<f64>,
 }
 
+impl Bounds {
+    /// Bounds on the probability of the opposite.
+    pub fn complement(self) -> Bounds {
+        // Outwards by more than the rounding of the difference.
+        let less = |value: f64, by: f64| {
+            if value == 0.0 || value == 1.0 {
+                1.0 - value
+            } else {
+                (1.0 - value + by).clamp(0.0, 1.0)
+            }
+        };
+        Bounds {
+            lower: self.upper.iter().map(|at| less(*at, -MARGIN)).collect(),
+            upper: self.lower.iter().map(|at| less(*at, MARGIN)).collect(),
+        }
+    }
+}
+
+impl UncertainChain {
+    /// Bounds on what is so one step later, from each state.
+    pub fn one_step_before(&self, bounds: &Bounds) -> Bounds {
+        let moving: Vec<u32> = (0..self.len() as u32).collect();
+        let image = |values: &[f64], largest: bool| {
+            let operator = Operator {
+                chain: self,
+                moving: &moving,
+                largest,
+            };
+            let margin = if largest { MARGIN } else { -MARGIN };
+            let mut image = operator.image(values);
+            for value in &mut image {
+                if *value != 0.0 && *value != 1.0 {
+                    *value = (*value + margin).clamp(0.0, 1.0);
+                }
+            }
+            image
+        };
+        Bounds {
+            lower: image(&bounds.lower, false),
+            upper: image(&bounds.upper, true),
+        }
+    }
+}
+
 /// How many steps there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {

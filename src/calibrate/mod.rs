@@ -1,0 +1,587 @@
+//! Predictions held against what happened: `guard calibrate`.
+//!
+//! ```text
+//! held-out traces ─Walker─▶ walks ─┬─ Forecast: what the model says after each step
+//!                                  └─ outcome: what then happened            ─▶ score, roc, states
+//!                     counts of walks against counts of the model            ─▶ homogeneity
+//! ```
+//!
+//! Two questions are kept apart. *Are the probabilities right?* ([`Brier`], [`Bin`], [`StateCheck`]) and *do they warn in
+//! time?* ([`Area`], [`Point`], [`Choice`]): a model may rank runs well and say wrong probabilities, or the reverse. A third
+//! is whether a Markov chain of that kind describes the agent at all ([`Quality`]): whether it should remember more, whether
+//! categories may be pooled, whether the agent is still the one that was learned.
+//!
+//! It opens no files and draws no random numbers: intervals come from formulas, not from resampling.
+
+mod homogeneity;
+mod outcome;
+mod report;
+mod roc;
+mod score;
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::abstraction::{Key, Sight};
+use crate::hir::{Binary, Claim, Formula, Spec, Unary};
+use crate::ids::{ClaimId, FormulaId};
+use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
+use crate::markov::interval::confidence::clopper_pearson;
+use crate::query::{Forecast, Position, QueryError};
+use crate::value::Truth;
+
+pub use homogeneity::{GTest, Order, RowTest};
+pub use report::{drift_json, write_drift};
+pub use roc::{Area, Choice, Point, Rate};
+pub use score::{Bin, Brier};
+
+use outcome::{Course, Tail};
+use roc::Scored;
+use score::Forecasted;
+
+/// How much is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Thresholds that are told whatever the data say.
+    pub thresholds: Vec<f64>,
+    /// The share of false alarms that a chosen threshold may have.
+    pub false_alarms: f64,
+}
+
+/// What came of one query.
+#[derive(Clone, Debug)]
+pub struct QueryCalibration {
+    /// Its name.
+    pub query: SmolStr,
+    /// As it stands in the spec.
+    pub text: SmolStr,
+    /// Traces in which what is asked about happened, did not, and were cut off before it was known.
+    pub traces: (u64, u64, u64),
+    /// Forecasts after steps whose state no training trace has visited: there is no number.
+    pub unseen: u64,
+    /// Forecasts of which it is not known what happened.
+    pub open: u64,
+    /// How good the probabilities were.
+    pub brier: Option<Brier>,
+    /// By tenths of probability.
+    pub bins: Vec<Bin>,
+    /// How well runs are told apart; none where the formula names no event, or all runs are of one kind.
+    pub area: Option<Area>,
+    /// What thresholds do.
+    pub points: Vec<Point>,
+    /// Thresholds that were chosen.
+    pub choices: Vec<Choice>,
+    /// States, the most visited first: what the model says, and what share of the traces that came by it was so.
+    pub states: Vec<StateCheck>,
+}
+
+/// What the model says of a state, against the traces that visited it: no Markov chain is assumed for those.
+#[derive(Clone, Debug)]
+pub struct StateCheck {
+    /// The state.
+    pub state: String,
+    /// The number of the model.
+    pub risk: f64,
+    /// Traces that visited it.
+    pub traces: u64,
+    /// Of these, from their first visit on: how many it happened in, and of how many that is not known.
+    pub happened: u64,
+    /// See above.
+    pub open: u64,
+    /// A 95 % interval of the share, those not known counted both ways (Clopper-Pearson).
+    pub interval: (f64, f64),
+}
+
+impl StateCheck {
+    /// Whether the number of the model lies within the interval.
+    pub fn agrees(&self) -> bool {
+        (self.interval.0..=self.interval.1).contains(&self.risk)
+    }
+}
+
+/// Whether a chain of this kind describes the agent.
+#[derive(Clone, Debug)]
+pub struct Quality {
+    /// How much it should remember.
+    pub orders: Vec<Order>,
+    /// Whether the second half of runs goes as the first.
+    pub halves: Vec<RowTest>,
+    /// Whether categories go alike; empty without categories.
+    pub categories: Vec<RowTest>,
+    /// Whether the traces go as those that the model was learned from.
+    pub drift: Vec<RowTest>,
+    /// Steps that the abstraction declares impossible: each is a change for sure.
+    pub impossible: Vec<String>,
+}
+
+/// A walk with what the chain makes of it.
+struct Followed {
+    /// Before the first step, then after each.
+    positions: Vec<Position>,
+    keys: Vec<Key>,
+    tail: Tail,
+    category: SmolStr,
+}
+
+/// Holds the queries of a forecast against walks. `queries` are those that it was made for, in their order; `labels` say of
+/// traces, by name, whether they are bad, where that is known from elsewhere.
+///
+/// # Errors
+/// See [`QueryError`]; with the name of the query.
+pub fn calibrate(
+    forecast: &Forecast,
+    queries: &[ClaimId],
+    walks: &[Walk],
+    labels: Option<&BTreeMap<String, bool>>,
+    settings: &Settings,
+) -> Result<Vec<QueryCalibration>, (SmolStr, QueryError)> {
+    let spec = forecast.space().spec();
+    let mut absorbing: FxHashMap<Key, bool> = FxHashMap::default();
+    let subject = forecast.subject();
+    let mut rules = subject.space.rules(&subject.rules);
+    let mut is_absorbing = |key: Key| {
+        *absorbing
+            .entry(key)
+            .or_insert_with(|| rules.is_absorbing(key))
+    };
+    let courses: Vec<Followed> = walks
+        .iter()
+        .map(|walk| follow(forecast, walk, &mut is_absorbing))
+        .collect();
+    let mut found = Vec::with_capacity(queries.len());
+    for (place, query) in queries.iter().enumerate() {
+        let claim = spec.claim(*query);
+        let one = One {
+            forecast,
+            spec,
+            claim,
+            place,
+        };
+        let wrong = |error| (claim.name.clone(), error);
+        found.push(
+            one.calibrate(walks, &courses, labels, settings)
+                .map_err(wrong)?,
+        );
+    }
+    Ok(found)
+}
+
+fn follow(forecast: &Forecast, walk: &Walk, absorbing: &mut dyn FnMut(Key) -> bool) -> Followed {
+    let mut position = forecast.begin();
+    let mut positions = vec![position.clone()];
+    let mut tail = match walk.ending {
+        Ending::Complete => Tail::End,
+        Ending::Censored | Ending::Unknown => Tail::Open,
+    };
+    let mut keys = Vec::with_capacity(walk.keys.len());
+    for key in &walk.keys {
+        forecast.advance(&mut position, &Sight::One(*key));
+        positions.push(position.clone());
+        keys.push(*key);
+        if absorbing(*key) {
+            tail = Tail::Stays;
+            break;
+        }
+    }
+    Followed {
+        positions,
+        keys,
+        tail,
+        category: forecast.category_of(walk.category.as_ref()),
+    }
+}
+
+/// One query at work.
+struct One<'a> {
+    forecast: &'a Forecast,
+    spec: &'a Spec,
+    claim: &'a Claim,
+    place: usize,
+}
+
+impl One<'_> {
+    fn calibrate(
+        &self,
+        walks: &[Walk],
+        courses: &[Followed],
+        labels: Option<&BTreeMap<String, bool>>,
+        settings: &Settings,
+    ) -> Result<QueryCalibration, QueryError> {
+        let path = self
+            .claim
+            .probability_of(self.spec)
+            .ok_or(QueryError::Condition)?;
+        let event = event(self.spec, path);
+        let mut found = QueryCalibration {
+            query: self.claim.name.clone(),
+            text: self.claim.text.clone(),
+            traces: (0, 0, 0),
+            unseen: 0,
+            open: 0,
+            brier: None,
+            bins: Vec::new(),
+            area: None,
+            points: Vec::new(),
+            choices: Vec::new(),
+            states: Vec::new(),
+        };
+        let mut forecasts: Vec<Forecasted> = Vec::new();
+        let mut runs: Vec<Scored> = Vec::new();
+        let mut states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)> = FxHashMap::default();
+        for (number, (walk, course)) in walks.iter().zip(courses).enumerate() {
+            let (begin, after) = self.course(course, |course| course.outcomes(path))?;
+            let risk = |position: &Position| {
+                self.forecast
+                    .risk(self.place, position, &course.category)
+                    .filter(|risk| risk.is_finite())
+            };
+            let risks: Vec<Option<f64>> = course.positions.iter().map(risk).collect();
+            let mut visited: Vec<Key> = Vec::new();
+            for (at, (risk, outcome)) in risks
+                .iter()
+                .zip(std::iter::once(&begin).chain(&after))
+                .enumerate()
+            {
+                let Some(risk) = *risk else {
+                    found.unseen += 1;
+                    continue;
+                };
+                match outcome {
+                    Truth::Unknown => found.open += 1,
+                    known => forecasts.push(Forecasted {
+                        trace: number,
+                        risk,
+                        happened: *known == Truth::True,
+                    }),
+                }
+                let Some(key) = at.checked_sub(1).map(|at| course.keys[at]) else {
+                    continue;
+                };
+                if visited.contains(&key) {
+                    continue;
+                }
+                visited.push(key);
+                let state = states
+                    .entry((course.category.clone(), key))
+                    .or_insert((risk, 0, 0, 0));
+                state.1 += 1;
+                state.2 += u64::from(*outcome == Truth::True);
+                state.3 += u64::from(*outcome == Truth::Unknown);
+            }
+            // What is feared, and when it came.
+            let at = match event {
+                Some(event) => {
+                    let values = self.course(course, |course| course.path(event.of))?;
+                    values[..course.keys.len()]
+                        .iter()
+                        .position(|truth| *truth == Truth::from(event.wanted))
+                }
+                None => None,
+            };
+            let bad = match labels {
+                Some(labels) => labels.get(walk.trace.as_str()).copied(),
+                None if at.is_some() => Some(true),
+                None if course.tail != Tail::Open => Some(false),
+                None => None,
+            };
+            match bad {
+                Some(true) => found.traces.0 += 1,
+                Some(false) => found.traces.1 += 1,
+                None => {
+                    found.traces.2 += 1;
+                    continue;
+                }
+            }
+            let up_to = at.map_or(risks.len(), |at| at + 1);
+            let turned = event.is_some_and(|event| event.turned);
+            let feared =
+                |risk: &Option<f64>| risk.map(|risk| if turned { 1.0 - risk } else { risk });
+            runs.push(Scored {
+                bad: bad == Some(true),
+                risks: risks[..up_to].iter().map(feared).collect(),
+                at,
+            });
+        }
+        found.brier = score::brier(&forecasts);
+        found.bins = score::bins(&forecasts);
+        if event.is_some() || labels.is_some() {
+            found.area = roc::area(&runs);
+            found.choices = roc::choices(&runs, settings.false_alarms);
+            found.points = if settings.thresholds.is_empty() {
+                roc::curve(&runs)
+            } else {
+                let each = settings.thresholds.iter();
+                each.map(|at| roc::point(&runs, *at)).collect()
+            };
+        }
+        found.states = self.states(states);
+        Ok(found)
+    }
+
+    fn states(&self, states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)>) -> Vec<StateCheck> {
+        let mut found: Vec<StateCheck> = states
+            .into_iter()
+            .map(|((category, key), (risk, traces, happened, open))| {
+                let name = self.forecast.space().describe(key);
+                StateCheck {
+                    state: if category.is_empty() {
+                        name
+                    } else {
+                        format!("{name} ({category})")
+                    },
+                    risk,
+                    traces,
+                    happened,
+                    open,
+                    interval: (
+                        clopper_pearson(happened, traces, 0.05).0,
+                        clopper_pearson(happened + open, traces, 0.05).1,
+                    ),
+                }
+            })
+            .collect();
+        found.sort_by(|left, right| {
+            right
+                .traces
+                .cmp(&left.traces)
+                .then_with(|| left.state.cmp(&right.state))
+        });
+        found
+    }
+
+    fn course<T>(&self, of: &Followed, ask: impl FnOnce(&Course<'_>) -> T) -> T {
+        let last = of.positions.len() - 1;
+        let holds = |expr, at: usize| self.forecast.holds(expr, of.keys[at]);
+        let violated = |property, at: usize| match (at < of.keys.len(), of.tail) {
+            (true, _) => self
+                .forecast
+                .violated(property, &of.positions[at + 1], false),
+            (false, Tail::Open) => Some(Truth::Unknown),
+            (false, tail) => {
+                let ended = tail == Tail::End;
+                self.forecast.violated(property, &of.positions[last], ended)
+            }
+        };
+        ask(&Course {
+            spec: self.spec,
+            len: of.keys.len(),
+            tail: of.tail,
+            holds: &holds,
+            violated: &violated,
+        })
+    }
+}
+
+/// What is feared, where a path formula is about reaching or avoiding something.
+#[derive(Clone, Copy)]
+struct Event {
+    /// The formula of the event.
+    of: FormulaId,
+    /// Whether it comes by being true.
+    wanted: bool,
+    /// Whether the formula of the query says that it does not come.
+    turned: bool,
+}
+
+fn event(spec: &Spec, path: FormulaId) -> Option<Event> {
+    let (of, wanted, turned) = match spec.formulas.get(path) {
+        Formula::Not(of) => {
+            let event = event(spec, *of)?;
+            return Some(Event {
+                turned: !event.turned,
+                ..event
+            });
+        }
+        Formula::Unary(Unary::Eventually, _, of) | Formula::Binary(Binary::Until, _, _, of) => {
+            (*of, true, false)
+        }
+        Formula::Unary(Unary::Always, _, of) => (*of, false, true),
+        _ => return None,
+    };
+    Some(Event { of, wanted, turned })
+}
+
+/// Whether chains of this kind describe what is in the walks. `trained`: the counts of the model by category.
+pub fn quality(
+    forecast: &Forecast,
+    trained: &BTreeMap<SmolStr, Counts>,
+    walks: &[Walk],
+) -> Quality {
+    let subject = forecast.subject();
+    let mut counter = subject.counter(InvalidPolicy::Declare);
+    for walk in walks {
+        counter.add(walk);
+    }
+    let (live, _) = counter.finish();
+    let (trained_rows, live_rows) = (rows(forecast, trained), rows(forecast, &live));
+    let pair = |name: &RowName| {
+        let empty = BTreeMap::new();
+        let of = |rows: &'_ BTreeMap<RowName, Targets>| rows.get(name).unwrap_or(&empty).clone();
+        table(&[of(&trained_rows), of(&live_rows)])
+    };
+    let drift = live_rows
+        .keys()
+        .filter_map(|name| Some((name.text(), homogeneity::same_law(&pair(name))?)));
+    let mut of_states: BTreeMap<&str, Vec<Targets>> = BTreeMap::new();
+    for (name, targets) in &trained_rows {
+        of_states
+            .entry(&name.state)
+            .or_default()
+            .push(targets.clone());
+    }
+    let categories = of_states.into_iter().filter_map(|(state, rows)| {
+        Some((state.to_owned(), homogeneity::same_law(&table(&rows))?))
+    });
+    Quality {
+        orders: homogeneity::orders(&symbols(forecast, walks)),
+        halves: homogeneity::discoveries(halves(forecast, walks)),
+        categories: homogeneity::discoveries(categories.collect()),
+        drift: homogeneity::discoveries(drift.collect()),
+        impossible: impossible(forecast, walks),
+    }
+}
+
+/// How the rows of two models differ.
+pub fn drift(
+    forecast: &Forecast,
+    first: &BTreeMap<SmolStr, Counts>,
+    second: &BTreeMap<SmolStr, Counts>,
+) -> Vec<RowTest> {
+    let (first, second) = (rows(forecast, first), rows(forecast, second));
+    let of = |name: &RowName, rows: &BTreeMap<RowName, Targets>| {
+        rows.get(name).cloned().unwrap_or_default()
+    };
+    let tests = first.keys().filter_map(|name| {
+        let test = homogeneity::same_law(&table(&[of(name, &first), of(name, &second)]))?;
+        Some((name.text(), test))
+    });
+    homogeneity::discoveries(tests.collect())
+}
+
+/// A row: what it remembers, in words, and the category.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RowName {
+    state: String,
+    category: SmolStr,
+}
+
+impl RowName {
+    fn text(&self) -> String {
+        if self.category.is_empty() {
+            self.state.clone()
+        } else {
+            format!("{} ({})", self.state, self.category)
+        }
+    }
+}
+
+/// What follows, by name, and how often.
+type Targets = BTreeMap<String, u64>;
+
+fn rows(forecast: &Forecast, counts: &BTreeMap<SmolStr, Counts>) -> BTreeMap<RowName, Targets> {
+    let space = forecast.space();
+    let mut found: BTreeMap<RowName, Targets> = BTreeMap::new();
+    for (category, counts) in counts {
+        let name = |keys: &[Key]| {
+            let words: Vec<String> = keys.iter().map(|key| space.describe(*key)).collect();
+            RowName {
+                state: if words.is_empty() {
+                    "start".to_owned()
+                } else {
+                    words.join(" → ")
+                },
+                category: category.clone(),
+            }
+        };
+        for edge in counts.edges.iter().filter(|edge| edge.count > 0) {
+            let row = found
+                .entry(name(&counts.nodes[edge.from.index()]))
+                .or_default();
+            if let Some(to) = counts.nodes[edge.to.index()].last() {
+                *row.entry(space.describe(*to)).or_default() += edge.count;
+            }
+        }
+        for (keys, ends) in counts.nodes.iter().zip(&counts.ends) {
+            if *ends > 0 {
+                let row = found.entry(name(keys)).or_default();
+                *row.entry("end".to_owned()).or_default() += ends;
+            }
+        }
+    }
+    found
+}
+
+fn table(rows: &[Targets]) -> Vec<Vec<u64>> {
+    let mut columns: Vec<&String> = rows.iter().flat_map(BTreeMap::keys).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let cells = |row: &Targets| {
+        let cell = |column: &&String| row.get(*column).copied().unwrap_or(0);
+        columns.iter().map(cell).collect()
+    };
+    rows.iter().map(cells).collect()
+}
+
+/// Walks as symbols from 1 on, in the order of their names, so that no result depends on the order of traces.
+fn symbols(forecast: &Forecast, walks: &[Walk]) -> Vec<Vec<u32>> {
+    let mut names: BTreeMap<String, Key> = BTreeMap::new();
+    for key in walks.iter().flat_map(|walk| &walk.keys) {
+        names.insert(forecast.space().describe(*key), *key);
+    }
+    let end = names.len() as u32 + 1;
+    let of: FxHashMap<Key, u32> = names.values().copied().zip(1..).collect();
+    walks
+        .iter()
+        .map(|walk| {
+            let mut run: Vec<u32> = walk
+                .keys
+                .iter()
+                .filter_map(|key| of.get(key))
+                .copied()
+                .collect();
+            if walk.ending == Ending::Complete {
+                run.push(end);
+            }
+            run
+        })
+        .collect()
+}
+
+/// Of each state, what follows it in the first and in the second half of walks.
+fn halves(forecast: &Forecast, walks: &[Walk]) -> Vec<(String, GTest)> {
+    let mut found: BTreeMap<String, [Targets; 2]> = BTreeMap::new();
+    for walk in walks {
+        for (at, pair) in walk.keys.windows(2).enumerate() {
+            let row = found.entry(forecast.space().describe(pair[0])).or_default();
+            let half = usize::from(2 * (at + 1) > walk.keys.len());
+            let target = forecast.space().describe(pair[1]);
+            *row[half].entry(target).or_default() += 1;
+        }
+    }
+    let tests = found
+        .into_iter()
+        .filter_map(|(state, halves)| Some((state, homogeneity::same_law(&table(&halves))?)));
+    tests.collect()
+}
+
+fn impossible(forecast: &Forecast, walks: &[Walk]) -> Vec<String> {
+    let subject = forecast.subject();
+    let mut counter = subject.counter(InvalidPolicy::Quarantine);
+    for walk in walks {
+        counter.add(walk);
+    }
+    let (_, invalid) = counter.finish();
+    let space = &subject.space;
+    let name = |key: Option<Key>, none: &str| {
+        key.map_or_else(|| none.to_owned(), |key| space.describe(key))
+    };
+    invalid
+        .iter()
+        .map(|found| {
+            let (from, to) = (name(found.from, "start"), name(found.to, "end"));
+            format!("{}: {from} → {to}", found.trace)
+        })
+        .collect()
+}

@@ -1,0 +1,295 @@
+//! What happened on a recorded walk: a path formula of a query, true or false from each step on.
+//!
+//! A walk that was cut off is read with everything open after its last step; one that was caught in an absorbing state goes
+//! on there for ever; a complete one ends, and is read as LTLf reads traces.
+
+use crate::hir::{Binary, Bound, Expr, Formula, Spec, Unary};
+use crate::ids::{ExprId, FormulaId, PropertyId};
+use crate::query::QueryError;
+use crate::value::{Truth, Value};
+
+/// What follows the last step of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// Nothing: the run is over.
+    End,
+    /// Nobody knows.
+    Open,
+    /// The last state, for ever.
+    Stays,
+}
+
+/// A walk as a formula reads it.
+pub(super) struct Course<'a> {
+    pub(super) spec: &'a Spec,
+    /// Number of steps.
+    pub(super) len: usize,
+    pub(super) tail: Tail,
+    /// Whether a condition holds after a step.
+    pub(super) holds: &'a dyn Fn(ExprId, usize) -> Truth,
+    /// Whether a property that a monitor follows is violated after a step; at `len`, when the run has ended. None where no
+    /// monitor follows it, and the state says it.
+    pub(super) violated: &'a dyn Fn(PropertyId, usize) -> Option<Truth>,
+}
+
+impl Course<'_> {
+    /// Whether the formula holds before the first step (its outermost bound counts that step as 1), then from each step on.
+    ///
+    /// # Errors
+    /// Operators of the past and bounds in time, which no chain answers either; operators of branching time inside.
+    pub(super) fn outcomes(&self, path: FormulaId) -> Result<(Truth, Vec<Truth>), QueryError> {
+        let mut values = self.path(path)?;
+        let begin = match self.spec.formulas.get(path) {
+            Formula::Unary(op, Some(Bound::Steps(first, last)), of) => {
+                match (last.checked_sub(1), op) {
+                    (None, Unary::Always) => Truth::True,
+                    (None, _) => Truth::False,
+                    (Some(last), _) => {
+                        let of = self.path(*of)?;
+                        let all = *op == Unary::Always;
+                        let own = self.counts_at_end(path);
+                        self.window(&of, 0, (first.saturating_sub(1), last), all, own)
+                    }
+                }
+            }
+            Formula::Binary(Binary::Until, Some(Bound::Steps(first, last)), a, b) => {
+                match last.checked_sub(1) {
+                    None => Truth::False,
+                    Some(last) => {
+                        let (a, b) = (self.path(*a)?, self.path(*b)?);
+                        self.until_in(&a, &b, 0, (first.saturating_sub(1), last))
+                    }
+                }
+            }
+            _ => values.first().copied().unwrap_or(Truth::Unknown),
+        };
+        values.truncate(self.len);
+        Ok((begin, values))
+    }
+
+    /// By position, the tail included.
+    ///
+    /// # Errors
+    /// As for [`Course::outcomes`].
+    pub(super) fn path(&self, id: FormulaId) -> Result<Vec<Truth>, QueryError> {
+        let n = self.len;
+        let map = |a: Vec<Truth>, b: Vec<Truth>, of: fn(Truth, Truth) -> Truth| -> Vec<Truth> {
+            a.into_iter().zip(b).map(|(a, b)| of(a, b)).collect()
+        };
+        Ok(match self.spec.formulas.get(id) {
+            Formula::True => vec![Truth::True; n + 1],
+            Formula::False => vec![Truth::False; n + 1],
+            Formula::Letter(letter) => {
+                let expr = self.spec.letter(*letter).expr;
+                (0..=n)
+                    .map(|at| self.state(expr, at))
+                    .collect::<Result<_, _>>()?
+            }
+            Formula::Last => (0..=n)
+                .map(|at| match self.tail {
+                    Tail::End => Truth::from(at + 1 == n),
+                    Tail::Open if at + 1 >= n => Truth::Unknown,
+                    Tail::Open | Tail::Stays => Truth::False,
+                })
+                .collect(),
+            Formula::Not(a) => self.path(*a)?.into_iter().map(|a| !a).collect(),
+            Formula::And(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::and),
+            Formula::Or(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::or),
+            Formula::Implies(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::implies),
+            Formula::Iff(a, b) => map(self.path(*a)?, self.path(*b)?, Truth::iff),
+            Formula::Unary(op, bound, a) => {
+                let own = self.counts_at_end(*a);
+                let of = self.path(*a)?;
+                match (op, bound) {
+                    (Unary::Next | Unary::WeakNext, _) => {
+                        let weak = *op == Unary::WeakNext;
+                        (0..=n)
+                            .map(|at| self.read(&of, at + 1, weak, own))
+                            .collect()
+                    }
+                    (Unary::Eventually | Unary::Always, Some(Bound::Steps(first, last))) => {
+                        let all = *op == Unary::Always;
+                        (0..=n)
+                            .map(|at| self.window(&of, at, (*first, *last), all, own))
+                            .collect()
+                    }
+                    (Unary::Eventually, None) => self.backward(n, |at, next| match at {
+                        at if at < n => of[at].or(next),
+                        _ => self.read(&of, n, false, own),
+                    }),
+                    (Unary::Always, None) => self.backward(n, |at, next| match at {
+                        at if at < n => of[at].and(next),
+                        _ => self.read(&of, n, true, own),
+                    }),
+                    (_, Some(Bound::Time(..))) => return Err(QueryError::Time),
+                    _ => return Err(QueryError::Past),
+                }
+            }
+            Formula::Binary(op, bound, a, b) => {
+                let (a, b) = (
+                    (self.path(*a)?, self.counts_at_end(*a)),
+                    (self.path(*b)?, self.counts_at_end(*b)),
+                );
+                let at_tail = |of: &(Vec<Truth>, bool), weak: bool| self.read(&of.0, n, weak, of.1);
+                match (op, bound) {
+                    (Binary::Until, Some(Bound::Steps(first, last))) => (0..=n)
+                        .map(|at| self.until_in(&a.0, &b.0, at, (*first, *last)))
+                        .collect(),
+                    (_, Some(_)) => return Err(QueryError::Time),
+                    (Binary::Until, None) => self.backward(n, |at, next| match at {
+                        at if at < n => b.0[at].or(a.0[at].and(next)),
+                        _ => at_tail(&b, false),
+                    }),
+                    (Binary::Unless, None) => self.backward(n, |at, next| match at {
+                        at if at < n => b.0[at].or(a.0[at].and(next)),
+                        _ => at_tail(&b, false).or(at_tail(&a, true)),
+                    }),
+                    (Binary::Release, None) => self.backward(n, |at, next| match at {
+                        at if at < n => b.0[at].and(a.0[at].or(next)),
+                        _ => at_tail(&b, true),
+                    }),
+                    (Binary::StrongRelease, None) => self.backward(n, |at, next| match at {
+                        at if at < n => b.0[at].and(a.0[at].or(next)),
+                        _ => at_tail(&b, false).and(at_tail(&a, false)),
+                    }),
+                    (Binary::Since | Binary::BackTo, None) => return Err(QueryError::Past),
+                }
+            }
+        })
+    }
+
+    /// Values from the tail to the first position, each from the next.
+    fn backward(&self, n: usize, of: impl Fn(usize, Truth) -> Truth) -> Vec<Truth> {
+        let mut values = vec![Truth::Unknown; n + 1];
+        let mut next = Truth::Unknown;
+        for at in (0..=n).rev() {
+            next = of(at, next);
+            values[at] = next;
+        }
+        values
+    }
+
+    /// The value at a position that may lie in the tail. `weak`: what counts where there is no such position; `own`:
+    /// whether the end itself counts.
+    fn read(&self, of: &[Truth], at: usize, weak: bool, own: bool) -> Truth {
+        if at < self.len {
+            return of[at];
+        }
+        match self.tail {
+            Tail::Stays => of[self.len],
+            Tail::Open => Truth::Unknown,
+            Tail::End if own && at == self.len => of[self.len],
+            Tail::End => Truth::from(weak),
+        }
+    }
+
+    fn window(
+        &self,
+        of: &[Truth],
+        at: usize,
+        (first, last): (u32, u32),
+        all: bool,
+        own: bool,
+    ) -> Truth {
+        let mut value = Truth::from(all);
+        for step in first..=last {
+            let at = at.saturating_add(step as usize);
+            let here = self.read(of, at, all, own);
+            value = if all { value.and(here) } else { value.or(here) };
+            // Beyond the first position of the tail all are alike.
+            if at > self.len {
+                break;
+            }
+        }
+        value
+    }
+
+    fn until_in(&self, a: &[Truth], b: &[Truth], at: usize, (first, last): (u32, u32)) -> Truth {
+        let mut value = Truth::False;
+        let mut stays = Truth::True;
+        for step in 0..=last {
+            let at = at.saturating_add(step as usize);
+            if step >= first {
+                value = value.or(stays.and(self.read(b, at, false, false)));
+            }
+            stays = stays.and(self.read(a, at, false, false));
+            if at > self.len && step >= first {
+                break;
+            }
+        }
+        value
+    }
+
+    /// A condition at a position.
+    fn state(&self, id: ExprId, at: usize) -> Result<Truth, QueryError> {
+        let (a, b);
+        match self.spec.exprs.get(id) {
+            Expr::Const(Value::Bool(value)) => return Ok(Truth::from(*value)),
+            Expr::Violated(property) => {
+                let followed = (self.violated)(*property, at);
+                return Ok(followed.unwrap_or_else(|| self.plain(id, at)));
+            }
+            Expr::Label(name) => {
+                return Ok(match (self.tail, name.as_str()) {
+                    _ if at < self.len => Truth::False,
+                    (Tail::End, name) => Truth::from(name == "end"),
+                    (Tail::Open, _) => Truth::Unknown,
+                    (Tail::Stays, _) => Truth::False,
+                });
+            }
+            Expr::Branching(_) => return Err(QueryError::Condition),
+            Expr::Not(inner) if self.is_composite(*inner) => return Ok(!self.state(*inner, at)?),
+            Expr::And(..) | Expr::Or(..) | Expr::Implies(..) | Expr::Iff(..)
+                if self.is_composite(id) =>
+            {
+                let operands = self.spec.exprs.operands(id);
+                a = self.state(operands[0], at)?;
+                b = self.state(operands[1], at)?;
+            }
+            _ => return Ok(self.plain(id, at)),
+        }
+        Ok(match self.spec.exprs.get(id) {
+            Expr::And(..) => a.and(b),
+            Expr::Or(..) => a.or(b),
+            Expr::Implies(..) => a.implies(b),
+            _ => a.iff(b),
+        })
+    }
+
+    /// A condition that the state decides: it keeps its value where the walk stays, and is false at the end.
+    fn plain(&self, id: ExprId, at: usize) -> Truth {
+        if at < self.len {
+            return (self.holds)(id, at);
+        }
+        match (self.tail, self.len.checked_sub(1)) {
+            (Tail::Stays, Some(last)) => (self.holds)(id, last),
+            (Tail::End, _) => Truth::False,
+            _ => Truth::Unknown,
+        }
+    }
+
+    /// Whether a label, a monitor or an operator stands below.
+    fn is_composite(&self, id: ExprId) -> bool {
+        match self.spec.exprs.get(id) {
+            Expr::Violated(_) | Expr::Label(_) | Expr::Branching(_) => true,
+            _ => {
+                let operands = self.spec.exprs.operands(id);
+                operands
+                    .into_iter()
+                    .any(|operand| self.is_composite(operand))
+            }
+        }
+    }
+
+    /// Whether a formula may become true by the end alone: what is owed then is violated.
+    fn counts_at_end(&self, id: FormulaId) -> bool {
+        match self.spec.formulas.get(id) {
+            Formula::Letter(letter) => self.is_composite(self.spec.letter(*letter).expr),
+            Formula::Not(a) | Formula::Unary(_, _, a) => self.counts_at_end(*a),
+            Formula::And(a, b) | Formula::Or(a, b) => {
+                self.counts_at_end(*a) || self.counts_at_end(*b)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Warnings by a threshold: how many bad runs are warned of in time, and how many good ones are warned of in vain.
+//!
+//! A run is scored by its largest risk *before* what is feared happens; a score that only the event itself brings is no
+//! warning.
+//!
+//! # Source
+//! E. DeLong, D. DeLong, D. Clarke-Pearson, "Comparing the areas under two or more correlated receiver operating
+//! characteristic curves", Biometrics 44, 1988, for the interval of the area; W. Youden, "Index for rating diagnostic
+//! tests", 1950, for the choice of a threshold.
+
+use super::score::Z95;
+use crate::markov::interval::confidence::wilson;
+
+/// A run as a series of risks.
+#[derive(Clone, Debug)]
+pub(super) struct Scored {
+    /// Whether what is feared happened.
+    pub(super) bad: bool,
+    /// The risk before the first step, then after each step, up to the event; none where it is unseen.
+    pub(super) risks: Vec<Option<f64>>,
+    /// The step of the event among the steps of the chain, where it is known.
+    pub(super) at: Option<usize>,
+}
+
+/// How often something was so.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    /// So often.
+    pub hits: u64,
+    /// Out of.
+    pub of: u64,
+    /// Wilson's 95 % interval.
+    pub wilson: (f64, f64),
+}
+
+/// What a threshold does.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Warn at this risk or more.
+    pub threshold: f64,
+    /// Bad runs that are warned of before the event.
+    pub detected: Rate,
+    /// Good runs that are warned of.
+    pub false_alarms: Rate,
+    /// How many steps before the event the first warning comes, in the middle of those detected.
+    pub lead: Option<f64>,
+}
+
+/// The area under the curve: the chance that a bad run scores higher than a good one.
+#[derive(Clone, Copy, Debug)]
+pub struct Area {
+    /// The area.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub interval: (f64, f64),
+}
+
+/// A threshold that was chosen on one half of the runs, and what it does on the other.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// By which rule.
+    pub rule: String,
+    /// What it does on the runs that it was not chosen on.
+    pub point: Point,
+}
+
+impl Rate {
+    fn new(hits: u64, of: u64) -> Rate {
+        Rate {
+            hits,
+            of,
+            wilson: wilson(hits, of, Z95),
+        }
+    }
+
+    /// The share.
+    pub fn share(&self) -> f64 {
+        if self.of == 0 {
+            0.0
+        } else {
+            self.hits as f64 / self.of as f64
+        }
+    }
+}
+
+impl Scored {
+    /// The largest risk; below every threshold where none is known.
+    fn score(&self) -> f64 {
+        let known = self.risks.iter().flatten().copied();
+        known.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The first place at which the risk reaches a threshold: 0 is before the first step.
+    fn alarm(&self, threshold: f64) -> Option<usize> {
+        self.risks
+            .iter()
+            .position(|risk| risk.is_some_and(|risk| risk >= threshold))
+    }
+}
+
+/// What a threshold does.
+pub(super) fn point<'a>(runs: impl IntoIterator<Item = &'a Scored>, threshold: f64) -> Point {
+    let (mut bad, mut good, mut hits, mut alarms) = (0, 0, 0, 0);
+    let mut leads = Vec::new();
+    for run in runs {
+        let alarm = run.alarm(threshold);
+        if run.bad {
+            bad += 1;
+            hits += u64::from(alarm.is_some());
+            // The event is after step `at`, and place 0 is before the first step.
+            if let (Some(alarm), Some(at)) = (alarm, run.at) {
+                leads.push((at + 1 - alarm.min(at + 1)) as f64);
+            }
+        } else {
+            good += 1;
+            alarms += u64::from(alarm.is_some());
+        }
+    }
+    leads.sort_by(f64::total_cmp);
+    Point {
+        threshold,
+        detected: Rate::new(hits, bad),
+        false_alarms: Rate::new(alarms, good),
+        lead: median(&leads),
+    }
+}
+
+fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    let upper = *sorted.get(middle)?;
+    Some(if sorted.len() % 2 == 1 {
+        upper
+    } else {
+        f64::midpoint(sorted[middle - 1], upper)
+    })
+}
+
+/// The area; none where all runs are of one kind.
+pub(super) fn area(runs: &[Scored]) -> Option<Area> {
+    let scores = |bad: bool| -> Vec<f64> {
+        let of = runs.iter().filter(|run| run.bad == bad);
+        of.map(Scored::score).collect()
+    };
+    let (bad, good) = (scores(true), scores(false));
+    if bad.is_empty() || good.is_empty() {
+        return None;
+    }
+    let wins = |high: f64, low: f64| match high.total_cmp(&low) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    let (m, n) = (bad.len() as f64, good.len() as f64);
+    let of_bad: Vec<f64> = bad
+        .iter()
+        .map(|high| good.iter().map(|low| wins(*high, *low)).sum::<f64>() / n)
+        .collect();
+    let of_good: Vec<f64> = good
+        .iter()
+        .map(|low| bad.iter().map(|high| wins(*high, *low)).sum::<f64>() / m)
+        .collect();
+    let value = of_bad.iter().sum::<f64>() / m;
+    let variance = |values: &[f64]| {
+        let n = values.len() as f64;
+        if n < 2.0 {
+            return 0.0;
+        }
+        let squares = values.iter().map(|one| (one - value).powi(2));
+        squares.sum::<f64>() / (n - 1.0) / n
+    };
+    let half = Z95 * (variance(&of_bad) + variance(&of_good)).sqrt();
+    Some(Area {
+        value,
+        interval: ((value - half).max(0.0), (value + half).min(1.0)),
+    })
+}
+
+/// The curve: every threshold that tells some runs apart, highest first.
+pub(super) fn curve(runs: &[Scored]) -> Vec<Point> {
+    let mut thresholds: Vec<f64> = runs
+        .iter()
+        .map(Scored::score)
+        .filter(|score| score.is_finite())
+        .collect();
+    thresholds.sort_by(|left, right| right.total_cmp(left));
+    thresholds.dedup();
+    thresholds.into_iter().map(|at| point(runs, at)).collect()
+}
+
+/// Thresholds chosen on every other run of each kind, and told on the rest: no threshold is praised by the runs that it was
+/// chosen on. `most`: the share of false alarms that may be.
+pub(super) fn choices(runs: &[Scored], most: f64) -> Vec<Choice> {
+    let (mut chosen_on, mut told_on) = (Vec::new(), Vec::new());
+    let mut seen = [0usize; 2];
+    for run in runs {
+        let number = &mut seen[usize::from(run.bad)];
+        *number += 1;
+        if number.is_multiple_of(2) {
+            told_on.push(run.clone());
+        } else {
+            chosen_on.push(run.clone());
+        }
+    }
+    let both = |runs: &[Scored]| runs.iter().any(|run| run.bad) && runs.iter().any(|run| !run.bad);
+    if !both(&chosen_on) || !both(&told_on) {
+        return Vec::new();
+    }
+    let curve = curve(&chosen_on);
+    let index = |point: &Point| point.detected.share() - point.false_alarms.share();
+    let mut found = Vec::new();
+    let mut choose = |rule: String, best: Option<&Point>| {
+        if let Some(best) = best {
+            let point = point(&told_on, best.threshold);
+            found.push(Choice { rule, point });
+        }
+    };
+    let best = curve
+        .iter()
+        .fold(None, |best: Option<&Point>, point| match best {
+            Some(best) if index(best) >= index(point) => Some(best),
+            _ => Some(point),
+        });
+    choose("most detected less false alarms".to_owned(), best);
+    let allowed = curve
+        .iter()
+        .filter(|point| point.false_alarms.share() <= most)
+        .next_back();
+    choose(format!("at most {} % false alarms", 100.0 * most), allowed);
+    found
+}

@@ -1,0 +1,129 @@
+//! How good probabilities were, once it is known what happened.
+//!
+//! # Source
+//! G. Brier, "Verification of forecasts expressed in terms of probability", 1950; A. Murphy, "A new vector partition of the
+//! probability score", J. Appl. Meteor. 12, 1973.
+
+use std::collections::BTreeMap;
+
+use crate::markov::interval::confidence::wilson;
+
+/// The normal quantile of 95 %.
+pub(super) const Z95: f64 = 1.959_963_984_540_054;
+
+/// A forecast that was made, and what happened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forecasted {
+    /// The trace that it was made for.
+    pub(super) trace: usize,
+    /// The probability.
+    pub(super) risk: f64,
+    /// Whether it happened.
+    pub(super) happened: bool,
+}
+
+/// Brier's score: the mean square of what forecasts missed by; smaller is better, 0 is perfect.
+#[derive(Clone, Copy, Debug)]
+pub struct Brier {
+    /// How many forecasts.
+    pub forecasts: usize,
+    /// The score: `reliability - resolution + uncertainty`.
+    pub score: f64,
+    /// Half the width of its 95 % interval; forecasts for one trace are taken as one draw, since they share what happens.
+    pub half_width: f64,
+    /// How far frequencies are from the probabilities that were said: 0 is calibrated.
+    pub reliability: f64,
+    /// How far the frequencies of different probabilities are from the overall one: larger is better.
+    pub resolution: f64,
+    /// What always saying the overall frequency scores.
+    pub uncertainty: f64,
+    /// The mean probability.
+    pub predicted: f64,
+    /// The overall frequency.
+    pub observed: f64,
+}
+
+/// Forecasts of about the same probability.
+#[derive(Clone, Copy, Debug)]
+pub struct Bin {
+    /// From.
+    pub from: f64,
+    /// To.
+    pub to: f64,
+    /// How many forecasts.
+    pub forecasts: u64,
+    /// How many of them happened.
+    pub happened: u64,
+    /// Their mean probability.
+    pub predicted: f64,
+    /// Wilson's 95 % interval of the frequency.
+    pub wilson: (f64, f64),
+}
+
+/// How many bins probabilities are told in.
+const BINS: usize = 10;
+
+/// The score; none without forecasts.
+pub(super) fn brier(forecasts: &[Forecasted]) -> Option<Brier> {
+    if forecasts.is_empty() {
+        return None;
+    }
+    let n = forecasts.len() as f64;
+    let miss = |one: &Forecasted| (one.risk - f64::from(u8::from(one.happened))).powi(2);
+    let score = forecasts.iter().map(miss).sum::<f64>() / n;
+    let observed = forecasts.iter().filter(|one| one.happened).count() as f64 / n;
+    // By probability: Murphy's partition is exact where one group is one probability.
+    let mut groups: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    let mut traces: BTreeMap<usize, f64> = BTreeMap::new();
+    for one in forecasts {
+        let group = groups.entry(one.risk.to_bits()).or_default();
+        group.0 += 1.0;
+        group.1 += f64::from(u8::from(one.happened));
+        *traces.entry(one.trace).or_default() += miss(one) - score;
+    }
+    let (mut reliability, mut resolution) = (0.0, 0.0);
+    for (bits, (count, hits)) in groups {
+        let frequency = hits / count;
+        reliability += count * (f64::from_bits(bits) - frequency).powi(2);
+        resolution += count * (frequency - observed).powi(2);
+    }
+    let clusters = traces.len() as f64;
+    let spread: f64 = traces.values().map(|sum| sum * sum).sum();
+    let correction = if clusters > 1.0 {
+        clusters / (clusters - 1.0)
+    } else {
+        1.0
+    };
+    Some(Brier {
+        forecasts: forecasts.len(),
+        score,
+        half_width: Z95 * (correction * spread).sqrt() / n,
+        reliability: reliability / n,
+        resolution: resolution / n,
+        uncertainty: observed * (1.0 - observed),
+        predicted: forecasts.iter().map(|one| one.risk).sum::<f64>() / n,
+        observed,
+    })
+}
+
+/// Forecasts by tenths of probability; empty tenths are left out.
+pub(super) fn bins(forecasts: &[Forecasted]) -> Vec<Bin> {
+    let mut sums = [(0u64, 0u64, 0.0); BINS];
+    for one in forecasts {
+        let place = ((one.risk * BINS as f64) as usize).min(BINS - 1);
+        sums[place].0 += 1;
+        sums[place].1 += u64::from(one.happened);
+        sums[place].2 += one.risk;
+    }
+    let bin = |(place, (count, hits, sum)): (usize, &(u64, u64, f64))| {
+        (*count > 0).then(|| Bin {
+            from: place as f64 / BINS as f64,
+            to: (place + 1) as f64 / BINS as f64,
+            forecasts: *count,
+            happened: *hits,
+            predicted: sum / *count as f64,
+            wilson: wilson(*hits, *count, Z95),
+        })
+    };
+    sums.iter().enumerate().filter_map(bin).collect()
+}

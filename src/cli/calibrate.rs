@@ -1,0 +1,467 @@
+//! `guard calibrate`: what a model predicts, held against recorded traces.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+
+use super::failure::{Failure, Outcome, complain};
+use super::limits::{LimitArgs, explain};
+use super::output::{Output, stderr_paint};
+use super::{jobs, learn, progress, sources, spec};
+use crate::audit::{self, Listener, Progress};
+use crate::calibrate::{Settings, calibrate, drift, drift_json, quality, write_drift};
+use crate::diagnostic::did_you_mean;
+use crate::eval::{self, Wanted};
+use crate::hir::{Claim, ClaimKind, Spec, Subject as On};
+use crate::ids::{ClaimId, ModelId};
+use crate::input::formats::From;
+use crate::input::limits::Accounting;
+use crate::learn::{Counts, Model, Subject, Walk};
+use crate::markov::Options;
+use crate::problem::Problem;
+use crate::query::{Confidence, Forecast, ForecastError, Method, NoReturn, Session, asked};
+use crate::report::problems::ProblemLog;
+use crate::report::text::number;
+
+const AFTER_HELP: &str = "\
+Give traces that the model was not learned from: of those it was, it says too well what happens.
+
+--labels joins what is known of traces from elsewhere: JSON Lines of {\"trace\": \"t1\", \"label\": true}, or CSV with the
+columns `trace` and `label` (true, 1, yes, unsafe; false, 0, no, safe). Without it a trace is bad where what the query
+asks about happens in it.
+
+Exit codes: 1 where a trace shows a step that the abstraction declares impossible; 3 where data was unreadable in part or
+there was nothing to compare with.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The spec, or what `guard compile` made of it
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// Recorded traces
+    #[arg(value_name = "TRACE", required_unless_present = "against")]
+    traces: Vec<String>,
+    /// The model that was learned
+    #[arg(long, value_name = "MODEL.json")]
+    model: PathBuf,
+    /// Only these queries
+    #[arg(long, value_name = "NAME")]
+    query: Vec<String>,
+    /// Which traces are bad, by name
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// A threshold to tell of; may be given several times. Without, all that tell some traces apart
+    #[arg(long, value_name = "RISK")]
+    threshold: Vec<f64>,
+    /// The share of false alarms that a chosen threshold may have
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+    false_alarms: f64,
+    /// The risk from which on a state is a point of no return
+    #[arg(long, value_name = "RISK", default_value_t = 0.85)]
+    no_return: f64,
+    /// Another model of the same spec: how it differs
+    #[arg(long, value_name = "MODEL.json")]
+    against: Option<PathBuf>,
+    /// The format of the traces; `native` reads them by the paths of the spec
+    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = super::audit::formats())]
+    from: String,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Threads that read; the report does not depend on it
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
+    #[arg(long, value_name = "GLOB")]
+    glob: Option<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    let from: From = args
+        .from
+        .parse()
+        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let shares = args
+        .threshold
+        .iter()
+        .chain([&args.false_alarms, &args.no_return]);
+    if let Some(wrong) = shares
+        .into_iter()
+        .find(|share| !(0.0..=1.0).contains(*share))
+    {
+        return Err(Failure::Usage(format!("{wrong} must lie between 0 and 1")));
+    }
+    let (spec, _) = spec::usable(&args.spec)?;
+    let spec = Arc::new(spec);
+    let file = learn::read(&args.model)?;
+    let model = model_of(&spec, &file, &args.model)?;
+    let queries = chosen(&spec, model, &args.query)?;
+    let labels = args.labels.as_deref().map(read_labels).transpose()?;
+    let limits = args.limits.eval();
+    let of_file = |error: ForecastError| {
+        let error = match &error {
+            ForecastError::Model(error) => learn::model_error(error),
+            ForecastError::Limit(error) => explain(error),
+            other => other.to_string(),
+        };
+        Failure::Usage(format!("`{}`: {error}", args.model.display()))
+    };
+    let options = Options::default();
+    let rows = args.limits.rows();
+    let forecast =
+        Forecast::new(&spec, model, &file, &queries, &limits, (rows, &options)).map_err(of_file)?;
+    jobs::limit(args.jobs)?;
+    let read = walks(&args, &spec, from, &forecast, &limits)?;
+    let mut output = Output::open(None)?;
+    let paint = output.paint;
+    let human = args.format == Format::Human;
+    let settings = Settings {
+        thresholds: args.threshold.clone(),
+        false_alarms: args.false_alarms,
+    };
+    let decided = |property| {
+        forecast
+            .space()
+            .abstraction()
+            .monitor_of(property)
+            .is_some()
+    };
+    let claims: Vec<&Claim> = queries.iter().map(|query| spec.claim(*query)).collect();
+    let (conditions, _) = asked(&spec, claims.iter().copied(), &decided);
+    let (subject, counts) = Subject::open(&spec, model, &file, &conditions, &limits)
+        .map_err(|error| of_file(error.into()))?;
+    let mut found = Vec::new();
+    if !read.walks.is_empty() {
+        found = calibrate(&forecast, &queries, &read.walks, labels.as_ref(), &settings)
+            .map_err(|(query, error)| Failure::Usage(format!("`{query}`: {error}")))?;
+    }
+    for (place, claim) in claims.iter().enumerate() {
+        let returns = no_returns(&args, &subject, &counts, &conditions, claim)?;
+        match (found.get(place), human) {
+            (Some(found), true) => {
+                found.write(&mut output, paint)?;
+                for (category, points) in &returns {
+                    write_no_return(&mut output, category, points, args.no_return)?;
+                }
+                writeln!(output)?;
+            }
+            (Some(found), false) => {
+                let mut line = found.to_json();
+                line["no_return"] = returns.iter().map(no_return_json).collect();
+                writeln!(output, "{line}")?;
+            }
+            (None, _) => {}
+        }
+    }
+    let mut outcome = Outcome::Holds;
+    if !read.walks.is_empty() {
+        let quality = quality(&forecast, &counts, &read.walks);
+        if human {
+            quality.write(&mut output, paint)?;
+        } else {
+            writeln!(output, "{}", quality.to_json())?;
+        }
+        if !quality.impossible.is_empty() {
+            outcome = Outcome::Violated;
+        }
+    }
+    if let Some(path) = &args.against {
+        let other = learn::read(path)?;
+        let theirs = subject
+            .counts(&other)
+            .map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))?;
+        let rows = drift(&forecast, &counts, &theirs);
+        let name = path.display().to_string();
+        if human {
+            write_drift(&mut output, paint, &name, &rows)?;
+        } else {
+            writeln!(output, "{}", drift_json(&name, &rows))?;
+        }
+    }
+    output.close()?;
+    if read.walks.is_empty() && !args.traces.is_empty() {
+        complain(&format!("no trace was found in {}", args.traces.join(", ")));
+        return Ok(Outcome::Unreadable);
+    }
+    Ok(match outcome {
+        Outcome::Holds if read.errors > 0 => Outcome::Unreadable,
+        other => other,
+    })
+}
+
+/// The traces that were read.
+struct Read {
+    walks: Vec<Walk>,
+    errors: u64,
+}
+
+/// Keeps walks as they come.
+struct Keeping<'a> {
+    read: Read,
+    progress: &'a Progress,
+    tell: &'a mut dyn FnMut(&Problem),
+}
+
+impl Listener<Walk> for Keeping<'_> {
+    fn report(&mut self, walk: Walk) {
+        self.progress.traces.fetch_add(1, Ordering::Relaxed);
+        for problem in &walk.problems {
+            self.problem(problem);
+        }
+        self.read.walks.push(walk);
+    }
+
+    fn problem(&mut self, problem: &Problem) {
+        self.read.errors += u64::from(problem.kind.is_error());
+        (self.tell)(problem);
+    }
+
+    fn input(&mut self, _: &Accounting) {}
+
+    fn wanted(&self) -> Wanted {
+        Wanted::new(0, |_, _| false)
+    }
+}
+
+fn walks(
+    args: &Args,
+    spec: &Spec,
+    from: From,
+    forecast: &Forecast,
+    limits: &eval::Limits,
+) -> Result<Read, Failure> {
+    let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
+    let progress = Progress::default();
+    let mut keeping = Keeping {
+        read: Read {
+            walks: Vec::new(),
+            errors: 0,
+        },
+        progress: &progress,
+        tell: &mut |problem| {
+            // That the error output cannot be written is no reason to fail.
+            let _ = log.tell(problem);
+        },
+    };
+    if !args.traces.is_empty() {
+        let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let (files, missing) = sources::find(&args.traces, args.glob.as_deref())?;
+        let walker = forecast.subject().walker(limits).map_err(|error| {
+            Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
+        })?;
+        std::thread::scope(|scope| {
+            let _display = progress::Display::start(scope, &progress);
+            for problem in &missing {
+                keeping.problem(problem);
+            }
+            audit::visit(&walker, &files, &readers, &progress, &mut keeping);
+        });
+    }
+    let read = keeping.read;
+    let _ = log.finish();
+    Ok(read)
+}
+
+/// The model of the spec that the file holds.
+fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> {
+    let name = &file.header.model;
+    let loads =
+        |model: &crate::hir::Model| matches!(model.source, crate::hir::ModelSource::Load(..));
+    spec.find_model(name)
+        .or_else(|| spec.models.iter().position(loads).map(ModelId::new))
+        .ok_or_else(|| {
+            Failure::Usage(format!(
+                "`{}` holds `{name}`, and the spec has no such model",
+                path.display()
+            ))
+        })
+}
+
+/// The queries of a model that are meant: those named, or all that ask for a probability.
+fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>, Failure> {
+    let of_model = || {
+        (0..spec.claims.len())
+            .map(ClaimId::new)
+            .filter(|id| spec.claim(*id).on == On::Model(model))
+    };
+    if names.is_empty() {
+        let found: Vec<ClaimId> = of_model()
+            .filter(|id| spec.claim(*id).kind == ClaimKind::Query)
+            .filter(|id| spec.claim(*id).probability_of(spec).is_some())
+            .collect();
+        if found.is_empty() {
+            return Err(Failure::Usage(format!(
+                "the spec has no query for a probability on `{}`: add `query soon = P=? [ F … ] on {}`",
+                spec.model(model).name,
+                spec.model(model).name
+            )));
+        }
+        return Ok(found);
+    }
+    names
+        .iter()
+        .map(|name| {
+            let found = of_model().find(|id| spec.claim(*id).name == *name);
+            let near = || did_you_mean(name, of_model().map(|id| spec.claim(id).name.as_str()));
+            match found {
+                Some(id) if spec.claim(id).probability_of(spec).is_some() => Ok(id),
+                Some(_) => Err(Failure::Usage(format!(
+                    "`{name}` does not ask for a probability of a path"
+                ))),
+                None => Err(Failure::Usage(format!(
+                    "`{}` has no query `{name}`{}",
+                    spec.model(model).name,
+                    near().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+                ))),
+            }
+        })
+        .collect()
+}
+
+fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
+    let text = spec::text_of(path)?;
+    let wrong = |line: usize, what: &str| {
+        Failure::Usage(format!("`{}`, line {line}: {what}", path.display()))
+    };
+    let truth = |word: &str| match word.trim().to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "unsafe" => Some(true),
+        "false" | "0" | "no" | "safe" => Some(false),
+        _ => None,
+    };
+    let mut found = BTreeMap::new();
+    let mut put = |line: usize, trace: &str, label: &str| {
+        let label = truth(label).ok_or_else(|| {
+            wrong(
+                line,
+                &format!("the label `{label}` is neither true nor false"),
+            )
+        })?;
+        match found.insert(trace.to_owned(), label) {
+            Some(other) if other != label => Err(wrong(line, &format!("`{trace}` has two labels"))),
+            _ => Ok(()),
+        }
+    };
+    if text.trim_start().starts_with('{') {
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
+            let object: Value = serde_json::from_str(line)
+                .map_err(|error| wrong(number + 1, &error.to_string()))?;
+            let word = |key: &str| match &object[key] {
+                Value::String(text) => Some(text.clone()),
+                Value::Bool(_) | Value::Number(_) => Some(object[key].to_string()),
+                _ => None,
+            };
+            match (word("trace"), word("label")) {
+                (Some(trace), Some(label)) => put(number + 1, &trace, &label)?,
+                _ => return Err(wrong(number + 1, "`trace` and `label` are needed")),
+            }
+        }
+        return Ok(found);
+    }
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader
+        .headers()
+        .map_err(|error| wrong(1, &error.to_string()))?
+        .clone();
+    let column = |name: &str| {
+        let found = headers.iter().position(|header| header.trim() == name);
+        found.ok_or_else(|| wrong(1, &format!("there is no column `{name}`")))
+    };
+    let (trace, label) = (column("trace")?, column("label")?);
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(0, &error.to_string()))?;
+        let line = record.position().map_or(0, |at| at.line() as usize);
+        put(line, &record[trace], &record[label])?;
+    }
+    Ok(found)
+}
+
+/// The points of no return of a query, by category.
+fn no_returns(
+    args: &Args,
+    subject: &Subject,
+    counts: &BTreeMap<SmolStr, Counts>,
+    conditions: &[crate::ids::ExprId],
+    claim: &Claim,
+) -> Result<Vec<(SmolStr, NoReturn)>, Failure> {
+    let confidence = Confidence {
+        method: Method::Fixed,
+        error: 0.05,
+    };
+    let mut found = Vec::new();
+    for (category, counts) in counts {
+        let rows = args.limits.rows();
+        let session =
+            Session::<f64>::learned(subject, counts, conditions, rows, Options::default());
+        let points = session
+            .no_return(claim, args.no_return, confidence)
+            .map_err(|error| Failure::Usage(format!("`{}`: {error}", claim.name)))?;
+        found.push((category.clone(), points));
+    }
+    Ok(found)
+}
+
+fn write_no_return(
+    out: &mut impl Write,
+    category: &str,
+    points: &NoReturn,
+    threshold: f64,
+) -> io::Result<()> {
+    let of = if category.is_empty() {
+        String::new()
+    } else {
+        format!(" ({category})")
+    };
+    writeln!(
+        out,
+        "  points of no return{of}: {} from which it is {threshold} or more, {} from which it cannot be avoided",
+        number(points.likely.len() as u64),
+        number(points.inevitable.len() as u64)
+    )?;
+    for (state, risk, least) in &points.likely {
+        let least = match least {
+            Some(least) if *least >= threshold => " (the traces show it)".to_owned(),
+            Some(least) => format!(" (from the traces at least {least:.3})"),
+            None => String::new(),
+        };
+        let sure = if points.inevitable.contains(state) {
+            ", inevitable"
+        } else {
+            ""
+        };
+        writeln!(out, "    {state}: {risk:.4}{least}{sure}")?;
+    }
+    Ok(())
+}
+
+fn no_return_json((category, points): &(SmolStr, NoReturn)) -> Value {
+    let likely = points
+        .likely
+        .iter()
+        .map(|(state, risk, least)| json!({"state": state, "risk": risk, "at_least": least}));
+    json!({
+        "category": (!category.is_empty()).then_some(category),
+        "likely": likely.collect::<Vec<_>>(),
+        "inevitable": points.inevitable,
+    })
+}

@@ -1,0 +1,74 @@
+//! Bounds on the probability of a path formula where rows are known within sets only.
+
+use super::super::interval::{Bounds, Steps, UncertainChain, robust_until};
+use super::super::prism::expr::Expr;
+use super::super::scalar::Scalar;
+use super::path::{Simple, Window};
+use super::{Checked, Checker, Truth};
+
+impl<V: Scalar> Checker<'_, V> {
+    /// Bounds on the probability of a path formula from each state, over all chains that the row sets of `rows` allow; none
+    /// for formulas of more than one temporal operator.
+    ///
+    /// `rows` has the states of the chain that is checked, and at least its transitions: conditions on single states are
+    /// read on the chain.
+    ///
+    /// # Errors
+    /// As for [`Checker::check`].
+    pub fn robust(
+        &self,
+        path: &Expr,
+        rows: &UncertainChain,
+        precision: f64,
+    ) -> Checked<Option<Bounds>> {
+        let Some(simple) = self.simple(path, false)? else {
+            return Ok(None);
+        };
+        let until = |left: &Truth, window: Window, right: &Truth| {
+            let steps = window
+                .last
+                .map_or(Steps::Unbounded, |last| Steps::AtMost(last - window.first));
+            // What is too near to call may hold or not.
+            let least = robust_until(rows, &left.must, &right.must, steps, precision);
+            let most = if left.is_exact() && right.is_exact() {
+                least.clone()
+            } else {
+                robust_until(rows, &left.may, &right.may, steps, precision)
+            };
+            let mut bounds = Bounds {
+                lower: least.lower,
+                upper: most.upper,
+            };
+            for _ in 0..window.first {
+                bounds = rows.one_step_before(&bounds);
+                for state in 0..rows.len() {
+                    if !left.must.contains(state) {
+                        bounds.lower[state] = 0.0;
+                    }
+                    if !left.may.contains(state) {
+                        bounds.upper[state] = 0.0;
+                    }
+                }
+            }
+            bounds
+        };
+        Ok(Some(match &simple {
+            Simple::Now(truth) => indicators(truth),
+            Simple::Next(truth) => rows.one_step_before(&indicators(truth)),
+            Simple::Until(left, window, right) => until(left, *window, right),
+            Simple::NotUntil(left, window, right) => until(left, *window, right).complement(),
+        }))
+    }
+}
+
+fn indicators(truth: &Truth) -> Bounds {
+    let of = |set: &crate::graph::NodeSet| {
+        (0..set.len())
+            .map(|state| f64::from(u8::from(set.contains(state))))
+            .collect()
+    };
+    Bounds {
+        lower: of(&truth.must),
+        upper: of(&truth.may),
+    }
+}

@@ -1,0 +1,411 @@
+//! Queries that a running monitor asks: after each step of a live trace, the number of its state.
+//!
+//! A [`Forecast`] holds the answers to queries on one learned model as tables, and knows how to follow a live trace from
+//! state to state of the chain. Nothing is solved while traces run.
+//!
+//! ```text
+//! model file ─Forecast::new─▶ tables      (once)
+//! step ─Observer, Space::encode─▶ Sight ─advance─▶ Position ─risk─▶ number, or unseen      (each step)
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+use thiserror::Error;
+
+use super::chain::Monitor;
+use super::error::QueryError;
+use super::evaluate::asked;
+use super::session::Session;
+use super::table::RiskTable;
+use crate::abstraction::{Key, Sight, Space};
+use crate::eval::{self, LimitError};
+use crate::hir::{Claim, ModelSource, Spec};
+use crate::ids::{ClaimId, ExprId, ModelId, PropertyId};
+use crate::learn::{Categories, Model, ModelError, Place, RowLimits, Subject};
+use crate::markov::Options;
+use crate::value::{Cell, Truth};
+
+/// Queries of a spec on one of its learned models, ready to be looked up.
+#[derive(Debug)]
+pub struct Forecast {
+    subject: Subject,
+    categories: Categories,
+    conditions: Vec<ExprId>,
+    /// What holds in the states that were met in training, by place among the conditions.
+    truths: FxHashMap<Key, Box<[Truth]>>,
+    /// All monitors that some query runs along.
+    monitors: Vec<Monitor>,
+    /// By query: its monitors, by place among all.
+    queries: Vec<Vec<usize>>,
+    /// By category, then by query.
+    tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+}
+
+/// Where a live trace is on the chain: what the chain remembers of its steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Everything it may be, in order; nothing where that is too much to follow.
+    possible: Vec<Standing>,
+    /// Whether there was a step.
+    begun: bool,
+    /// Steps that are known since one was not; at most as many as the chain remembers.
+    known: u32,
+}
+
+/// One of the things that a position may be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Standing {
+    /// The last states, oldest first.
+    keys: Box<[Key]>,
+    /// States of all monitors.
+    monitors: Box<[u32]>,
+}
+
+/// Positions that may be more than so many things are followed no longer.
+const MOST_POSSIBLE: usize = 64;
+
+/// Why queries cannot be looked up.
+#[derive(Debug, Error)]
+pub enum ForecastError {
+    /// The model file cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A limit on expressions.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A query has no answer.
+    #[error("`{query}`: {error}")]
+    Query {
+        /// Its name.
+        query: SmolStr,
+        /// Why not.
+        error: QueryError,
+    },
+    /// The model is a chain of others: no step of a trace is a state of it.
+    #[error("`{model}` is imported: a trace has no place on it")]
+    Imported {
+        /// The model.
+        model: SmolStr,
+    },
+    /// What is asked has no number.
+    #[error("`{query}` is no number that could be looked up")]
+    NoNumber {
+        /// Its name.
+        query: SmolStr,
+    },
+}
+
+impl Forecast {
+    /// Answers queries on the chains of a model file, once and for all states.
+    ///
+    /// # Errors
+    /// See [`ForecastError`].
+    pub fn new(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        file: &Model,
+        queries: &[ClaimId],
+        limits: &eval::Limits,
+        (rows, options): (RowLimits, &Options),
+    ) -> Result<Forecast, ForecastError> {
+        let of = spec.model(model);
+        if matches!(of.source, ModelSource::Import(_)) {
+            return Err(ForecastError::Imported {
+                model: of.name.clone(),
+            });
+        }
+        let abstraction = match of.abstraction() {
+            Some(abstraction) => abstraction,
+            None => file.abstraction(spec)?,
+        };
+        let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
+        let claims: Vec<&Claim> = queries.iter().map(|query| spec.claim(*query)).collect();
+        let (conditions, all) = asked(spec, claims.iter().copied(), &decided);
+        let (mut subject, counts) = Subject::open(spec, model, file, &conditions, limits)?;
+        let mut tables: BTreeMap<SmolStr, Vec<RiskTable>> = BTreeMap::new();
+        let mut truths: FxHashMap<Key, Box<[Truth]>> = FxHashMap::default();
+        for (category, counts) in &counts {
+            let session =
+                Session::<f64>::learned(&subject, counts, &conditions, rows, options.clone());
+            let mut of_category = Vec::with_capacity(claims.len());
+            for claim in &claims {
+                let found = session.table(claim).map_err(|error| ForecastError::Query {
+                    query: claim.name.clone(),
+                    error,
+                })?;
+                let (rows, table) = found.ok_or_else(|| ForecastError::NoNumber {
+                    query: claim.name.clone(),
+                })?;
+                of_category.push(table);
+                let mut rules = subject.space.rules(&subject.rules);
+                for key in rows.places.iter().filter_map(Place::key) {
+                    truths.entry(key).or_insert_with(|| {
+                        let conditions = 0..conditions.len();
+                        conditions.map(|asked| rules.holds(asked, key)).collect()
+                    });
+                }
+            }
+            tables.insert(category.clone(), of_category);
+        }
+        let own = |claim: &&Claim| {
+            let (_, monitors) = asked(spec, [*claim], &decided);
+            let place = |property| all.iter().position(|other| other == property);
+            monitors.iter().filter_map(place).collect()
+        };
+        let of_queries = claims.iter().map(own).collect();
+        let monitors = all
+            .iter()
+            .map(|property| Monitor::new(spec, *property, &conditions))
+            .collect::<Result<_, _>>()
+            .map_err(|error| ForecastError::Query {
+                query: of.name.clone(),
+                error,
+            })?;
+        // No live trace makes the space grow.
+        subject.space.close();
+        Ok(Forecast {
+            categories: Categories::new(spec, subject.learn.by, limits)?,
+            subject,
+            conditions,
+            truths,
+            monitors,
+            queries: of_queries,
+            tables,
+        })
+    }
+
+    /// The model that is looked up.
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Whether a condition that the queries ask for holds in a state.
+    pub fn holds(&self, condition: ExprId, key: Key) -> Truth {
+        let place = self.conditions.iter().position(|asked| *asked == condition);
+        let Some(place) = place else {
+            return Truth::Unknown;
+        };
+        match self.truths.get(&key) {
+            Some(truths) => truths[place],
+            None => {
+                let mut rules = self.subject.space.rules(&self.subject.rules);
+                rules.holds(place, key)
+            }
+        }
+    }
+
+    /// Whether a property that the queries follow with a monitor is violated at a position; where the run has ended there,
+    /// also by what is owed. None where no monitor follows it.
+    pub fn violated(
+        &self,
+        property: PropertyId,
+        position: &Position,
+        ended: bool,
+    ) -> Option<Truth> {
+        let place = self
+            .monitors
+            .iter()
+            .position(|one| one.property == property)?;
+        let mut found = position
+            .possible
+            .iter()
+            .map(|standing| self.monitors[place].is_violated(standing.monitors[place], ended));
+        let first = found.next().unwrap_or_default();
+        let agree = !position.possible.is_empty() && found.all(|other| other == first);
+        Some(if agree {
+            Truth::from(first)
+        } else {
+            Truth::Unknown
+        })
+    }
+
+    /// The states: what reads the steps of a trace for it ([`Space::program`], [`Space::encode`]).
+    pub fn space(&self) -> &Space {
+        &self.subject.space
+    }
+
+    /// The category of a trace whose record has these facts. Without categories it is empty.
+    pub fn category(&self, meta: &[Cell]) -> SmolStr {
+        self.category_of(self.categories.of(meta).as_ref())
+    }
+
+    /// The category that counts, where `by` has this value, or none that is known.
+    pub fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
+        match (by, self.subject.learn.by) {
+            (_, None) => SmolStr::default(),
+            (Some(category), Some(_)) => category.clone(),
+            (None, Some(_)) => SmolStr::new_static("unknown"),
+        }
+    }
+
+    /// Before the first step.
+    pub fn begin(&self) -> Position {
+        Position {
+            possible: vec![Standing {
+                keys: self.subject.space.start().into_iter().collect(),
+                monitors: self.monitors.iter().map(Monitor::initial).collect(),
+            }],
+            begun: false,
+            known: self.order(),
+        }
+    }
+
+    fn order(&self) -> u32 {
+        self.subject.learn.order.max(1)
+    }
+
+    /// Goes on by what is seen of a step; what is no step of the chain changes nothing.
+    ///
+    /// An unknown state makes the position unknown until as many states are known again as the chain remembers; where
+    /// monitors stand after it is open from then on.
+    pub fn advance(&self, position: &mut Position, sight: &Sight) {
+        let keys: &[Key] = match sight {
+            Sight::NoStep => return,
+            Sight::Unknown => {
+                *position = self.anywhere();
+                return;
+            }
+            Sight::One(key) => std::slice::from_ref(key),
+            Sight::Several(keys) => keys,
+        };
+        let order = self.order() as usize;
+        let mut next = Vec::with_capacity(position.possible.len() * keys.len());
+        for key in keys {
+            for standing in &position.possible {
+                let mut remembered = standing.keys.to_vec();
+                remembered.push(*key);
+                let keys: Box<[Key]> = remembered[remembered.len().saturating_sub(order)..].into();
+                self.monitors_after(&standing.monitors, *key, &mut |monitors| {
+                    next.push(Standing {
+                        keys: keys.clone(),
+                        monitors,
+                    });
+                });
+            }
+            if next.len() > MOST_POSSIBLE * MOST_POSSIBLE {
+                break;
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        if next.len() > MOST_POSSIBLE {
+            next.clear();
+        }
+        position.possible = next;
+        position.begun = true;
+        position.known = (position.known + 1).min(self.order());
+    }
+
+    /// A position of which nothing is known, but that there was a step.
+    fn anywhere(&self) -> Position {
+        let mut monitors: Vec<Vec<u32>> = vec![Vec::new()];
+        for monitor in &self.monitors {
+            if monitors.len() * monitor.len() > MOST_POSSIBLE {
+                monitors.clear();
+                break;
+            }
+            let with = |before: &Vec<u32>| {
+                let before = before.clone();
+                (0..monitor.len() as u32).map(move |state| {
+                    let mut next = before.clone();
+                    next.push(state);
+                    next
+                })
+            };
+            monitors = monitors.iter().flat_map(with).collect();
+        }
+        let standing = |monitors: Vec<u32>| Standing {
+            keys: [].into(),
+            monitors: monitors.into(),
+        };
+        Position {
+            possible: monitors.into_iter().map(standing).collect(),
+            begun: true,
+            known: 0,
+        }
+    }
+
+    /// Where monitors may stand after a step to a state.
+    fn monitors_after(&self, before: &[u32], key: Key, told: &mut dyn FnMut(Box<[u32]>)) {
+        if self.monitors.is_empty() {
+            told([].into());
+            return;
+        }
+        let asked;
+        let truths: &[Truth] = match self.truths.get(&key) {
+            Some(truths) => truths,
+            None => {
+                // A state that no trace of training has met.
+                let mut rules = self.subject.space.rules(&self.subject.rules);
+                asked = (0..self.conditions.len())
+                    .map(|condition| rules.holds(condition, key))
+                    .collect::<Vec<_>>();
+                &asked
+            }
+        };
+        let holds = |place: usize| truths.get(place).copied().unwrap_or(Truth::Unknown);
+        let mut after: Vec<Vec<u32>> = vec![Vec::new()];
+        for (monitor, before) in self.monitors.iter().zip(before) {
+            let next = monitor.after(*before, &holds);
+            after = after
+                .iter()
+                .flat_map(|states| {
+                    next.iter().map(move |state| {
+                        let mut states = states.clone();
+                        states.push(*state);
+                        states
+                    })
+                })
+                .take(MOST_POSSIBLE * MOST_POSSIBLE)
+                .collect();
+        }
+        for states in after {
+            told(states.into());
+        }
+    }
+
+    /// The number of a query (by its place among those given to [`Forecast::new`]) at a position: the largest over all
+    /// that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that it
+    /// may be.
+    pub fn risk(&self, query: usize, position: &Position, category: &str) -> Option<f64> {
+        let table = self.tables.get(category)?.get(query)?;
+        if !position.begun {
+            return table.start();
+        }
+        if position.known < self.order() || position.possible.is_empty() {
+            return None;
+        }
+        let of = self.queries.get(query)?;
+        let mut most: Option<f64> = None;
+        for standing in &position.possible {
+            let value = if of.iter().copied().eq(0..self.monitors.len()) {
+                table.at(&standing.keys, &standing.monitors)
+            } else {
+                let own: Vec<u32> = of.iter().map(|place| standing.monitors[*place]).collect();
+                table.at(&standing.keys, &own)
+            }?;
+            most = Some(most.map_or(value, |most| most.max(value)));
+        }
+        most
+    }
+
+    /// A position as a person reads it: `exposure=credentials, reach=network`.
+    pub fn describe(&self, position: &Position) -> String {
+        if !position.begun {
+            return "start".to_owned();
+        }
+        let mut keys = position
+            .possible
+            .iter()
+            .filter_map(|standing| standing.keys.last().copied());
+        match (keys.next(), position.known) {
+            (Some(first), 1..) if keys.all(|key| key == first) => self.space().describe(first),
+            (Some(_), 1..) => "one of several states".to_owned(),
+            _ => "unknown".to_owned(),
+        }
+    }
+}

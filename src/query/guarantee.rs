@@ -1,0 +1,277 @@
+//! What the counts behind a learned chain allow to be said: intervals around its numbers, and how many visits would suffice.
+//!
+//! **Assumptions**, all that there are: runs are independent; what follows a state depends on the state alone; and only what
+//! the abstraction declares possible happens. The last is why every declared transition is part of the chain here, whatever
+//! the smoothing. `guard calibrate` tests the others.
+//!
+//! # Source
+//! H. Bazille, B. Genest, C. Jegourel, J. Sun, "Global PAC bounds for learning discrete time Markov chains", CAV 2020. Its
+//! conditioning number is replaced by what it bounds, the expected visits `N = (I - Q)⁻¹` of the learned chain: with
+//! `x - x' = N' (P - P') x` on the states that are left for good, an error of `e(u)` in each row (in total variation) moves
+//! no probability of reaching by more than `Σ N'(s,u) e(u)`. The allowed error is shared by the entries of the rows, since the
+//! rule bounds one entry at a time.
+
+use super::chain::Learned;
+use crate::learn::{Origin, Rows};
+use crate::markov::analysis::collected_to_absorption;
+use crate::markov::interval::confidence::{clopper_pearson_box, entries, entropy_ball, row_trials};
+use crate::markov::interval::{RowSet, UncertainChain};
+use crate::markov::solve::Accuracy;
+use crate::markov::{ChainError, Estimate, Scalar};
+
+/// How sure an interval is, and by which argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence {
+    /// The chance that the interval misses, at most.
+    pub error: f64,
+    /// By which argument.
+    pub method: Method,
+}
+
+/// Confidence sets of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Boxes of Clopper-Pearson intervals: exact where the number of traces was fixed beforehand.
+    Fixed,
+    /// Balls of relative entropy: valid whenever counting stops, also where somebody looked and went on.
+    Anytime,
+}
+
+impl Method {
+    /// In a word, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Fixed => "clopper-pearson",
+            Method::Anytime => "anytime",
+        }
+    }
+}
+
+/// The number of an interval in one state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// At least.
+    pub lower: f64,
+    /// At most.
+    pub upper: f64,
+}
+
+/// An interval around the answer to a claim.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// How sure.
+    pub confidence: Confidence,
+    /// At the start.
+    pub range: Range,
+    /// In each state, by what it is called.
+    pub per_state: Vec<(String, Range)>,
+}
+
+/// What the data say of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It holds for every chain within the confidence sets.
+    Holds,
+    /// It fails for every one.
+    Fails,
+    /// Some satisfy it and some do not: more traces are needed.
+    NotEnough,
+}
+
+impl Evidence {
+    /// As JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Evidence::Holds => "holds",
+            Evidence::Fails => "fails",
+            Evidence::NotEnough => "not enough data",
+        }
+    }
+}
+
+impl<V: Scalar> Learned<V> {
+    /// The chains that the counts do not rule out. The rows must be those that the chain was made of, with every transition
+    /// that is declared.
+    ///
+    /// # Errors
+    /// [`ChainError`], which proper rows do not have.
+    pub fn uncertain(
+        &self,
+        rows: &Rows,
+        confidence: Confidence,
+    ) -> Result<UncertainChain, ChainError> {
+        let counted = |origin: Origin| origin == Origin::Counted;
+        let shares: usize = rows
+            .rows
+            .iter()
+            .filter(|row| counted(row.origin) && row.entries.len() > 1)
+            .map(|row| match confidence.method {
+                Method::Fixed => entries(row.entries.len()),
+                Method::Anytime => 1,
+            })
+            .sum();
+        let error = confidence.error / shares.max(1) as f64;
+        let of_row = |state: usize| -> RowSet {
+            let row = &rows.rows[state];
+            let counts: Vec<u64> = row.entries.iter().map(|(_, count)| *count).collect();
+            match (row.origin, counts.len(), confidence.method) {
+                (Origin::Absorbing | Origin::Open, ..) | (_, 0 | 1, _) => {
+                    RowSet::Point(vec![1.0; counts.len()])
+                }
+                (Origin::Guessed, len, _) => RowSet::Box {
+                    lower: vec![0.0; len],
+                    upper: vec![1.0; len],
+                },
+                (Origin::Counted, _, Method::Fixed) => clopper_pearson_box(&counts, error),
+                (Origin::Counted, _, Method::Anytime) => entropy_ball(&counts, 1.0, error),
+            }
+        };
+        let sets: Vec<RowSet> = (0..rows.len()).map(of_row).collect();
+        let mut chain = Vec::with_capacity(self.vertices.len());
+        for (number, vertex) in (0u32..).zip(&self.vertices) {
+            let successors = self.chain.graph().successors(number);
+            // In the product the successors have another order than in the row.
+            let row = &rows.rows[vertex.state as usize];
+            let place = |successor: &u32| {
+                let target = self.vertices[*successor as usize].state;
+                row.entries
+                    .binary_search_by_key(&target, |(target, _)| *target)
+                    .unwrap_or_default()
+            };
+            let places: Vec<usize> = successors.iter().map(place).collect();
+            let pick = |of: &[f64]| places.iter().map(|place| of[*place]).collect();
+            let set = match &sets[vertex.state as usize] {
+                RowSet::Point(row) => RowSet::Point(pick(row)),
+                RowSet::Box { lower, upper } => RowSet::Box {
+                    lower: pick(lower),
+                    upper: pick(upper),
+                },
+                RowSet::Near { centre, distance } => RowSet::Near {
+                    centre: pick(centre),
+                    distance: *distance,
+                },
+                RowSet::Entropy { counts, radius } => RowSet::Entropy {
+                    counts: pick(counts),
+                    radius: *radius,
+                },
+            };
+            chain.push((successors.to_vec(), set));
+        }
+        UncertainChain::new(chain)
+    }
+}
+
+/// How far a chain is from a guarantee that holds for all properties of reaching at once.
+#[derive(Clone, Debug)]
+pub struct Pac {
+    /// The error allowed.
+    pub epsilon: f64,
+    /// The chance to exceed it.
+    pub delta: f64,
+    /// How many times an error of one entry counts at most: the largest expected number of visits, rows of many successors
+    /// counting as often as their errors can add up. None where runs may go on for ever, so that no number of visits
+    /// suffices.
+    pub amplification: Option<f64>,
+    /// By state that has something to learn: its number among the rows, how often it was left, and how often it must be;
+    /// none where no number suffices.
+    pub required: Vec<(u32, u64, Option<u64>)>,
+}
+
+impl Pac {
+    /// Whether there are enough visits.
+    pub fn met(&self) -> bool {
+        self.required
+            .iter()
+            .all(|(_, visits, required)| required.is_some_and(|required| *visits >= required))
+    }
+}
+
+/// A tenth of the error is left to what smoothing adds.
+const WITH_BIAS: f64 = 1.1;
+
+/// How many exits each state needs, and has, until every probability of reaching is within `epsilon` of the truth but for a
+/// chance of `delta`. `rows` hold every declared transition, and `learned` is the chain without monitors made of them with
+/// `smoothing`.
+pub fn pac<V: Scalar>(
+    rows: &Rows,
+    learned: &Learned<V>,
+    smoothing: f64,
+    (epsilon, delta): (f64, f64),
+    accuracy: &Accuracy,
+) -> Pac {
+    let half = |state: usize| (rows.rows[state].entries.len() / 2) as f64;
+    let weights: Vec<V> = (0..rows.len())
+        .map(|state| match rows.rows[state].origin {
+            Origin::Counted | Origin::Guessed => V::from_f64(half(state)),
+            Origin::Absorbing | Origin::Open => V::zero(),
+        })
+        .collect();
+    let amplification = collected_to_absorption(&learned.chain, &weights, accuracy)
+        .ok()
+        .filter(|_| ends(rows, learned))
+        .map(|visits| {
+            let each = visits.iter().map(|visits| visits.upper().to_f64());
+            each.fold(0.0, f64::max)
+        });
+    let shares: usize = rows
+        .rows
+        .iter()
+        .filter(|row| matches!(row.origin, Origin::Counted | Origin::Guessed))
+        .map(|row| entries(row.entries.len()))
+        .sum();
+    let error = delta / shares.max(1) as f64;
+    let mut required = Vec::new();
+    for (state, row) in (0u32..).zip(&rows.rows) {
+        let open = matches!(row.origin, Origin::Counted | Origin::Guessed);
+        if !open || row.entries.len() < 2 {
+            continue;
+        }
+        let counts: Vec<u64> = row.entries.iter().map(|(_, count)| *count).collect();
+        let needed = amplification.filter(|by| *by > 0.0).and_then(|by| {
+            let entry = epsilon / (WITH_BIAS * by);
+            let trials = row_trials(&counts, entry, error).ceil();
+            let bias = bias_trials(&counts, smoothing, entry * 0.1 * half(state as usize))?;
+            Some(trials.max(bias) as u64)
+        });
+        required.push((state, row.exits, needed));
+    }
+    Pac {
+        epsilon,
+        delta,
+        amplification,
+        required,
+    }
+}
+
+/// How many exits keep what smoothing moves below `allowed`, in total variation; none where a declared transition was never
+/// seen and nothing is added to it, since the chain then rules it out without evidence.
+fn bias_trials(counts: &[u64], smoothing: f64, allowed: f64) -> Option<f64> {
+    if smoothing == 0.0 {
+        return counts.iter().all(|count| *count > 0).then_some(0.0);
+    }
+    let n: f64 = counts.iter().map(|count| *count as f64).sum();
+    let k = counts.len() as f64;
+    let moved: f64 = counts
+        .iter()
+        .map(|count| {
+            let count = *count as f64;
+            let plain = if n > 0.0 { count / n } else { 1.0 / k };
+            (plain - (count + smoothing) / (n + k * smoothing)).abs()
+        })
+        .sum::<f64>()
+        / 2.0;
+    if n > 0.0 && moved <= allowed {
+        return Some(0.0);
+    }
+    // What is moved is at most k·a / (n + k·a).
+    Some((k * smoothing * (1.0 / allowed - 1.0)).ceil().max(1.0))
+}
+
+/// Whether every run ends in a state that is never left, for sure.
+fn ends<V: Scalar>(rows: &Rows, learned: &Learned<V>) -> bool {
+    let graph = learned.chain.graph();
+    let last = |state: &u32| graph.successors(*state) == [*state];
+    let ends = graph.set((0..rows.len() as u32).filter(last));
+    let reach = crate::graph::backward(&graph.reversed(), &ends, None);
+    (0..rows.len()).all(|state| reach.contains(state))
+}

@@ -1,0 +1,283 @@
+//! Claims asked of one chain: what they share is made once.
+//!
+//! A learned chain has several forms: with every transition that is declared and what smoothing adds, or only with what was
+//! seen; with the monitors that a claim runs along. Each is built when the first claim needs it, and on each a condition is
+//! labelled once and a question answered once, however many claims ask it.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use super::answer::{ClaimAnswer, Graphs};
+use super::chain::Learned;
+use super::error::QueryError;
+use super::evaluate::{Evaluation, asked, evidence};
+use super::guarantee::{Confidence, Pac, pac};
+use super::table::RiskTable;
+use crate::hir::{Claim, Logic, Spec};
+use crate::ids::{ExprId, PropertyId};
+use crate::learn::{Counts, RowLimits, Rows, Subject};
+use crate::markov::{Chain, Options, Scalar};
+
+/// One chain of a model, ready for claims.
+#[derive(Debug)]
+pub struct Session<'a, V: Scalar> {
+    options: Options,
+    source: Source<'a, V>,
+}
+
+#[derive(Debug)]
+enum Source<'a, V: Scalar> {
+    Learned(Box<Counted<'a, V>>),
+    Imported(Box<Evaluation<'a, V>>),
+}
+
+/// Counts, and the forms that were made of them.
+#[derive(Debug)]
+struct Counted<'a, V: Scalar> {
+    subject: &'a Subject,
+    counts: &'a Counts,
+    conditions: &'a [ExprId],
+    limits: RowLimits,
+    /// The rows with all that is declared.
+    declared: OnceCell<Rc<Rows>>,
+    /// The rows with what was seen.
+    seen: OnceCell<Rc<Rows>>,
+    forms: RefCell<Vec<Rc<Form<'a, V>>>>,
+}
+
+/// A learned chain with monitors.
+#[derive(Debug)]
+struct Form<'a, V: Scalar> {
+    smoothing: f64,
+    is_declared: bool,
+    monitors: Vec<PropertyId>,
+    rows: Rc<Rows>,
+    learned: Rc<Learned<V>>,
+    evaluation: Evaluation<'a, V>,
+}
+
+/// States from which there is no return.
+#[derive(Clone, Debug, Default)]
+pub struct NoReturn {
+    /// By what they are called: the number, and what it is at least as far as the traces tell.
+    pub likely: Vec<(String, f64, Option<f64>)>,
+    /// From where it cannot be avoided on what is declared.
+    pub inevitable: Vec<String>,
+}
+
+impl<'a, V: Scalar> Session<'a, V> {
+    /// On counts. `conditions`: what the rules of the subject were compiled with, at least all that claims ask
+    /// ([`asked`]).
+    pub fn learned(
+        subject: &'a Subject,
+        counts: &'a Counts,
+        conditions: &'a [ExprId],
+        limits: RowLimits,
+        options: Options,
+    ) -> Self {
+        Session {
+            options,
+            source: Source::Learned(Box::new(Counted {
+                subject,
+                counts,
+                conditions,
+                limits,
+                declared: OnceCell::new(),
+                seen: OnceCell::new(),
+                forms: RefCell::default(),
+            })),
+        }
+    }
+
+    /// On a chain of others.
+    pub fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
+        Session {
+            source: Source::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
+            options,
+        }
+    }
+
+    /// The answer to a claim; with `confidence`, an interval from the counts around it, where there is an argument for one.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn ask(
+        &self,
+        claim: &Claim,
+        confidence: Option<Confidence>,
+    ) -> Result<ClaimAnswer, QueryError> {
+        let counted = match &self.source {
+            Source::Imported(evaluation) => return evaluation.answer(claim),
+            Source::Learned(counted) => counted,
+        };
+        let main = counted.main(claim, &self.options)?;
+        let mut answer = main.evaluation.answer(claim)?;
+        let observed = |counted: &Counted<'a, V>| -> Result<ClaimAnswer, QueryError> {
+            let seen = counted.form(false, 0.0, claim, &self.options)?;
+            seen.evaluation.answer(claim)
+        };
+        if claim.logic != Logic::Pctl {
+            answer.graphs = Some(Graphs {
+                declared: answer.holds.flatten(),
+                observed: observed(counted)?.holds.flatten(),
+            });
+            return Ok(answer);
+        }
+        if main.smoothing > 0.0
+            && let Some(with) = answer.value.as_ref().and_then(|value| value.finite())
+        {
+            let plain = observed(counted)?.value;
+            let without = plain.as_ref().and_then(|value| value.finite());
+            answer.smoothing_share = without.map(|without| with - without);
+        }
+        if let Some(confidence) = confidence {
+            // Whatever the smoothing, all that is declared may happen.
+            let all = match main.is_declared {
+                true => main,
+                false => counted.form(true, 1.0, claim, &self.options)?,
+            };
+            let rows = all.learned.uncertain(&all.rows, confidence)?;
+            answer.interval = all.evaluation.interval(claim, &rows, confidence)?;
+            answer.evidence = answer
+                .interval
+                .as_ref()
+                .and_then(|interval| evidence(counted.subject.space.spec(), claim, interval.range));
+        }
+        Ok(answer)
+    }
+
+    /// The table of the answers to a claim in all states, for chains that were learned.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub(super) fn table(&self, claim: &Claim) -> Result<Option<(Rc<Rows>, RiskTable)>, QueryError> {
+        let Source::Learned(counted) = &self.source else {
+            return Ok(None);
+        };
+        let main = counted.main(claim, &self.options)?;
+        let answer = main.evaluation.answer(claim)?;
+        Ok(answer.value.is_some().then(|| {
+            let table = RiskTable::new(&main.rows, &main.learned, &answer);
+            (Rc::clone(&main.rows), table)
+        }))
+    }
+
+    /// The states from which there is no return: where the probability that a claim asks for is at least `threshold`, with
+    /// the lower end of its interval; and where it cannot be avoided at all on what is declared.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn no_return(
+        &self,
+        claim: &Claim,
+        threshold: f64,
+        confidence: Confidence,
+    ) -> Result<NoReturn, QueryError> {
+        let answer = self.ask(claim, Some(confidence))?;
+        let mut found = NoReturn::default();
+        if let Source::Learned(counted) = &self.source {
+            let all = counted.form(true, 1.0, claim, &self.options)?;
+            if let Some(set) = all.evaluation.inevitable(claim)? {
+                let names = all.evaluation.names();
+                found.inevitable = set.ones().map(|state| names[state].clone()).collect();
+            }
+        }
+        for (state, figure) in &answer.per_state {
+            let Some(risk) = figure.finite().filter(|risk| *risk >= threshold) else {
+                continue;
+            };
+            let least = answer.interval.as_ref().and_then(|interval| {
+                let of = interval.per_state.iter().find(|(name, _)| name == state);
+                of.map(|(_, range)| range.lower)
+            });
+            found.likely.push((state.clone(), risk, least));
+        }
+        Ok(found)
+    }
+
+    /// How far the counts are from the guarantee that the model asks for, and the states that it is told by; none where
+    /// it asks for none, or was not learned.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn pac(&self) -> Result<Option<(Rc<Rows>, Pac)>, QueryError> {
+        let Source::Learned(counted) = &self.source else {
+            return Ok(None);
+        };
+        let Some(wanted) = counted.subject.learn.pac else {
+            return Ok(None);
+        };
+        let smoothing = counted.subject.learn.smoothing;
+        let rows = counted.rows(true)?;
+        let with = if smoothing > 0.0 { smoothing } else { 1.0 };
+        let learned = Learned::<V>::new(counted.subject, &rows, with, &[], &[], counted.limits)?;
+        let allowed = (wanted.epsilon, wanted.delta);
+        let pac = pac(&rows, &learned, smoothing, allowed, &self.options.accuracy);
+        Ok(Some((rows, pac)))
+    }
+}
+
+impl<'a, V: Scalar> Counted<'a, V> {
+    /// The form that the answer to a claim is read from.
+    fn main(&self, claim: &Claim, options: &Options) -> Result<Rc<Form<'a, V>>, QueryError> {
+        let smoothing = self.subject.learn.smoothing;
+        if claim.logic != Logic::Pctl && smoothing == 0.0 {
+            // For branching time every declared transition counts, however unlikely; any smoothing does.
+            return self.form(true, 1.0, claim, options);
+        }
+        self.form(smoothing > 0.0, smoothing, claim, options)
+    }
+
+    fn rows(&self, declared: bool) -> Result<Rc<Rows>, QueryError> {
+        let known = if declared { &self.declared } else { &self.seen };
+        if let Some(rows) = known.get() {
+            return Ok(Rc::clone(rows));
+        }
+        let space = &self.subject.space;
+        let mut rules = space.rules(&self.subject.rules);
+        let rows = Rows::new(space, &mut rules, self.counts, declared, self.limits)?;
+        Ok(Rc::clone(known.get_or_init(|| Rc::new(rows))))
+    }
+
+    fn form(
+        &self,
+        is_declared: bool,
+        smoothing: f64,
+        claim: &Claim,
+        options: &Options,
+    ) -> Result<Rc<Form<'a, V>>, QueryError> {
+        let spec: &'a Spec = self.subject.space.spec();
+        let abstraction = self.subject.space.abstraction();
+        let decided = |property| abstraction.monitor_of(property).is_some();
+        let (_, monitors) = asked(spec, [claim], &decided);
+        let known = self.forms.borrow().iter().find_map(|form| {
+            let same = form.is_declared == is_declared
+                && form.smoothing == smoothing
+                && form.monitors == monitors;
+            same.then(|| Rc::clone(form))
+        });
+        if let Some(form) = known {
+            return Ok(form);
+        }
+        let rows = self.rows(is_declared)?;
+        let learned = Rc::new(Learned::<V>::new(
+            self.subject,
+            &rows,
+            smoothing,
+            self.conditions,
+            &monitors,
+            self.limits,
+        )?);
+        let names = learned.names(self.subject, &rows);
+        let form = Rc::new(Form {
+            evaluation: Evaluation::learned(spec, Rc::clone(&learned), names, options),
+            smoothing,
+            is_declared,
+            monitors,
+            rows,
+            learned,
+        });
+        self.forms.borrow_mut().push(Rc::clone(&form));
+        Ok(form)
+    }
+}
