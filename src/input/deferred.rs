@@ -6,7 +6,7 @@
 
 use smol_str::SmolStr;
 
-use super::scan::Scanner;
+use super::quick;
 use crate::value::{Cell, Value};
 
 /// Fields beyond this number are never deferred, so that a set of fields is a word.
@@ -26,6 +26,8 @@ pub struct DeferredText {
     pub(crate) at: usize,
     /// Bytes between the quotes, as written.
     pub(crate) len: usize,
+    /// Whether it has no escapes.
+    pub(crate) plain: bool,
 }
 
 impl DeferredText {
@@ -56,31 +58,21 @@ impl<'t> Deferred<'t> {
 
     /// The text at a place.
     pub fn decode(&self, place: &DeferredText) -> Cell {
-        let written = self.text.as_bytes().get(..place.at + place.len + 2);
-        let written = written.unwrap_or_default();
-        // Nothing to decode is the common case.
-        let plain = self.text.get(place.at + 1..place.at + 1 + place.len);
-        if let Some(plain) = plain
-            && memchr::memchr(b'\\', plain.as_bytes()).is_none()
-        {
-            return Cell::Known(Value::string(plain));
-        }
-        let mut scanner = Scanner::new(written, place.at, Vec::new());
-        known(scanner.string().ok())
+        self.beginning(place, usize::MAX)
     }
 
     /// The beginning of the text at a place: `most` bytes of it, or a little more.
     pub fn beginning(&self, place: &DeferredText, most: usize) -> Cell {
-        // Six bytes may stand for one, and what is cut off within an escape is left out.
-        let cut = most.saturating_mul(6).saturating_add(16);
-        if cut >= place.len {
-            return self.decode(place);
+        let start = place.at + 1;
+        let written = self.text.get(start..start + place.len);
+        let written = written.unwrap_or_default();
+        if place.plain {
+            let end = (most..written.len()).find(|end| written.is_char_boundary(*end));
+            return known(Some(&written[..end.unwrap_or(written.len())]));
         }
-        let written = self.text.as_bytes().get(..place.at + 1 + cut);
-        let mut scanner = Scanner::of_part(written.unwrap_or_default(), place.at);
-        let text = scanner.string().unwrap_or_default();
-        let end = (most..text.len()).find(|end| text.is_char_boundary(*end));
-        known(Some(&text[..end.unwrap_or(text.len())]))
+        let mut text = String::new();
+        let sound = quick::unescape(written, most, &mut text);
+        known(sound.map(|()| &*text))
     }
 }
 
@@ -104,7 +96,7 @@ mod tests {
         ]), 0..60), most in 0..40usize) {
             let written = parts.concat();
             let text = format!("{{\"k\" : \"{written}\"}}");
-            let place = DeferredText { step: 0, field: 0, at: 7, len: written.len() };
+            let place = DeferredText { step: 0, field: 0, at: 7, len: written.len(), plain: !written.contains('\\') };
             let places = [place];
             let deferred = Deferred::new(&text, &places);
             let meant: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

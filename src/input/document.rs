@@ -142,7 +142,7 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
         message: "the bytes are not UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut scanner = Scanner::new(text.as_bytes(), 0, Vec::new());
+    let mut scanner = Scanner::new(text, 0, String::new());
     let mut notes = Vec::new();
     let fail = |fault| DocumentError::new(fault, text.as_bytes(), limits);
     let value = build(&mut scanner, limits.depth(), &mut notes).map_err(fail)?;

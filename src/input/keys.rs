@@ -163,7 +163,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let mut keys = OpenKeys::default();
-        let mut scanner = Scanner::new(text.as_bytes(), 0, Vec::new());
+        let mut scanner = Scanner::new(text, 0, String::new());
         assert!(scanner.skip(Some(&mut keys), 100).is_ok());
         keys.found.into_iter().map(|found| found.key).collect()
     }

@@ -25,6 +25,7 @@ mod keys;
 mod path;
 mod place;
 mod plan;
+mod quick;
 mod scan;
 mod sink;
 mod tree;

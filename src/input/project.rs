@@ -66,7 +66,7 @@ pub struct Scratch {
     keys: OpenKeys,
     sink: Sink,
     /// For strings with escapes.
-    tape: Vec<u8>,
+    decoded: String,
     /// Whether long texts of records are passed over.
     defer: bool,
     /// The last native line was a single event; the next one is likely to be one too.
@@ -177,7 +177,7 @@ impl Projection {
         let mut at = 0;
         let mut ordinal = raw.ordinal;
         loop {
-            let mut scan = Scanner::new(text.as_bytes(), at, Vec::new());
+            let mut scan = Scanner::new(text, at, String::new());
             if scan.at_end() {
                 return;
             }
@@ -209,7 +209,7 @@ impl Projection {
                 }
             }
             ordinal += 1;
-            let mut rest = Scanner::new(text.as_bytes(), at, Vec::new());
+            let mut rest = Scanner::new(text, at, String::new());
             match rest.peek() {
                 Ok(Peek::Object | Peek::Array) | Err(_) if !self.by_lines() || rest.at_end() => {}
                 _ => {
@@ -269,9 +269,9 @@ impl Projection {
         Walk {
             plan: &self.plan,
             scan: Scanner::new(
-                place.text.as_bytes(),
+                place.text,
                 place.start,
-                std::mem::take(&mut scratch.tape),
+                std::mem::take(&mut scratch.decoded),
             ),
             keys: &mut scratch.keys,
             sink: &mut scratch.sink,
@@ -294,7 +294,7 @@ impl Projection {
         walk.defer = defer;
         walk.whole(LevelId::Record)?;
         let end = walk.scan.at();
-        scratch.tape = walk.scan.into_tape();
+        scratch.decoded = walk.scan.into_memory();
         let sink = &mut scratch.sink;
         Ok((self.finish_record(sink, place), end))
     }
@@ -363,7 +363,7 @@ impl Projection {
             walk.quiet = true;
             walk.whole(LevelId::Record)?;
         }
-        scratch.tape = walk.scan.into_tape();
+        scratch.decoded = walk.scan.into_memory();
         let sink = &mut scratch.sink;
         Ok((Some(self.finish_event(sink, place, is_end)), end))
     }

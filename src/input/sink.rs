@@ -36,8 +36,8 @@ pub(crate) struct Sink {
     keys: Vec<Cell>,
     /// Texts of the record's steps that were passed over.
     pub(crate) deferred: Vec<DeferredText>,
-    /// Those of the event: the slot, the offset of the quote and the bytes between the quotes.
-    passed: Vec<(usize, usize, usize)>,
+    /// Those of the event, by slot.
+    passed: Vec<DeferredText>,
     /// Number of the event.
     pub(crate) index: u32,
     /// Whether the list of events was found.
@@ -138,10 +138,16 @@ impl Sink {
 
     /// Notes a text of the event that was passed over.
     #[inline]
-    pub(crate) fn put_later(&mut self, slot: usize, at: usize, len: usize) {
+    pub(crate) fn put_later(&mut self, slot: usize, at: usize, len: usize, plain: bool) {
         if let Some(place) = self.event.get_mut(slot) {
             *place = Some(Cell::Known(Value::String(SmolStr::default())));
-            self.passed.push((slot, at, len));
+            self.passed.push(DeferredText {
+                step: self.steps.len(),
+                field: slot,
+                at,
+                len,
+                plain,
+            });
         }
     }
 
@@ -205,17 +211,11 @@ impl Sink {
     pub(crate) fn end_event(&mut self, plan: &Plan, at: usize) {
         if plan.simple && self.n_rows <= 1 {
             // One step, and every field is a slot of the event, in order.
-            for &(field, at, len) in &self.passed {
-                // What stands twice, or below what does, is unknown.
-                if matches!(self.event.get(field), Some(Some(Cell::Known(_)))) {
-                    self.deferred.push(DeferredText {
-                        step: self.steps.len(),
-                        field,
-                        at,
-                        len,
-                    });
-                }
-            }
+            // What stands twice, or below what does, is unknown.
+            let event = &self.event;
+            let known =
+                |text: &&DeferredText| matches!(event.get(text.field), Some(Some(Cell::Known(_))));
+            self.deferred.extend(self.passed.iter().filter(known));
             let mut cells = Vec::with_capacity(plan.n_event);
             for slot in 0..plan.n_event {
                 let cell = match self.event.get_mut(slot).and_then(Option::take) {

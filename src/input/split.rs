@@ -113,7 +113,10 @@ pub struct Splitter<R> {
     from: R,
     splitting: Splitting,
     limits: InputLimits,
+    /// What was read, and behind it room that is never cleared: the same memory is read into again and again.
     buffer: Vec<u8>,
+    /// Bytes of the buffer that were read.
+    filled: usize,
     /// Where in the buffer the next line or item begins.
     at: usize,
     eof: bool,
@@ -144,6 +147,7 @@ impl<R: Read> Splitter<R> {
             splitting,
             limits,
             buffer: Vec::new(),
+            filled: 0,
             at: 0,
             eof: false,
             failed: None,
@@ -191,14 +195,24 @@ impl<R: Read> Splitter<R> {
         if nothing && self.batch.is_empty() && self.batch.gaps.is_empty() {
             return None;
         }
-        let mut rest = self.spare.pop().unwrap_or_default();
-        rest.clear();
-        rest.extend_from_slice(self.buffer.get(self.at..).unwrap_or_default());
+        let mut next = self.spare.pop().unwrap_or_default();
+        let rest = self.read().get(self.at..).unwrap_or_default();
+        if next.len() < rest.len() {
+            next.resize(rest.len(), 0);
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        let filled = rest.len();
         let mut batch = std::mem::take(&mut self.batch);
-        batch.bytes = std::mem::replace(&mut self.buffer, rest);
+        batch.bytes = std::mem::replace(&mut self.buffer, next);
         batch.consumed += self.at as u64;
-        self.at = 0;
+        (self.at, self.filled) = (0, filled);
         Some(batch)
+    }
+
+    /// What was read and not handed on.
+    #[inline]
+    fn read(&self) -> &[u8] {
+        self.buffer.get(..self.filled).unwrap_or_default()
     }
 
     /// Reads more; false at the end. Reads as much again as there is, so that scanning anew stays linear.
@@ -206,21 +220,19 @@ impl<R: Read> Splitter<R> {
         if self.eof {
             return false;
         }
-        let want = (self.buffer.len() - self.at).max(256 << 10);
-        let before = self.buffer.len();
-        let mut filled = before;
-        self.buffer.resize(before + want, 0);
-        while let Some(rest) = self
-            .buffer
-            .get_mut(filled..)
-            .filter(|rest| !rest.is_empty())
-        {
-            match self.from.read(rest) {
+        let want = (self.filled - self.at).max(256 << 10);
+        let before = self.filled;
+        let full = before + want;
+        if self.buffer.len() < full {
+            self.buffer.resize(full, 0);
+        }
+        while self.filled < full {
+            match self.from.read(&mut self.buffer[self.filled..full]) {
                 Ok(0) => {
                     self.eof = true;
                     break;
                 }
-                Ok(count) => filled += count,
+                Ok(count) => self.filled += count.min(full - self.filled),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.failed = Some(describe(&error));
@@ -229,13 +241,12 @@ impl<R: Read> Splitter<R> {
                 }
             }
         }
-        self.buffer.truncate(filled);
-        if filled == before {
+        if self.filled == before {
             return false;
         }
         if !self.started {
             self.started = true;
-            if self.buffer.starts_with(b"\xef\xbb\xbf") {
+            if self.read().starts_with(b"\xef\xbb\xbf") {
                 self.at = 3;
             }
         }
@@ -245,7 +256,7 @@ impl<R: Read> Splitter<R> {
     /// Passes over white space; the next byte.
     fn next_byte(&mut self) -> Option<u8> {
         loop {
-            match self.buffer.get(self.at) {
+            match self.read().get(self.at) {
                 Some(b'\n') => {
                     self.end_line();
                     self.at += 1;
@@ -267,16 +278,16 @@ impl<R: Read> Splitter<R> {
     fn line_end(&mut self) -> Option<usize> {
         let mut from = self.at;
         loop {
-            if let Some(place) = self.buffer.get(from..).and_then(|rest| memchr(b'\n', rest)) {
+            if let Some(place) = self.read().get(from..).and_then(|rest| memchr(b'\n', rest)) {
                 let end = from + place;
                 return (end - self.at <= self.limits.record_bytes).then_some(end);
             }
-            if self.buffer.len() - self.at > self.limits.record_bytes {
+            if self.filled - self.at > self.limits.record_bytes {
                 return None;
             }
-            from = self.buffer.len();
+            from = self.filled;
             if !self.fill() {
-                return Some(self.buffer.len());
+                return Some(self.filled);
             }
         }
     }
@@ -305,20 +316,20 @@ impl<R: Read> Splitter<R> {
                 return true;
             }
         }
-        self.record(end);
+        self.line_record(end);
         true
     }
 
     /// Whether a line must be a record of its own (or none at all).
     fn closes(&mut self, first: u8, end: usize) -> bool {
         let close = if first == b'{' { b'}' } else { b']' };
-        let line = self.buffer.get(self.at..end).unwrap_or_default();
+        let line = self.read().get(self.at..end).unwrap_or_default();
         if line.trim_ascii_end().last() != Some(&close) {
             return false;
         }
         let mut at = end;
         loop {
-            match self.buffer.get(at) {
+            match self.read().get(at) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => at += 1,
                 Some(next) => return !matches!(next, b',' | b'}' | b']'),
                 None => {
@@ -338,11 +349,11 @@ impl<R: Read> Splitter<R> {
             return Scanned::Fault("unclosed");
         }
         loop {
-            let mut scanner = Scanner::new(&self.buffer, self.at, Vec::new());
+            let mut scanner = Scanner::of_bytes(self.read(), self.at);
             let scanned = scanner.skip(None, usize::MAX);
             match scanned {
                 // A number at the end of the buffer may go on.
-                Ok(()) if scanner.at() < self.buffer.len() || self.eof => {
+                Ok(()) if scanner.at() < self.filled || self.eof => {
                     let end = scanner.at();
                     if end - self.at > self.limits.record_bytes {
                         return Scanned::TooLong;
@@ -357,11 +368,11 @@ impl<R: Read> Splitter<R> {
                 }
                 Ok(()) => {}
             }
-            if self.buffer.len() - self.at > self.limits.record_bytes {
+            if self.filled - self.at > self.limits.record_bytes {
                 return Scanned::TooLong;
             }
             if !self.fill() && scanned.is_err() {
-                self.wasted += (self.buffer.len() - self.at) as u64;
+                self.wasted += (self.filled - self.at) as u64;
                 return Scanned::Fault("it ends within a value");
             }
         }
@@ -448,6 +459,21 @@ impl<R: Read> Splitter<R> {
         self.ordinal += 1;
     }
 
+    /// Everything up to `end`, where the line ends, is a record.
+    fn line_record(&mut self, end: usize) {
+        let lines = u64::from(self.counted < self.line);
+        self.batch.spans.push(Span {
+            start: self.at,
+            end,
+            line: self.line,
+            lines,
+            ordinal: self.ordinal,
+        });
+        self.ordinal += 1;
+        self.counted = self.line;
+        self.at = end;
+    }
+
     fn gap(&mut self, line: u64, lines: u64, why: Why) {
         let ordinal = self.ordinal;
         self.batch.gaps.push(Gap {
@@ -462,7 +488,7 @@ impl<R: Read> Splitter<R> {
     fn pass(&mut self, end: usize) -> (u64, u64) {
         let line = self.line;
         let mut lines = u64::from(self.counted < line);
-        let text = self.buffer.get(self.at..end).unwrap_or_default();
+        let text = self.read().get(self.at..end).unwrap_or_default();
         let mut from = 0;
         let mut last = line;
         for (place, newline) in (line..).zip(memchr_iter(b'\n', text)) {
@@ -505,7 +531,7 @@ impl<R: Read> Splitter<R> {
         });
         loop {
             if let Some(place) = self
-                .buffer
+                .read()
                 .get(self.at..)
                 .and_then(|rest| memchr(b'\n', rest))
             {
@@ -514,8 +540,8 @@ impl<R: Read> Splitter<R> {
             }
             // Records before this one keep their bytes; what is thrown away is not kept.
             let keep = self.batch.spans.last().map_or(0, |span| span.end);
-            self.batch.consumed += (self.buffer.len() - keep) as u64;
-            self.buffer.truncate(keep);
+            self.batch.consumed += (self.filled - keep) as u64;
+            self.filled = keep;
             self.at = keep;
             if !self.fill() {
                 return;

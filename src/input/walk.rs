@@ -1,13 +1,13 @@
 //! The walk over a text: one pass that reads what the plan asks for and passes over the rest.
 
 use jiter::Peek;
-use memchr::memchr;
 
 use super::cell::{self, Trouble, no_scalar, takes_tree};
 use super::deferred::{MOST_FIELDS, SHORT};
 use super::document::{self, Note, build};
 use super::keys::OpenKeys;
 use super::plan::{LevelId, Plan};
+use super::quick::Quoted;
 use super::scan::{Fault, FaultKind, Scanner};
 use super::sink::Sink;
 use super::tree::TreeWalk;
@@ -230,7 +230,7 @@ impl Walk<'_, '_> {
                 no_scalar(field, peek)
             }
             Peek::String if self.defers(level, slot) => match self.scan.pass_string() {
-                Ok(()) => return self.later(level, slot, at),
+                Ok(quoted) => return self.later(level, slot, at, quoted),
                 Err(fault) => {
                     self.scan.rest_of_string(fault)?;
                     cell::stand_in(ProblemKind::InvalidUtf8)
@@ -262,24 +262,14 @@ impl Walk<'_, '_> {
     }
 
     /// A text of an event has been passed over: notes where it stands, or keeps it where it is short.
-    fn later(&mut self, level: LevelId, slot: usize, at: usize) -> Step {
-        let len = (self.scan.at() - at).saturating_sub(2);
+    fn later(&mut self, level: LevelId, slot: usize, at: usize, quoted: Quoted) -> Step {
+        let len = quoted.end - at - 2;
         if len >= SHORT {
-            self.sink.put_later(slot, at, len);
+            self.sink.put_later(slot, at, len, quoted.plain);
             return Ok(());
         }
-        let written = self.scan.bytes().get(at + 1..at + 1 + len);
-        let written = written.unwrap_or_default();
-        match std::str::from_utf8(written) {
-            Ok(text) if memchr(b'\\', written).is_none() => {
-                self.sink.put_text(self.plan, level, slot, text);
-            }
-            _ => {
-                self.scan.seek(at);
-                let text = self.scan.string()?;
-                self.sink.put_text(self.plan, level, slot, text);
-            }
-        }
+        let text = self.scan.meaning(at, quoted);
+        self.sink.put_text(self.plan, level, slot, text);
         Ok(())
     }
 

@@ -1,0 +1,285 @@
+//! Where the tokens of JSON end, as far as that is plain: thirty-two bytes at a time.
+//!
+//! Most of a recording is text that nothing reads, and finding where it ends is most of the work. What is found here is
+//! sound JSON; wherever something is unusual (an error, half a surrogate pair, `NaN`, a number of a thousand digits)
+//! nothing is said, and [`Scanner`](super::scan::Scanner) asks the parser that knows all of it.
+//!
+//! Bits for the bytes of a block that matter, as in G. Langdale, D. Lemire, *Parsing gigabytes of JSON per second*, 2019.
+
+use wide::u8x32;
+
+/// Digits beyond this are the parser's business, which has a limit on them.
+const MOST_DIGITS: usize = 4000;
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 32;
+
+/// The offset of the first byte that is no white space.
+#[inline]
+pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The block at an offset; behind the end of the bytes stand spaces.
+#[inline]
+fn block(bytes: &[u8], at: usize) -> u8x32 {
+    let rest = bytes.get(at..).unwrap_or_default();
+    u8x32::new(match rest.first_chunk() {
+        Some(block) => *block,
+        None => last_block(rest),
+    })
+}
+
+#[inline(never)]
+fn last_block(rest: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    for (place, byte) in block.iter_mut().zip(rest) {
+        *place = *byte;
+    }
+    block
+}
+
+/// A bit for each byte of a block that is this one.
+#[inline]
+fn each(block: u8x32, byte: u8) -> u32 {
+    block.simd_eq(u8x32::splat(byte)).to_bitmask()
+}
+
+/// A bit for each byte of a block that an unescaped backslash stands before. `within`: whether (0 or 1) one stood before
+/// the block; it is set for the next block.
+///
+/// Runs of backslashes are told apart by where they begin: a subtraction carries through each run.
+#[inline]
+fn escaped(backslashes: u32, within: &mut u32) -> u32 {
+    const ODD: u32 = 0xAAAA_AAAA;
+    let begins = backslashes & !*within;
+    let codes = ((begins << 1 | ODD).wrapping_sub(begins)) ^ ODD;
+    let escaped = codes ^ (backslashes | *within);
+    *within = (codes & backslashes) >> (BLOCK - 1);
+    escaped
+}
+
+/// A string that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quoted {
+    /// Offset after the closing quote.
+    pub(crate) end: usize,
+    /// Whether it has no escapes, so that what is written is what is meant.
+    pub(crate) plain: bool,
+}
+
+/// The string whose opening quote is at an offset.
+#[inline]
+pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
+    let mut at = quote + 1;
+    let mut within = 0;
+    let mut plain = true;
+    // Where the second half of a surrogate pair is due.
+    let mut low = 0;
+    while at < bytes.len() {
+        let block = block(bytes, at);
+        let control = block.min(u8x32::splat(0x1f)).simd_eq(block).to_bitmask();
+        let quotes = each(block, b'"');
+        let backslashes = each(block, b'\\');
+        let mut ends = quotes;
+        let stop = quotes | control;
+        let before = stop.wrapping_sub(1) & !stop;
+        if (backslashes & before) | within != 0 {
+            plain = false;
+            let escaped = escaped(backslashes, &mut within);
+            ends &= !escaped;
+            let stop = ends | control;
+            // The commonest are sound: quotes, backslashes and line ends.
+            let before = stop.wrapping_sub(1) & !stop;
+            let mut odd = escaped & before & !(quotes | backslashes | each(block, b'n'));
+            while odd != 0 {
+                let code = at + odd.trailing_zeros() as usize;
+                odd &= odd - 1;
+                match bytes.get(code)? {
+                    b'/' | b'b' | b'f' | b'r' | b't' => {}
+                    b'u' => match unit(bytes, code)? {
+                        0xD800..=0xDBFF => {
+                            low = code + 6;
+                            let half = bytes.get(code + 5) == Some(&b'\\');
+                            if !half || !matches!(unit(bytes, low)?, 0xDC00..=0xDFFF) {
+                                return None;
+                            }
+                        }
+                        0xDC00..=0xDFFF if low != code => return None,
+                        _ => {}
+                    },
+                    _ => return None,
+                }
+            }
+        }
+        let stop = ends | control;
+        if stop != 0 {
+            let first = stop.trailing_zeros();
+            let end = at + first as usize + 1;
+            return (ends >> first & 1 == 1).then_some(Quoted { end, plain });
+        }
+        at += BLOCK;
+    }
+    None
+}
+
+/// The number in `uXXXX`.
+fn unit(bytes: &[u8], at: usize) -> Option<u32> {
+    let [b'u', digits @ ..] = bytes.get(at..at + 5)? else {
+        return None;
+    };
+    digits.iter().try_fold(0, |unit, digit| {
+        Some(unit << 4 | char::from(*digit).to_digit(16)?)
+    })
+}
+
+/// Adds what a sound string means, of which this is written between the quotes, or its beginning: `most` bytes of it, or a
+/// little more. None where it is not sound, or cut off within an escape before there are so many.
+pub(crate) fn unescape(written: &str, most: usize, into: &mut String) -> Option<()> {
+    let bytes = written.as_bytes();
+    into.reserve(written.len().min(most));
+    let full = into.len().saturating_add(most);
+    let mut from = 0;
+    let (mut base, mut backslashes) = (0, each(block(bytes, 0), b'\\'));
+    while into.len() < full {
+        while backslashes == 0 {
+            base += BLOCK;
+            if base >= bytes.len() {
+                into.push_str(written.get(from..)?);
+                return Some(());
+            }
+            backslashes = each(block(bytes, base), b'\\');
+        }
+        let at = base + backslashes.trailing_zeros() as usize;
+        into.push_str(written.get(from..at)?);
+        from = at + 2;
+        into.push(match bytes.get(at + 1)? {
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let first = unit(bytes, at + 1)?;
+                from += 4;
+                char::from_u32(match first {
+                    0xD800..=0xDBFF => {
+                        from += 6;
+                        let second = unit(bytes, at + 7)?.checked_sub(0xDC00)?;
+                        0x1_0000 + ((first - 0xD800) << 10) + second
+                    }
+                    _ => first,
+                })?
+            }
+            other => char::from(*other),
+        });
+        match u32::MAX.checked_shl((from - base) as u32) {
+            Some(rest) => backslashes &= rest,
+            None => {
+                base = from;
+                backslashes = each(block(bytes, base), b'\\');
+            }
+        }
+    }
+    Some(())
+}
+
+/// The offset after the number at an offset.
+#[inline]
+pub(crate) fn number(bytes: &[u8], start: usize) -> Option<usize> {
+    let digits = |at: usize| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (count > 0).then_some(at + count)
+    };
+    let first = start + usize::from(bytes.get(start) == Some(&b'-'));
+    let mut at = digits(first)?;
+    if at - first > MOST_DIGITS || (bytes.get(first) == Some(&b'0') && at - first > 1) {
+        return None;
+    }
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(at + 1)?;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(at + 1 + sign)?;
+    }
+    Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiter::{Jiter, Peek};
+    use proptest::prelude::*;
+
+    /// Where jiter says that the value at the beginning ends.
+    fn end(text: &[u8]) -> Option<usize> {
+        let mut jiter = Jiter::new(text);
+        jiter.next_skip().ok().map(|()| jiter.current_index())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Strings end where jiter says that they end, and mean what it says that they mean.
+        #[test]
+        fn strings_agree_with_jiter(parts in proptest::collection::vec(prop::sample::select(vec![
+            "a", "plain text of some length, ", "é", "😀", "\\n", "\\\"", "\\\\", "\\u0041", "\\ud83d\\ude00",
+            "\\ud83d", "\\ude00", "\\ud83dx", "\\x", "\\u00g0", "\n", "\u{7f}", "\u{1f}", "\\/", "\\", " ",
+        ]), 0..30), after in "[\", a]{0,3}") {
+            let text = format!("\"{}\"{after}", parts.concat());
+            let found = string(text.as_bytes(), 0);
+            prop_assert_eq!(found.map(|found| found.end), end(text.as_bytes()), "{}", text);
+            let Some(Quoted { end, plain }) = found else { return Ok(()); };
+            let written = &text[1..end - 1];
+            prop_assert_eq!(plain, !written.contains('\\'));
+            let mut meant = String::new();
+            prop_assert_eq!(unescape(written, usize::MAX, &mut meant), Some(()));
+            let mut jiter = Jiter::new(text.as_bytes());
+            prop_assert_eq!(jiter.next_str().ok(), Some(meant.as_str()));
+            if plain {
+                prop_assert_eq!(written, meant);
+            }
+        }
+
+        /// What is taken for a number is one, and nothing is that jiter refuses.
+        #[test]
+        fn numbers_agree_with_jiter(text in "-?[0-9]{1,3}[.eE+0-9-]{0,6}[, \\]]?") {
+            let mut jiter = Jiter::new(text.as_bytes());
+            let known = jiter.next_number_bytes().map(<[u8]>::len).ok();
+            prop_assert_eq!(number(text.as_bytes(), 0), known, "{}", text);
+        }
+
+        /// Every byte is told from the others, wherever it stands, and runs of backslashes of any length.
+        #[test]
+        fn strings_end_wherever_they_end(before in 0..70usize, run in 0..70usize, byte in 0u8..0x80, after in 0..40usize) {
+            let text = format!("\"{}{}{}{}\"", "x".repeat(before), "\\".repeat(run), char::from(byte), "y".repeat(after));
+            let found = string(text.as_bytes(), 0).map(|found| found.end);
+            prop_assert_eq!(found, end(text.as_bytes()), "{}", text);
+        }
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_the_parser() {
+        for text in [
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "-",
+            "01",
+            "1.",
+            "1e",
+            "+1",
+            "",
+        ] {
+            assert_eq!(number(text.as_bytes(), 0), None, "{text}");
+        }
+        let long = "1".repeat(5000);
+        assert_eq!(number(long.as_bytes(), 0), None);
+        assert_eq!(Jiter::new(b"\"a\"").peek().ok(), Some(Peek::String));
+    }
+}
