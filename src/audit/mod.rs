@@ -292,9 +292,14 @@ impl<'a> Audit<'a> {
 impl Listener<Rendered> for Audit<'_> {
     /// What the reporter will still show.
     fn wanted(&self) -> Wanted {
-        Wanted::new(self.summary.properties.len(), |property, verdict| {
+        let wanted = Wanted::new(self.summary.properties.len(), |property, verdict| {
             self.reporter.explains(property, verdict)
-        })
+        });
+        if self.reporter.shows_evidence() {
+            wanted
+        } else {
+            wanted.without_evidence()
+        }
     }
 
     fn wants_other(&mut self) -> bool {

@@ -18,7 +18,7 @@ use super::monitor::{Automaton, Config};
 use super::ops;
 use super::program::{PropertyCode, QuantifiedCode};
 use super::world::Watch;
-use crate::input::deferred::MOST_FIELDS;
+use crate::input::deferred::{DeferredText, MOST_FIELDS};
 use crate::value::{Cell, Truth, Value};
 
 /// Bytes of the rows of one table.
@@ -149,6 +149,16 @@ impl Classes {
         let place = self.place.get(field).copied().flatten();
         let sorts = place.and_then(|place| self.fields.get(place as usize));
         sorts.is_none_or(|sorts| len > sorts.longest)
+    }
+
+    /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
+    pub(super) fn longer(&self, texts: &[DeferredText]) -> u64 {
+        let longer = texts
+            .iter()
+            .filter(|text| self.is_longer(text.field, text.at_least()));
+        longer.fold(0, |bits, text| {
+            bits | 1u64.checked_shl(text.field as u32).unwrap_or(0)
+        })
     }
 
     /// The classes for these expressions and properties.

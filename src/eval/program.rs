@@ -94,6 +94,8 @@ pub(super) struct PropertyCode {
     pub(super) frame: Box<[u32]>,
     /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is asked for.
     pub(super) started: OnceLock<Option<Automaton>>,
+    /// The fields that explaining it reads: see [`Program::fields_of`].
+    pub(super) read: OnceLock<u64>,
 }
 
 #[derive(Debug)]
@@ -429,6 +431,7 @@ pub(super) fn property_code(
         message,
         frame: Box::default(),
         started: OnceLock::new(),
+        read: OnceLock::new(),
     })
 }
 

@@ -175,10 +175,8 @@ impl Run {
 
     /// Drops configurations that are met no longer.
     fn renumber(&mut self, shop: &mut Workshop) {
-        for (id, configs) in shop.configs.iter_mut().enumerate() {
-            if !configs.has_machine() {
-                continue;
-            }
+        for &id in &shop.machines {
+            let configs = &mut shop.configs[id];
             let met = |world: &World| match &world.watches[id] {
                 Watch::Plain { .. } => 1,
                 Watch::Sliced(slices) => slices.n_classes(),

@@ -126,12 +126,9 @@ impl TraceState<'_> {
         let program = self.program;
         let scratch = &mut self.shop.scratch;
         scratch.begin_step(Some(step.index));
-        let mut deferred: u64 = 0;
+        let deferred = program.code.classes.longer(places);
         for place in places {
-            let classes = &program.code.classes;
-            if classes.is_longer(place.field, place.at_least()) {
-                deferred |= 1u64.checked_shl(place.field as u32).unwrap_or(0);
-            } else {
+            if deferred >> place.field & 1 == 0 {
                 step.cells[place.field] = texts.decode(place);
             }
         }

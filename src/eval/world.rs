@@ -11,7 +11,7 @@ use super::monitor::{Config, Configs, Standing};
 use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
 use super::scratch::Scratch;
-use super::slices::Slices;
+use super::slices::{Buffers, Slices};
 use super::track::{Changes, Tracks};
 use crate::value::{Cell, Truth};
 
@@ -42,27 +42,33 @@ pub(super) enum Watch {
 #[derive(Debug)]
 pub(super) struct Workshop {
     pub(super) configs: Vec<Configs>,
+    /// Properties that are followed by a machine.
+    pub(super) machines: Box<[usize]>,
     pub(super) scratch: Scratch,
     changes: Changes,
     operands: Vec<(u32, Operands)>,
     /// Properties on which the event may have an effect.
     busy: Vec<u32>,
+    buffers: Buffers,
     /// Properties whose verdict may have become final at this step.
     pub(super) settled: Vec<u32>,
 }
 
 impl Workshop {
     pub(super) fn new(program: &Program) -> Workshop {
+        let properties = program.properties.iter();
+        let configs: Vec<Configs> = properties
+            .map(|property| Configs::new(&property.automaton))
+            .collect();
+        let machines = (0..configs.len()).filter(|id| configs[*id].has_machine());
         Workshop {
-            configs: program
-                .properties
-                .iter()
-                .map(|property| Configs::new(&property.automaton))
-                .collect(),
+            machines: machines.collect(),
+            configs,
             scratch: Scratch::new(&program.code, &program.limits),
             changes: Changes::default(),
             operands: Vec::new(),
             busy: Vec::new(),
+            buffers: Buffers::default(),
             settled: Vec::new(),
         }
     }
@@ -216,6 +222,7 @@ impl World {
             configs,
             scratch,
             busy,
+            buffers,
             settled,
             ..
         } = shop;
@@ -294,6 +301,7 @@ impl World {
                         &mut eval,
                         index,
                         program.limits.instances,
+                        buffers,
                     );
                     if fixed {
                         settled.push(id);

@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::tally::{Input, per_property, round4, score};
-use super::{Headings, Reporter, Summary};
+use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
 use crate::types::EnumType;
@@ -29,6 +29,7 @@ use crate::verdict::{PropertyVerdict, TraceReport, Undecided, Verdict};
 #[derive(Debug)]
 pub struct Json<'s, W> {
     headings: &'s Headings,
+    lines: Lines<'s>,
     out: W,
 }
 
@@ -44,16 +45,9 @@ struct VerdictHead<'a> {
     index: u64,
 }
 
-/// The rest of the line.
+/// What ends the line where there is more to say.
 #[derive(Serialize)]
-struct VerdictLine<'a> {
-    property: &'a str,
-    verdict: Verdict,
-    #[serde(rename = "final")]
-    is_final: bool,
-    at: Option<u32>,
-    from: Option<u32>,
-    vacuous: bool,
+struct VerdictTail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<Instance<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +135,12 @@ struct Instance<'a> {
 impl<'s, W: Write> Json<'s, W> {
     /// Writes to `out`.
     pub fn new(headings: &'s Headings, out: W) -> Json<'s, W> {
-        Json { headings, out }
+        let lines = Lines::new(headings);
+        Json {
+            headings,
+            lines,
+            out,
+        }
     }
 
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
@@ -155,15 +154,21 @@ fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
 }
 
 /// The lines of one trace; they can be made by any thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Lines<'s> {
     headings: &'s Headings,
+    /// By property: its name as JSON.
+    names: Vec<String>,
 }
 
 impl<'s> Lines<'s> {
     /// Lines about the properties of these headings.
     pub fn new(headings: &'s Headings) -> Lines<'s> {
-        Lines { headings }
+        let properties = headings.properties.iter();
+        Lines {
+            headings,
+            names: properties.map(|heading| quoted(&heading.name)).collect(),
+        }
     }
 
     /// The lines of the verdicts, and that of the trace; not those of the problems with its data.
@@ -188,41 +193,71 @@ impl<'s> Lines<'s> {
     }
 
     fn verdict(&self, head: &[u8], verdict: &PropertyVerdict, out: &mut Vec<u8>) -> io::Result<()> {
-        let Some(heading) = self.headings.get(verdict.property) else {
+        let property = verdict.property;
+        let (Some(heading), Some(name)) = (
+            self.headings.get(property),
+            self.names.get(property.index()),
+        ) else {
             return Ok(());
         };
-        let bad = matches!(
-            verdict.verdict,
-            Verdict::Violated | Verdict::PresumablyViolated
-        );
-        let line = VerdictLine {
-            property: &heading.name,
-            verdict: verdict.verdict,
-            is_final: verdict.is_final,
-            at: verdict.at,
-            from: verdict.from,
-            vacuous: verdict.vacuous,
-            instance: (!verdict.instance.is_empty()).then_some(Instance {
-                values: &verdict.instance,
-                headings: self.headings,
-            }),
-            counterexample: (verdict.verdict == Verdict::Violated
-                || !verdict.counterexample.is_empty())
-            .then_some(&verdict.counterexample),
-            message: verdict.message.as_deref(),
-            severity: bad.then_some(heading.severity),
-            catastrophic: (bad && heading.catastrophic).then_some(true),
-            owner: heading.owner.as_deref().filter(|_| bad),
-            undecided_by: (verdict.verdict == Verdict::Unknown || !verdict.undecided_by.is_empty())
-                .then_some(&verdict.undecided_by),
-        };
+        // There is a line for every property and trace, so what all of them have is written without detours.
+        let truth = |truth: bool| if truth { "true" } else { "false" };
         out.extend_from_slice(head);
+        for part in [
+            ",\"property\":",
+            name,
+            ",\"verdict\":\"",
+            verdict.verdict.as_str(),
+            "\",\"final\":",
+            truth(verdict.is_final),
+        ] {
+            out.extend_from_slice(part.as_bytes());
+        }
+        for (key, step) in [(",\"at\":", verdict.at), (",\"from\":", verdict.from)] {
+            out.extend_from_slice(key.as_bytes());
+            match step {
+                Some(step) => write!(out, "{step}")?,
+                None => out.extend_from_slice(b"null"),
+            }
+        }
+        out.extend_from_slice(b",\"vacuous\":");
+        out.extend_from_slice(truth(verdict.vacuous).as_bytes());
         let rest = out.len();
-        write_line(out, &line)?;
-        if let Some(open) = out.get_mut(rest) {
+        match self.tail(heading, verdict) {
+            None => out.extend_from_slice(b"}\n"),
+            Some(tail) => write_line(out, &tail)?,
+        }
+        if let Some(open) = out.get_mut(rest).filter(|open| **open == b'{') {
             *open = b',';
         }
         Ok(())
+    }
+
+    /// What only some verdicts have; none where there is nothing.
+    fn tail<'a>(
+        &'a self,
+        heading: &'a Heading,
+        verdict: &'a PropertyVerdict,
+    ) -> Option<VerdictTail<'a>> {
+        let lost = verdict.verdict == Verdict::Violated;
+        let open = verdict.verdict == Verdict::Unknown;
+        let bad = lost || verdict.verdict == Verdict::PresumablyViolated;
+        let (instance, message) = (&verdict.instance, verdict.message.as_deref());
+        let (steps, undecided) = (&verdict.counterexample, &verdict.undecided_by);
+        let tail = VerdictTail {
+            instance: (!instance.is_empty()).then_some(Instance {
+                values: instance,
+                headings: self.headings,
+            }),
+            counterexample: (lost || !steps.is_empty()).then_some(steps),
+            message,
+            severity: bad.then_some(heading.severity),
+            catastrophic: (bad && heading.catastrophic).then_some(true),
+            owner: heading.owner.as_deref().filter(|_| bad),
+            undecided_by: (open || !undecided.is_empty()).then_some(undecided),
+        };
+        let more = bad || open || tail.instance.is_some() || tail.counterexample.is_some();
+        (more || message.is_some() || tail.undecided_by.is_some()).then_some(tail)
     }
 
     fn trace(&self, report: &TraceReport, out: &mut Vec<u8>) -> io::Result<()> {
@@ -258,7 +293,7 @@ impl<'s> Lines<'s> {
 impl<W: Write> Reporter for Json<'_, W> {
     fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
         let mut bytes = Vec::new();
-        Lines::new(self.headings).write(report, &mut bytes)?;
+        self.lines.write(report, &mut bytes)?;
         self.rendered(report, &bytes)
     }
 
@@ -268,6 +303,10 @@ impl<W: Write> Reporter for Json<'_, W> {
             self.problem(problem)?;
         }
         Ok(())
+    }
+
+    fn shows_evidence(&self) -> bool {
+        false
     }
 
     fn problem(&mut self, problem: &Problem) -> io::Result<()> {

@@ -62,6 +62,11 @@ pub trait Reporter {
         true
     }
 
+    /// Whether what was recorded at the steps of a counterexample is shown.
+    fn shows_evidence(&self) -> bool {
+        true
+    }
+
     /// Something was wrong with data that belongs to no judged trace.
     ///
     /// # Errors

@@ -55,6 +55,8 @@ pub struct Wanted {
     /// By property; those beyond are wanted.
     violated: Vec<bool>,
     unknown: Vec<bool>,
+    /// What was recorded at the steps is shown to nobody.
+    no_evidence: bool,
 }
 
 impl Wanted {
@@ -62,6 +64,7 @@ impl Wanted {
     pub const ALL: &'static Wanted = &Wanted {
         violated: Vec::new(),
         unknown: Vec::new(),
+        no_evidence: false,
     };
 
     /// What `wants` says of the violations and of the unknown verdicts of each of these properties.
@@ -74,6 +77,16 @@ impl Wanted {
         Wanted {
             violated: of(Verdict::Violated),
             unknown: of(Verdict::Unknown),
+            no_evidence: false,
+        }
+    }
+
+    /// The same reasons, without what was recorded at the steps.
+    #[must_use]
+    pub fn without_evidence(self) -> Wanted {
+        Wanted {
+            no_evidence: true,
+            ..self
         }
     }
 
@@ -129,12 +142,21 @@ pub(super) fn explain(
     if requests.is_empty() {
         return;
     }
+    // What nothing here reads has not been decoded, or only as far as it was read before.
+    let read = requests.iter().fold(0, |read, request| {
+        read | match verdicts[request.place].verdict {
+            Verdict::Unknown => u64::MAX,
+            _ => program.fields_of(request.property),
+        }
+    });
     for place in texts.places {
-        if let Some(step) = state.history.steps.get_mut(place.step) {
+        if read >> place.field & 1 == 1
+            && let Some(step) = state.history.steps.get_mut(place.step)
+        {
             step.cells[place.field] = texts.decode(place);
         }
     }
-    let steps = replay::letters(state, &mut requests);
+    let steps = replay::letters(state, &mut requests, texts);
     for request in &requests {
         let verdict = &mut verdicts[request.place];
         if verdict.verdict == Verdict::Unknown {
@@ -146,7 +168,9 @@ pub(super) fn explain(
         if !found.steps.is_empty() {
             verdict.counterexample = found.steps;
         }
-        verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
+        if !wanted.no_evidence {
+            verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
+        }
     }
-    replay::messages(state, &requests, verdicts);
+    replay::messages(state, &requests, verdicts, texts);
 }

@@ -7,11 +7,16 @@ use crate::eval::register::{Operands, Register};
 use crate::eval::text;
 use crate::eval::trace::TraceState;
 use crate::eval::world::{Workshop, World};
+use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
 
 /// Reads the history from the start and shows each step, its place, and its events already part of the tracks.
-fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
+fn read(
+    state: &mut TraceState<'_>,
+    texts: Deferred<'_>,
+    mut look: impl FnMut(&mut Eval<'_>, Read),
+) {
     state.borrow();
     let TraceState {
         program,
@@ -23,10 +28,17 @@ fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
     let program: &Program = program;
     shop.scratch.reporting = false;
     let mut world = World::without_watches(program);
+    let mut places = texts.places;
+    let here_of = |places: &[DeferredText], step: usize| {
+        places.iter().take_while(|text| text.step == step).count()
+    };
     for (place, step) in history.steps.iter().enumerate() {
         let (cells, meta) = (&*step.cells, &*source.meta);
         shop.scratch.begin_step(Some(step.index));
-        shop.scratch.classify(&program.code, cells, 0);
+        let here;
+        (here, places) = places.split_at(here_of(places, place));
+        let deferred = program.code.classes.longer(here);
+        shop.scratch.classify(&program.code, cells, deferred);
         if let Some(filter) = program.filter.step
             && world
                 .eval(&program.code, cells, meta, &mut shop.scratch)
@@ -52,14 +64,18 @@ fn read(state: &mut TraceState<'_>, mut look: impl FnMut(&mut Eval<'_>, Read)) {
 }
 
 /// Finds the letters of all requests; returns the steps.
-pub(super) fn letters(state: &mut TraceState<'_>, requests: &mut [Request]) -> Vec<Read> {
+pub(super) fn letters(
+    state: &mut TraceState<'_>,
+    requests: &mut [Request],
+    texts: Deferred<'_>,
+) -> Vec<Read> {
     let program = state.program;
     let mut frames: Vec<Vec<Register>> = requests
         .iter()
         .map(|request| initial_frame(program, request))
         .collect();
     let mut steps = Vec::new();
-    read(state, |eval, step| {
+    read(state, texts, |eval, step| {
         steps.push(step);
         for (request, registers) in requests.iter_mut().zip(&mut frames) {
             if request.at.is_some_and(|at| step.index > at) {
@@ -104,6 +120,7 @@ pub(super) fn messages(
     state: &mut TraceState<'_>,
     requests: &[Request],
     verdicts: &mut [PropertyVerdict],
+    texts: Deferred<'_>,
 ) {
     let program = state.program;
     let wanted = |request: &&Request| {
@@ -114,8 +131,8 @@ pub(super) fn messages(
     if wanted.is_empty() {
         return;
     }
-    let mut texts: Vec<(usize, String)> = Vec::new();
-    read(state, |eval, step| {
+    let mut filled: Vec<(usize, String)> = Vec::new();
+    read(state, texts, |eval, step| {
         for request in &wanted {
             let verdict = &verdicts[request.place];
             let property = &program.properties[request.property];
@@ -123,11 +140,11 @@ pub(super) fn messages(
                 && let Some(message) = &property.message
             {
                 let text = text::fill(message, &mut eval.instance(&request.vars, Frame::NONE));
-                texts.push((request.place, text));
+                filled.push((request.place, text));
             }
         }
     });
-    for (place, text) in texts {
+    for (place, text) in filled {
         verdicts[place].message = Some(text);
     }
 }

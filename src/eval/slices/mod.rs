@@ -111,35 +111,67 @@ pub(in crate::eval) struct Slices {
     quiet: u64,
     #[serde(skip)]
     fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
-    #[serde(skip)]
-    buffers: Buffers,
 }
 
-/// Kept between events so that nothing is allocated; means nothing between them.
+/// Kept between events, and lent to one property after the other, so that nothing is allocated; means nothing between
+/// events.
 #[derive(Debug, Default)]
-struct Buffers {
+pub(in crate::eval) struct Buffers {
     values: Vec<Vec<Value>>,
     singles: Vec<Option<Value>>,
     in_range: Vec<Vec<Value>>,
     staged: Vec<(Staged, Situation)>,
     shared: Vec<Option<Truth>>,
-    meeting: FxHashMap<(Config, Ranges), u32>,
+    meeting: Meeting,
 }
 
-impl Clone for Buffers {
-    fn clone(&self) -> Buffers {
-        Buffers::default()
+/// The first class in each place. Most properties have few, which are looked through faster than looked up.
+#[derive(Debug, Default)]
+struct Meeting {
+    few: Vec<((Config, Ranges), u32)>,
+    many: FxHashMap<(Config, Ranges), u32>,
+}
+
+impl Meeting {
+    const FEW: usize = 8;
+
+    fn clear(&mut self) {
+        self.few.clear();
+        self.many.clear();
+    }
+
+    fn get(&self, place: (Config, Ranges)) -> Option<u32> {
+        let mut few = self.few.iter();
+        match few.find(|(other, _)| *other == place) {
+            Some((_, id)) => Some(*id),
+            None if self.many.is_empty() => None,
+            None => self.many.get(&place).copied(),
+        }
+    }
+
+    /// Notes a class, unless another one is there.
+    fn note(&mut self, place: (Config, Ranges), id: u32) {
+        if self.get(place).is_some() {
+            return;
+        }
+        if self.few.len() < Meeting::FEW {
+            self.few.push((place, id));
+        } else {
+            self.many.insert(place, id);
+        }
     }
 }
 
 impl Buffers {
     /// Room for this many variables and letters.
     fn fit(&mut self, n_vars: usize, n_letters: usize) {
-        if self.shared.len() != n_letters || self.values.len() != n_vars {
+        if self.values.len() < n_vars {
             self.values.resize(n_vars, Vec::new());
             self.in_range.resize(n_vars, Vec::new());
-            self.shared.resize(n_letters, None);
         }
+        self.in_range[..n_vars].iter_mut().for_each(Vec::clear);
+        self.shared.clear();
+        self.shared.resize(n_letters, None);
     }
 }
 
@@ -178,7 +210,6 @@ impl Slices {
             n_moved: 0,
             quiet: 0,
             fixed_as: FxHashMap::default(),
-            buffers: Buffers::default(),
         };
         // The constants are in the range from the start.
         let constants: Vec<Vec<Value>> = quantified
@@ -338,22 +369,31 @@ impl Slices {
         eval: &mut Eval<'_>,
         step: u32,
         limit: usize,
+        room: &mut Buffers,
     ) -> bool {
         let (n_vars, n_letters) = (quantified.vars.len(), property.letters.len());
-        self.buffers.fit(n_vars, n_letters);
+        room.fit(n_vars, n_letters);
         if quantified.counts_values {
-            self.read_terms(quantified, eval);
+            self.read_terms(quantified, eval, room);
             if self.is_indifferent(id, property, quantified, eval) {
-                self.any |= !self.buffers.values[0].is_empty();
+                self.any |= !room.values[0].is_empty();
                 return false;
             }
         } else {
-            self.read_terms(quantified, eval);
+            self.read_terms(quantified, eval, room);
         }
         self.quiet = 0;
-        let ranges_doubtful = self.read_ranges(quantified, eval);
-        self.stage(property, quantified, configs, eval, step, ranges_doubtful);
-        self.withdraw();
+        let ranges_doubtful = self.read_ranges(quantified, eval, room);
+        self.stage(
+            property,
+            quantified,
+            configs,
+            eval,
+            step,
+            ranges_doubtful,
+            room,
+        );
+        self.withdraw(room);
         let mut fixed = self.step_classes(
             id,
             property,
@@ -362,8 +402,9 @@ impl Slices {
             eval,
             step,
             ranges_doubtful,
+            room,
         );
-        fixed |= self.place(quantified, limit);
+        fixed |= self.place(quantified, limit, room);
         if fixed && !self.decisive {
             let decisive = Truth::from(!quantified.universal);
             self.decisive = self.fixed.iter().any(|id| {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Class, ROOT, Situation, Slices, Staged};
+use super::{Buffers, Class, ROOT, Situation, Slices, Staged};
 use crate::eval::binding::{self, Key};
 use crate::eval::program::QuantifiedCode;
 use crate::eval::release::Release;
@@ -10,32 +10,35 @@ use crate::value::Value;
 
 impl Slices {
     /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
-    pub(super) fn withdraw(&mut self) {
-        let mut staged = std::mem::take(&mut self.buffers.staged);
+    pub(super) fn withdraw(&mut self, room: &mut Buffers) {
+        let mut staged = std::mem::take(&mut room.staged);
         for (key, _) in &mut staged {
             if let Staged::Single(index) = key
-                && let Some(before) = self
-                    .map
-                    .remove(std::slice::from_ref(&self.buffers.singles[*index]))
+                && let Some(before) = self.map.remove(std::slice::from_ref(&room.singles[*index]))
             {
                 self.leave(before, 1);
             }
         }
-        self.buffers.staged = staged;
+        room.staged = staged;
     }
 
     /// Puts the touched instances where they belong.
-    pub(super) fn place(&mut self, quantified: &QuantifiedCode, limit: usize) -> bool {
+    pub(super) fn place(
+        &mut self,
+        quantified: &QuantifiedCode,
+        limit: usize,
+        room: &mut Buffers,
+    ) -> bool {
         let mut any_fixed = false;
-        let mut staged = std::mem::take(&mut self.buffers.staged);
-        let singles = std::mem::take(&mut self.buffers.singles);
+        let mut staged = std::mem::take(&mut room.staged);
+        let singles = std::mem::take(&mut room.singles);
         for (key, situation) in staged.drain(..) {
             let key: &[Option<Value>] = match &key {
                 Staged::Single(index) => std::slice::from_ref(&singles[*index]),
                 Staged::Key(key) => key,
             };
             any_fixed |= situation.fixed_at.is_some();
-            let class = self.class_in(situation);
+            let class = self.class_in(situation, room);
             if class == ROOT && self.may_forget(key, quantified) {
                 if let Some(before) = self.map.remove(key) {
                     self.leave(before, u64::from(key.iter().all(Option::is_some)));
@@ -48,22 +51,18 @@ impl Slices {
             }
             self.put(key, class);
         }
-        self.buffers.staged = staged;
-        self.buffers.singles = singles;
+        room.staged = staged;
+        room.singles = singles;
         any_fixed
     }
 
     /// The class of a situation, made where it is new.
-    fn class_in(&mut self, situation: Situation) -> u32 {
+    fn class_in(&mut self, situation: Situation, room: &mut Buffers) -> u32 {
         let same = |id: &u32| self.classes[*id as usize].situation == situation;
         let known = match situation.fixed_at {
             None => {
-                let meeting = self
-                    .buffers
-                    .meeting
-                    .get(&(situation.config, situation.range))
-                    .copied()
-                    .filter(same);
+                let place = (situation.config, situation.range);
+                let meeting = room.meeting.get(place).filter(same);
                 meeting.or_else(|| {
                     if situation.registers.is_empty() {
                         None
@@ -85,10 +84,8 @@ impl Slices {
                     .insert((situation.config, situation.range, at), id);
                 self.fixed.push(id);
             } else {
-                self.buffers
-                    .meeting
-                    .entry((situation.config, situation.range))
-                    .or_insert(id);
+                let place = (situation.config, situation.range);
+                room.meeting.note(place, id);
                 self.live.push(id);
             }
             self.classes.push(Class {

@@ -1,6 +1,6 @@
 //! One event: what it touches, and what becomes of everything else.
 
-use super::{ROOT, Ranges, Situation, Slices, Staged};
+use super::{Buffers, ROOT, Ranges, Situation, Slices, Staged};
 use crate::eval::binding::{self, Key};
 use crate::eval::code::{NodeId, Reads};
 use crate::eval::expr::{Eval, Frame, Val};
@@ -12,12 +12,19 @@ use crate::value::{Cell, Truth, Value};
 
 impl Slices {
     /// Collects the values that the compared terms take.
-    pub(super) fn read_terms(&mut self, quantified: &QuantifiedCode, eval: &mut Eval<'_>) {
-        self.buffers.singles.clear();
+    pub(super) fn read_terms(
+        &mut self,
+        quantified: &QuantifiedCode,
+        eval: &mut Eval<'_>,
+        room: &mut Buffers,
+    ) {
+        room.singles.clear();
         for (index, var) in quantified.vars.iter().enumerate() {
-            let values = &mut self.buffers.values[index];
+            let values = &mut room.values[index];
             values.clear();
-            values.extend(var.constants.iter().cloned());
+            if !var.constants.is_empty() {
+                values.extend(var.constants.iter().cloned());
+            }
             let mut wild = false;
             for term in &var.terms {
                 wild |= collect(eval, *term, false, values);
@@ -34,26 +41,27 @@ impl Slices {
         &mut self,
         quantified: &QuantifiedCode,
         eval: &mut Eval<'_>,
+        room: &mut Buffers,
     ) -> Ranges {
         let mut doubtful = Ranges::default();
         for (index, var) in quantified.vars.iter().enumerate() {
             let Some(range) = var.range else {
                 continue;
             };
-            let values = &mut self.buffers.in_range[index];
+            let values = &mut room.in_range[index];
             values.clear();
             if collect(eval, range, true, values) {
                 self.wild |= 1u32.checked_shl(index as u32).unwrap_or(0);
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
-                if !self.buffers.values[index].contains(value) {
-                    self.buffers.values[index].push(value.clone());
+                if !room.values[index].contains(value) {
+                    room.values[index].push(value.clone());
                 }
             }
         }
         if quantified.vars.len() > 1 {
-            for (seen, values) in self.seen.iter_mut().zip(&self.buffers.values) {
+            for (seen, values) in self.seen.iter_mut().zip(&room.values) {
                 for value in values {
                     if !seen.contains(value) {
                         seen.insert(value.clone());
@@ -65,6 +73,10 @@ impl Slices {
     }
 
     /// Finds what becomes of each instance that the event touches, from the situations before it.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one event, one property: all of it is needed"
+    )]
     pub(super) fn stage(
         &mut self,
         property: &PropertyCode,
@@ -73,37 +85,41 @@ impl Slices {
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
+        room: &mut Buffers,
     ) {
-        let mut staged = std::mem::take(&mut self.buffers.staged);
+        let mut staged = std::mem::take(&mut room.staged);
         staged.clear();
         if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
-            let mut singles = std::mem::take(&mut self.buffers.singles);
-            singles.extend(self.buffers.values[0].drain(..).map(Some));
+            let mut singles = std::mem::take(&mut room.singles);
+            if !room.values[0].is_empty() {
+                singles.extend(room.values[0].drain(..).map(Some));
+            }
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
-                if let Some(next) =
-                    self.touch(key, property, quantified, configs, eval, step, doubtful)
-                {
+                if let Some(next) = self.touch(
+                    key, property, quantified, configs, eval, step, doubtful, room,
+                ) {
                     staged.push((Staged::Single(index), next));
                 }
             }
-            self.buffers.singles = singles;
+            room.singles = singles;
         } else {
-            let mut keys =
-                binding::touched(self.map.keys(), quantified.vars.len(), &self.buffers.values);
+            let n_vars = quantified.vars.len();
+            let values = &room.values[..n_vars];
+            let mut keys = binding::touched(self.map.keys(), n_vars, values);
             if quantified.release == Release::ReadsTracks {
                 let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
             }
             for key in keys {
-                if let Some(next) =
-                    self.touch(&key, property, quantified, configs, eval, step, doubtful)
-                {
+                if let Some(next) = self.touch(
+                    &key, property, quantified, configs, eval, step, doubtful, room,
+                ) {
                     staged.push((Staged::Key(key), next));
                 }
             }
         }
-        self.buffers.staged = staged;
+        room.staged = staged;
     }
 
     /// What becomes of one instance; none where it stays as it is.
@@ -120,6 +136,7 @@ impl Slices {
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
+        room: &mut Buffers,
     ) -> Option<Situation> {
         let (class, known) = self.class_of(key);
         let before = &self.classes[class as usize].situation;
@@ -129,7 +146,7 @@ impl Slices {
         for (var, value) in key.iter().enumerate() {
             let has = value
                 .as_ref()
-                .is_some_and(|value| self.buffers.in_range[var].contains(value));
+                .is_some_and(|value| room.in_range[var].contains(value));
             let doubt = doubtful.possible >> var & 1 == 1;
             range.add(
                 var,
@@ -222,8 +239,8 @@ impl Slices {
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
+        room: &mut Buffers,
     ) -> bool {
-        self.buffers.shared.fill(None);
         let unseen: &[Option<Value>] = &NOTHING[..quantified.vars.len().min(NOTHING.len())];
         if !self.root_triggered
             && !self.triggered
@@ -237,7 +254,7 @@ impl Slices {
         }
         let time = eval.clock.now;
         let mut any_fixed = false;
-        self.buffers.meeting.clear();
+        room.meeting.clear();
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for position in 0..=live.len() {
@@ -258,7 +275,7 @@ impl Slices {
                     registers: &situation.registers,
                 };
                 let mut eval = eval.instance(unseen, frame);
-                let shared = &mut self.buffers.shared;
+                let shared = &mut room.shared;
                 let known =
                     eval.scratch
                         .next_by_class(eval.code, number, property, situation.config);
@@ -285,9 +302,8 @@ impl Slices {
             situation.range.possible |= doubtful.possible;
             if id == ROOT {
                 if situation.fixed_at.is_none() {
-                    self.buffers
-                        .meeting
-                        .insert((situation.config, situation.range), ROOT);
+                    let place = (situation.config, situation.range);
+                    room.meeting.note(place, ROOT);
                 }
                 continue;
             }
@@ -303,27 +319,18 @@ impl Slices {
                 continue;
             }
             // With registers of their own, classes may agree in all else.
-            match self
-                .buffers
-                .meeting
-                .get(&(situation.config, situation.range))
-                .copied()
-            {
+            let place = (situation.config, situation.range);
+            match room.meeting.get(place) {
                 Some(other)
                     if self.classes[other as usize].situation.registers
                         == self.classes[id as usize].situation.registers =>
                 {
                     self.join(id, other);
                 }
-                Some(_) => {
-                    live[kept] = id;
-                    kept += 1;
-                }
-                None => {
-                    let situation = &self.classes[id as usize].situation;
-                    self.buffers
-                        .meeting
-                        .insert((situation.config, situation.range), id);
+                met => {
+                    if met.is_none() {
+                        room.meeting.note(place, id);
+                    }
                     live[kept] = id;
                     kept += 1;
                 }
