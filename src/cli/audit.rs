@@ -17,7 +17,7 @@ use crate::ids::PropertyId;
 use crate::input;
 use crate::input::formats::From;
 use crate::problem::{Problem, ProblemKind};
-use crate::report::explanation::Explanation;
+use crate::report::explanation;
 use crate::report::html::Html;
 use crate::report::human::Human;
 use crate::report::json::{Json, Lines};
@@ -84,6 +84,10 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    jobs::with(args.jobs, || judge(args))
+}
+
+fn judge(args: Args) -> Result<Outcome, Failure> {
     if args.spec.as_os_str() == "-" && args.traces.iter().any(|trace| trace == "-") {
         return Err(Failure::Usage(
             "the standard input cannot be both the spec and a trace".to_owned(),
@@ -107,12 +111,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut headings = Headings::new(&spec, &checked.sources);
     if matches!(args.format, Format::Human | Format::Html) {
         for (idx, heading) in headings.properties.iter_mut().enumerate() {
-            heading.finality =
-                Explanation::new(&spec, &checked.sources, PropertyId::new(idx)).finality();
+            heading.finality = explanation::finality(&spec, PropertyId::new(idx));
         }
     }
     let (sources, missing) = sources::find(&args.traces, args.glob.as_deref())?;
-    jobs::limit(args.jobs)?;
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     // In JSON Lines the problems stand in the report itself.

@@ -93,6 +93,10 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    jobs::with(args.jobs, || measure(args))
+}
+
+fn measure(args: Args) -> Result<Outcome, Failure> {
     let from: From = args
         .from
         .parse()
@@ -126,7 +130,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let rows = args.limits.rows();
     let forecast =
         Forecast::new(&spec, model, &file, &queries, &limits, (rows, &options)).map_err(of_file)?;
-    jobs::limit(args.jobs)?;
     let read = walks(&args, &spec, from, &forecast, &limits)?;
     let mut output = Output::open(None)?;
     let paint = output.paint;

@@ -92,6 +92,10 @@ enum InvalidArg {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    jobs::with(args.jobs, || count(args))
+}
+
+fn count(args: Args) -> Result<Outcome, Failure> {
     let from: From = args
         .from
         .parse()
@@ -106,7 +110,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         InvalidArg::Declare => InvalidPolicy::Declare,
         InvalidArg::Quarantine => InvalidPolicy::Quarantine,
     };
-    jobs::limit(args.jobs)?;
     let mut merged: Option<Model> = None;
     for path in &args.merge {
         let model = read(path)?;

@@ -31,7 +31,6 @@ mod ledger;
 mod limits;
 mod monitor;
 mod output;
-mod plan;
 mod progress;
 mod proxy;
 mod query;

@@ -57,7 +57,7 @@ enum Format {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if args.mutants {
-        return mutants(&args);
+        return jobs::with(args.jobs, || mutants(&args));
     }
     let mut reports: Vec<TestReport> = Vec::new();
     let (mut wrong, mut left) = (None, 0);
@@ -131,7 +131,6 @@ fn mutants(args: &Args) -> Result<Outcome, Failure> {
             "mutants are reported as `human` or `json`".to_owned(),
         ));
     }
-    jobs::limit(args.jobs)?;
     let recordings = recordings(&args.traces)?;
     let limits = mutate::Limits {
         mutants: args.max_mutants,

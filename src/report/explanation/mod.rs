@@ -106,14 +106,6 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// When violations become final.
-    pub fn finality(&self) -> Finality {
-        match &self.dfa {
-            Ok(dfa) => finality(dfa),
-            Err(_) => Finality::Either,
-        }
-    }
-
     fn pointers(&self) -> Vec<String> {
         let fields = self
             .reads
@@ -367,14 +359,22 @@ impl Enforceable {
 }
 
 fn enforceable(dfa: &Dfa) -> Enforceable {
-    match finality(dfa) {
+    match finality_in(dfa) {
         Finality::Step => Enforceable::Blocked,
         Finality::Either => Enforceable::Detected,
         Finality::End => Enforceable::Audited,
     }
 }
 
-fn finality(dfa: &Dfa) -> Finality {
+/// When violations of a property become final; its automaton is built.
+pub fn finality(spec: &Spec, id: PropertyId) -> Finality {
+    match build(spec, spec.property(id).formula) {
+        Ok(dfa) => finality_in(&dfa),
+        Err(_) => Finality::Either,
+    }
+}
+
+fn finality_in(dfa: &Dfa) -> Finality {
     let met = dfa.reached_by_reading();
     let reaches = |wanted: Verdict| met.iter().any(|state| dfa.verdict(*state) == wanted);
     match (
