@@ -355,6 +355,47 @@ fn names_that_repeat_are_kept_apart_and_told_once() {
     assert_eq!(of_type(&lines, "problem").len(), 2);
 }
 
+/// Matching takes time in proportion to the text, whatever the expression: with backtracking this would not end.
+#[test]
+fn an_expression_that_explodes_elsewhere_is_matched() {
+    let folder = Folder::new(&[(
+        "re.guard",
+        "event { text: string }\nproperty p = never (text matches /^(a+)+$|^(a|a)*b$|(.*.*)*c$/)\n",
+    )]);
+    let long = "a".repeat(100_000);
+    folder.write(
+        "long.jsonl",
+        format!(
+            "{{\"id\":\"no\",\"events\":[{{\"text\":\"{long}!\"}}]}}\n{{\"id\":\"yes\",\"events\":[{{\"text\":\"{long}\"}}]}}\n"
+        ),
+    );
+    let run = folder.guard(&["audit", "re.guard", "long.jsonl", "--format", "json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let lines = lines(&run);
+    let verdicts: Vec<&str> = of_type(&lines, "verdict")
+        .iter()
+        .map(|line| line["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(verdicts, ["satisfied", "violated"]);
+}
+
+#[test]
+fn an_empty_trace_is_a_trace() {
+    let folder = folder();
+    folder.write("empty.jsonl", "{\"id\":\"e\",\"events\":[]}\n");
+    let run = folder.guard(&["audit", "a.guard", "empty.jsonl", "--format", "json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let lines = lines(&run);
+    let verdicts = of_type(&lines, "verdict");
+    assert_eq!(verdicts.len(), 3);
+    assert!(
+        verdicts
+            .iter()
+            .all(|line| line["verdict"] == "satisfied" && line["at"].is_null())
+    );
+    assert_eq!(of_type(&lines, "trace")[0]["events"], 0);
+}
+
 #[test]
 fn what_was_not_recorded_is_neither_safe_nor_violated() {
     let folder = folder();

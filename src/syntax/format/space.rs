@@ -76,7 +76,11 @@ pub(super) fn mark(pieces: &[Piece<'_>], roles: &Roles) -> Vec<Mark> {
                 block_seen |= token == Token::LBrace && open.is_empty();
                 joined = match token {
                     Token::LParen => {
-                        previous.is_some_and(|p| calls(p, back(2), roles, tokens.len()))
+                        // What follows a bound is an operand, like that of an operator without one.
+                        let bounded = tokens
+                            .last()
+                            .is_some_and(|at| ends_bound(pieces, &marks, *at));
+                        !bounded && previous.is_some_and(|p| calls(p, back(2), roles, tokens.len()))
                     }
                     Token::LBracket => {
                         bracket == Bracket::Bound
@@ -225,6 +229,14 @@ fn indexes(piece: &Piece<'_>, named: bool, roles: &Roles) -> bool {
     };
     let certain = token.ends_operand() && !token.is_contextual();
     certain || named || roles.callees.contains(&piece.end)
+}
+
+/// Whether the piece ends the bound of an operator, and not that of `count`, which is called.
+fn ends_bound(pieces: &[Piece<'_>], marks: &[Mark], at: usize) -> bool {
+    let closes = |mark: &&Mark| mark.bracket == Bracket::Bound && mark.partner < at;
+    let opens = marks.get(at).filter(closes).map(|mark| mark.partner);
+    let of = opens.and_then(|open| pieces.get(..open)?.last());
+    of.is_some_and(|of| of.text != "count")
 }
 
 /// Whether `(` after this piece belongs to a call, parameters or an attribute.
