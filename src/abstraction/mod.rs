@@ -178,6 +178,11 @@ impl Space {
         &self.abstraction
     }
 
+    /// How many bits a state takes.
+    pub fn bits(&self) -> u32 {
+        self.codecs.iter().map(Codec::bits).sum()
+    }
+
     /// The components of a state, in order.
     pub fn components(&self) -> &[Component] {
         &self.abstraction.components

@@ -31,6 +31,9 @@ pub(super) struct Artefact {
     pub(super) imports: BTreeMap<String, Text>,
     /// What the properties compile to, for people and other tools.
     pub(super) properties: Vec<Box<RawValue>>,
+    /// What is said of models, as plans, for people and other tools.
+    #[serde(default)]
+    pub(super) plans: Vec<Box<RawValue>>,
 }
 
 /// One text.

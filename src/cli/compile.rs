@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -9,12 +10,12 @@ use serde_json::value::RawValue;
 use super::artefact::{Artefact, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use super::spec;
+use super::{plan, spec};
 use crate::hir::{PropertyKind, Spec};
-use crate::ids::PropertyId;
+use crate::ids::{AbstractionId, PropertyId};
 use crate::report::explanation::Explanation;
 use crate::report::{automaton, buchi};
-use crate::source::FileId;
+use crate::source::{FileId, SourceMap};
 use crate::syntax;
 
 #[derive(Debug, clap::Args)]
@@ -53,9 +54,9 @@ enum Emit {
     Hir,
     /// The automaton of each property
     Automata,
-    #[value(hide = true)]
+    /// The state space of each abstraction
     Abstraction,
-    #[value(hide = true)]
+    /// The plan of each query, and of all else that is said of a model
     Plan,
 }
 
@@ -72,26 +73,18 @@ enum AutomataFormat {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let emit = args.emit.or(args.automata.map(|_| Emit::Automata));
-    if let (Some(Emit::Ast | Emit::Hir), Some(_)) = (emit, args.automata) {
+    if let (Some(form), Some(_)) = (emit, args.automata)
+        && form != Emit::Automata
+    {
         return Err(Failure::Usage(
             "`--automata` goes with `--emit automata`".to_owned(),
         ));
-    }
-    if let Some(Emit::Abstraction | Emit::Plan) = emit {
-        let name = if emit == Some(Emit::Plan) {
-            "plan"
-        } else {
-            "abstraction"
-        };
-        return Err(Failure::Usage(format!(
-            "`--emit {name}` is not built yet in {}; there is ast, hir and automata",
-            env!("CARGO_PKG_VERSION")
-        )));
     }
     if emit == Some(Emit::Ast) {
         return ast(&args);
     }
     let (spec, checked) = spec::usable(&args.spec)?;
+    let spec = Arc::new(spec);
     let mut output = Output::open(args.output.as_deref())?;
     match emit {
         None => {
@@ -113,6 +106,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 blake3: hash(&checked.sources),
                 spec: text,
+                plans: plan_lines(&spec, &checked.sources)?
+                    .into_iter()
+                    .filter_map(|line| RawValue::from_string(line).ok())
+                    .collect(),
                 imports: checked.imports,
                 properties,
             };
@@ -123,10 +120,28 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             let format = args.automata.unwrap_or_default();
             automata(&mut output, &spec, args.semantics, format)?;
         }
-        Some(_) => writeln!(output, "{spec:#?}")?,
+        Some(Emit::Plan) => {
+            for line in plan_lines(&spec, &checked.sources)? {
+                writeln!(output, "{line}")?;
+            }
+        }
+        Some(Emit::Abstraction) => {
+            for id in (0..spec.abstractions.len()).map(AbstractionId::new) {
+                writeln!(output, "{}", plan::abstraction(&spec, id)?)?;
+            }
+        }
+        Some(Emit::Hir | Emit::Ast) => writeln!(output, "{spec:#?}")?,
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// The plan of each claim on a model as a line of JSON.
+fn plan_lines(spec: &Arc<Spec>, sources: &SourceMap) -> Result<Vec<String>, Failure> {
+    let plans = plan::plans(spec, None)?;
+    let claims = plans.names().filter_map(|name| plan::claim(spec, name));
+    let line = |claim| plan::to_json(spec, sources, &plans, claim).to_string();
+    Ok(claims.map(line).collect())
 }
 
 fn ast(args: &Args) -> Result<Outcome, Failure> {

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use super::spec;
+use super::{plan, spec};
 use crate::automata::Limits;
 use crate::diagnostic::{Code, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec};
@@ -18,7 +19,7 @@ pub(super) struct Args {
     /// A spec; or, alone, a diagnostic code such as G0301
     #[arg(value_name = "SPEC|CODE")]
     subject: PathBuf,
-    /// A property, rule, unsafe state or requirement of the spec
+    /// A property, rule, unsafe state, requirement or query of the spec
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Compare with this: another property of the spec, or a formula over its names
@@ -27,6 +28,9 @@ pub(super) struct Args {
     /// Over which traces to compare
     #[arg(long, value_enum, default_value_t = Traces::Finite, requires = "against")]
     semantics: Traces,
+    /// The model that was learned, for the plan of a query on it
+    #[arg(long, value_name = "MODEL.json", requires = "name")]
+    model: Option<PathBuf>,
     /// The form of the explanation
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -71,6 +75,9 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
         }
     }
     let Some(id) = find(&spec, name) else {
+        if let (Some(_), None) = (plan::claim(&spec, name), &args.against) {
+            return query(args, spec, &checked, name);
+        }
         return Err(Failure::Usage(not_found(&spec, name)));
     };
     let mut explanation = Explanation::new(&spec, &checked.sources, id);
@@ -86,6 +93,24 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
     match args.format {
         Format::Human => explanation.write(&mut output, paint)?,
         Format::Json => writeln!(output, "{}", explanation.to_json())?,
+    }
+    output.close()?;
+    Ok(Outcome::Holds)
+}
+
+/// What is said of a model: its plan.
+fn query(args: &Args, spec: Spec, checked: &spec::Checked, name: &str) -> Result<Outcome, Failure> {
+    let spec = Arc::new(spec);
+    let plans = plan::plans(&spec, args.model.as_deref())?;
+    let mut output = Output::open(None)?;
+    if let Some(claim) = plan::claim(&spec, name) {
+        match args.format {
+            Format::Human => plan::write(&mut output, &spec, &checked.sources, &plans, claim)?,
+            Format::Json => {
+                let found = plan::to_json(&spec, &checked.sources, &plans, claim);
+                writeln!(output, "{found}")?;
+            }
+        }
     }
     output.close()?;
     Ok(Outcome::Holds)
@@ -159,6 +184,12 @@ fn not_found(spec: &Spec, name: &str) -> String {
         .iter()
         .filter(|property| property.kind != PropertyKind::Condition)
         .map(|property| property.name.as_str())
+        .chain(
+            spec.claims
+                .iter()
+                .filter(|claim| matches!(claim.on, crate::hir::Subject::Model(_)))
+                .map(|claim| claim.name.as_str()),
+        )
         .collect();
     if let Some(near) = did_you_mean(name, names.iter().copied()) {
         return format!("the spec has no property `{name}`; did you mean `{near}`?");

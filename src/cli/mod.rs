@@ -31,6 +31,7 @@ mod ledger;
 mod limits;
 mod monitor;
 mod output;
+mod plan;
 mod progress;
 mod proxy;
 mod query;

@@ -209,6 +209,16 @@ impl Branchings {
 }
 
 impl Branching {
+    /// What is asked of the number of the operator; none of `A` and `E`, which have none.
+    pub fn ask(&self) -> Option<&Ask> {
+        match self {
+            Branching::Path { .. } => None,
+            Branching::Probability { ask, .. }
+            | Branching::Steady { ask, .. }
+            | Branching::Reward { ask, .. } => Some(ask),
+        }
+    }
+
     /// The path formulas and state formulas directly in it.
     pub fn parts(&self) -> (Vec<FormulaId>, Vec<ExprId>) {
         match self {

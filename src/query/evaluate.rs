@@ -166,7 +166,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         };
         let names = self.names.iter().cloned().enumerate();
         if let Expr::Branching(id) = self.spec.exprs.get(state)
-            && let Some(ask) = ask_of(self.spec, *id)
+            && let Some(ask) = self.spec.branchings.get(*id).ask()
         {
             let numbers = self.numbers(*id)?;
             answer.value = Some(Figure::of(&numbers, self.start as usize));
@@ -314,7 +314,7 @@ impl<V: Scalar> Evaluation<'_, V> {
             }
             Expr::Branching(branching) => match (
                 self.spec.branchings.get(*branching),
-                ask_of(self.spec, *branching),
+                self.spec.branchings.get(*branching).ask(),
             ) {
                 (Branching::Path { all, path }, _) => self.paths(*path, *all)?,
                 (_, Some(Ask::Compare(compare, threshold))) => {
@@ -576,15 +576,6 @@ fn at_end(spec: &Spec, id: ExprId) -> bool {
     }
 }
 
-fn ask_of(spec: &Spec, id: BranchingId) -> Option<&Ask> {
-    match spec.branchings.get(id) {
-        Branching::Path { .. } => None,
-        Branching::Probability { ask, .. }
-        | Branching::Steady { ask, .. }
-        | Branching::Reward { ask, .. } => Some(ask),
-    }
-}
-
 /// What an interval says of the threshold of a claim; none where it has none.
 pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evidence> {
     let ClaimFormula::State(state) = claim.formula else {
@@ -593,7 +584,7 @@ pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evide
     let Expr::Branching(id) = spec.exprs.get(state) else {
         return None;
     };
-    let Some(Ask::Compare(compare, threshold)) = ask_of(spec, *id) else {
+    let Some(Ask::Compare(compare, threshold)) = spec.branchings.get(*id).ask() else {
         return None;
     };
     let bound = f64::parse(&threshold.to_string())?;

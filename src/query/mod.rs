@@ -21,7 +21,9 @@ mod evaluate;
 mod forecast;
 mod guarantee;
 mod lower;
+mod plan;
 mod session;
+mod sizes;
 mod table;
 
 pub use answer::{ClaimAnswer, Figure, Graphs};
@@ -30,5 +32,7 @@ pub use error::QueryError;
 pub use evaluate::asked;
 pub use forecast::{Forecast, ForecastError, Position};
 pub use guarantee::{Confidence, Evidence, Interval, Method, Pac, Range, pac};
+pub use plan::{Node, Plans, Size, Sizes};
 pub use session::{NoReturn, Session};
+pub use sizes::{CountedSizes, DeclaredSizes};
 pub use table::RiskTable;

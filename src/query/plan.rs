@@ -1,0 +1,598 @@
+//! Claims as trees of operators, as a database shows a query: what is read, pruned, multiplied, solved and looked up, with
+//! sizes and costs.
+//!
+//! | operator | what it does |
+//! |---|---|
+//! | scan | reads the counts of a model, or the file of a chain |
+//! | complete | adds every declared transition, with what smoothing gives it |
+//! | product | runs monitors of rules, or the automaton of a formula, along |
+//! | label | finds the states in which a condition holds |
+//! | prune | finds by the graph alone where the answer is 0 or 1, or that the paths suffice |
+//! | solve | computes the number of every state |
+//! | begin | averages over the first steps, where the start is no state of its own |
+//! | compare | holds the number against a threshold |
+//! | lookup | keeps the numbers as a table, one index a step of a live trace |
+//!
+//! Claims are planned together, and equal operators are one node: what several claims need is made once, which is also how a
+//! [`Session`](super::Session) answers them.
+
+use indexmap::IndexSet;
+use serde_json::{Value as Json, json};
+use smol_str::SmolStr;
+
+use crate::hir::{
+    Ask, Binary, Bound, Branching, Claim, ClaimFormula, Compare, Expr, Formula, ModelSource,
+    RewardKind, Spec, Subject, Unary, print,
+};
+use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, PropertyId};
+
+/// How large a chain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Size {
+    /// States.
+    pub states: u64,
+    /// Transitions.
+    pub transitions: u64,
+    /// States that lie on cycles of more than one state: what solving is about.
+    pub cyclic: u64,
+    /// The largest set of states that lead to one another.
+    pub largest: u64,
+    /// Whether it was counted; else no chain of the spec is larger.
+    pub counted: bool,
+}
+
+/// What is known of the chains that a plan is about.
+pub trait Sizes {
+    /// The chain of a model with so many monitors run along; none where it cannot be told.
+    fn chain(&self, model: ModelId, monitors: &[PropertyId]) -> Option<Size>;
+    /// How many states the monitor of a property has.
+    fn monitor(&self, property: PropertyId) -> Option<u64>;
+}
+
+/// An operator, its operands by number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// Its name.
+    pub operator: &'static str,
+    /// What it is about.
+    pub about: String,
+    /// How large its result is.
+    pub size: Option<Size>,
+    /// Multiplications, about; none where the size is not known, or there are none.
+    pub cost: Option<u64>,
+    /// Operands.
+    pub inputs: Vec<usize>,
+}
+
+/// Plans of several claims that share nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Plans {
+    nodes: IndexSet<Node>,
+    /// By claim: its name, and its root.
+    roots: Vec<(SmolStr, usize)>,
+}
+
+impl Plans {
+    /// Plans claims on models together; claims on systems are left out.
+    pub fn new(spec: &Spec, sizes: &dyn Sizes) -> Plans {
+        let mut planner = Planner {
+            spec,
+            sizes,
+            plans: Plans::default(),
+        };
+        for claim in &spec.claims {
+            if let Subject::Model(model) = claim.on {
+                let root = planner.claim(claim, model);
+                planner.plans.roots.push((claim.name.clone(), root));
+            }
+        }
+        planner.plans
+    }
+
+    /// The names of the claims.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().map(|(name, _)| name.as_str())
+    }
+
+    fn root(&self, name: &str) -> Option<usize> {
+        let found = self.roots.iter().find(|(claim, _)| claim == name);
+        found.map(|(_, root)| *root)
+    }
+
+    /// Which other claims use each node.
+    fn users(&self, node: usize, but: &str) -> Vec<&str> {
+        let uses = |root: usize| {
+            let mut todo = vec![root];
+            while let Some(at) = todo.pop() {
+                if at == node {
+                    return true;
+                }
+                todo.extend(&self.nodes[at].inputs);
+            }
+            false
+        };
+        self.roots
+            .iter()
+            .filter(|(name, root)| name != but && uses(*root))
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
+
+    /// The plan of a claim as a tree in JSON. A node that is shared with other claims names them.
+    pub fn to_json(&self, name: &str) -> Option<Json> {
+        Some(self.node_json(self.root(name)?, name))
+    }
+
+    fn node_json(&self, at: usize, name: &str) -> Json {
+        let node = &self.nodes[at];
+        let inputs: Vec<Json> = node
+            .inputs
+            .iter()
+            .map(|input| self.node_json(*input, name))
+            .collect();
+        let mut object = json!({"id": at, "operator": node.operator, "about": node.about});
+        if let Some(size) = node.size {
+            object["states"] = json!(size.states);
+            object["transitions"] = json!(size.transitions);
+            object["largest_component"] = json!(size.largest);
+            object["counted"] = json!(size.counted);
+        }
+        if let Some(cost) = node.cost {
+            object["cost"] = json!(cost);
+        }
+        let shared = self.users(at, name);
+        if !shared.is_empty() {
+            object["shared_with"] = json!(shared);
+        }
+        object["inputs"] = Json::Array(inputs);
+        object
+    }
+
+    /// The plan of a claim as lines for people, the root first.
+    pub fn lines(&self, name: &str) -> Option<Vec<String>> {
+        let mut lines = Vec::new();
+        let mut told = vec![false; self.nodes.len()];
+        self.write(self.root(name)?, name, ("", ""), &mut told, &mut lines);
+        Some(lines)
+    }
+
+    fn write(
+        &self,
+        at: usize,
+        name: &str,
+        (first, rest): (&str, &str),
+        told: &mut [bool],
+        lines: &mut Vec<String>,
+    ) {
+        let node = &self.nodes[at];
+        let mut line = format!("{first}{:<8} {}", node.operator, node.about);
+        if std::mem::replace(&mut told[at], true) {
+            lines.push(format!("{line}  (as above)"));
+            return;
+        }
+        if let Some(size) = node.size {
+            let at_most = if size.counted { "" } else { "at most " };
+            line.push_str(&format!(
+                "  [{at_most}{} states, {} transitions",
+                size.states, size.transitions
+            ));
+            if size.largest > 1 {
+                line.push_str(&format!(", largest component {}", size.largest));
+            }
+            line.push(']');
+        }
+        if let Some(cost) = node.cost {
+            line.push_str(&format!("  cost {cost}"));
+        }
+        match self.users(at, name).as_slice() {
+            [] => {}
+            [one] => line.push_str(&format!("  (shared with {one})")),
+            several => line.push_str(&format!("  (shared with {} others)", several.len())),
+        }
+        lines.push(line);
+        for (number, input) in node.inputs.iter().enumerate() {
+            let last = number + 1 == node.inputs.len();
+            let (branch, below) = if last {
+                ("└─ ", "   ")
+            } else {
+                ("├─ ", "│  ")
+            };
+            let (first, rest) = (format!("{rest}{branch}"), format!("{rest}{below}"));
+            self.write(*input, name, (&first, &rest), told, lines);
+        }
+    }
+}
+
+struct Planner<'a> {
+    spec: &'a Spec,
+    sizes: &'a dyn Sizes,
+    plans: Plans,
+}
+
+/// The chain that a claim is asked of.
+#[derive(Clone)]
+struct On {
+    node: usize,
+    size: Option<Size>,
+    /// Whether runs begin before their first step, as learned ones do.
+    begins: bool,
+}
+
+/// Sweeps that an iteration takes, roughly, where elimination would cost more.
+const SWEEPS: u64 = 60;
+
+impl Planner<'_> {
+    fn add(
+        &mut self,
+        operator: &'static str,
+        about: impl Into<String>,
+        (size, cost): (Option<Size>, Option<u64>),
+        inputs: Vec<usize>,
+    ) -> usize {
+        let node = Node {
+            operator,
+            about: about.into(),
+            size,
+            cost,
+            inputs,
+        };
+        self.plans.nodes.insert_full(node).0
+    }
+
+    fn claim(&mut self, claim: &Claim, model: ModelId) -> usize {
+        let on = self.chain(claim, model);
+        let root = match claim.formula {
+            ClaimFormula::Path(path) => self.paths(&on, path, true),
+            ClaimFormula::State(state) => self.state(&on, state),
+        };
+        let numbers = matches!(claim.formula, ClaimFormula::State(state)
+            if matches!(self.spec.exprs.get(state), Expr::Branching(id) if self.spec.branchings.get(*id).ask().is_some()));
+        if claim.kind != crate::hir::ClaimKind::Query || !numbers {
+            return root;
+        }
+        let entries = on.size.map(|size| size.states);
+        let about = match entries {
+            Some(entries) => format!("a table of {entries} numbers"),
+            None => "a table, a number a state".to_owned(),
+        };
+        self.add("lookup", about, (None, None), vec![root])
+    }
+
+    /// The chain with the monitors that the claim needs.
+    fn chain(&mut self, claim: &Claim, model: ModelId) -> On {
+        let spec = self.spec;
+        let of = spec.model(model);
+        let (about, begins, completes) = match &of.source {
+            ModelSource::Learn(learn) => (
+                format!(
+                    "counts of `{}` by `{}`",
+                    of.name,
+                    spec.abstraction(learn.abstraction).name
+                ),
+                true,
+                (learn.smoothing > 0.0).then_some(learn.smoothing),
+            ),
+            ModelSource::Load(path, _) => {
+                (format!("counts of `{}` from {path}", of.name), true, None)
+            }
+            ModelSource::Import(path) => (
+                format!("the chain of `{}` from {path}", of.name),
+                false,
+                None,
+            ),
+        };
+        let plain = self.sizes.chain(model, &[]);
+        let cost = plain.map(|size| size.transitions);
+        let mut node = self.add(
+            "scan",
+            about,
+            (plain.filter(|_| completes.is_none()), cost),
+            Vec::new(),
+        );
+        if let Some(smoothing) = completes {
+            let about = format!("every declared transition, smoothing {smoothing}");
+            node = self.add("complete", about, (plain, cost), vec![node]);
+        }
+        let decided = |property| {
+            of.abstraction()
+                .is_some_and(|id| spec.abstraction(id).monitor_of(property).is_some())
+        };
+        let (_, monitors) = super::asked(spec, [claim], &decided);
+        let mut size = plain;
+        if !monitors.is_empty() {
+            size = self.sizes.chain(model, &monitors);
+            let each: Vec<String> = monitors
+                .iter()
+                .map(|property| {
+                    let name = &spec.property(*property).name;
+                    match self.sizes.monitor(*property) {
+                        Some(states) => format!("the monitor of `{name}` ({states} states)"),
+                        None => format!("the monitor of `{name}`"),
+                    }
+                })
+                .collect();
+            let cost = size.map(|size| size.transitions);
+            node = self.add("product", each.join(" and "), (size, cost), vec![node]);
+        }
+        On { node, size, begins }
+    }
+
+    /// A state formula: its numbers, or where it holds.
+    fn state(&mut self, on: &On, id: ExprId) -> usize {
+        let spec = self.spec;
+        match spec.exprs.get(id) {
+            Expr::Branching(branching) => self.branching(on, *branching),
+            Expr::Not(_) | Expr::And(..) | Expr::Or(..) | Expr::Implies(..) | Expr::Iff(..)
+                if has_operator(spec, id) =>
+            {
+                let operands = spec.exprs.operands(id);
+                let inputs = operands.into_iter().map(|of| self.state(on, of)).collect();
+                self.add("label", "where these together hold", (None, None), inputs)
+            }
+            _ => self.condition(on, id),
+        }
+    }
+
+    fn condition(&mut self, on: &On, id: ExprId) -> usize {
+        let text = self.text(id);
+        let cost = on.size.map(|size| size.states);
+        self.add(
+            "label",
+            format!("where {text}"),
+            (None, cost),
+            vec![on.node],
+        )
+    }
+
+    /// A condition as its author wrote it, as far as that is kept.
+    fn text(&self, id: ExprId) -> String {
+        let spec = self.spec;
+        let mut letters = spec.formulas.letters().iter();
+        let found = letters.find(|letter| letter.expr == id);
+        match (found, spec.exprs.get(id)) {
+            (Some(letter), _) => format!("`{}`", letter.text),
+            (None, Expr::Label(name)) => format!("`\"{name}\"`"),
+            (None, Expr::Violated(property)) => {
+                format!("`violated({})`", spec.property(*property).name)
+            }
+            _ => "a condition holds".to_owned(),
+        }
+    }
+
+    fn branching(&mut self, on: &On, id: BranchingId) -> usize {
+        let spec = self.spec;
+        let root = match spec.branchings.get(id).clone() {
+            Branching::Path { all, path } => return self.paths(on, path, all),
+            Branching::Probability { path, given, .. } => {
+                let first = self.probability(on, path);
+                match given {
+                    None => first,
+                    Some(given) => {
+                        let second = self.probability(on, given);
+                        let about = "the quotient of both and the condition";
+                        self.add("solve", about, (None, None), vec![first, second])
+                    }
+                }
+            }
+            Branching::Steady { state, .. } => {
+                let of = self.state(on, state);
+                let about = "the share of time in it: renewal in bottom components";
+                let cost = on.size.map(elimination);
+                self.add("solve", about, (None, cost), vec![on.node, of])
+            }
+            Branching::Reward { name, kind, .. } => self.reward(on, name.as_deref(), &kind),
+        };
+        let begun = if on.begins {
+            self.add("begin", "over the first steps", (None, None), vec![root])
+        } else {
+            root
+        };
+        match spec.branchings.get(id).ask() {
+            Some(Ask::Compare(compare, bound)) => {
+                let about = format!("{} {bound}", sign(*compare));
+                self.add("compare", about, (None, None), vec![begun])
+            }
+            _ => begun,
+        }
+    }
+
+    fn reward(&mut self, on: &On, name: Option<&str>, kind: &RewardKind) -> usize {
+        let of = match name {
+            Some(name) => format!("`{name}`"),
+            None => "the reward".to_owned(),
+        };
+        let steps = |count: u32| {
+            on.size
+                .map(|size| size.transitions.saturating_mul(u64::from(count)))
+        };
+        match kind {
+            RewardKind::Reach(state) => {
+                let target = self.state(on, *state);
+                let pruned = self.prune(
+                    on,
+                    "where it is reached for sure; else infinite",
+                    vec![target],
+                );
+                let about = format!("{of} until then, by component");
+                self.add(
+                    "solve",
+                    about,
+                    (None, on.size.map(elimination)),
+                    vec![pruned],
+                )
+            }
+            RewardKind::Cumulative(None) => {
+                let about = format!("{of} in all, by component");
+                self.add(
+                    "solve",
+                    about,
+                    (None, on.size.map(elimination)),
+                    vec![on.node],
+                )
+            }
+            RewardKind::Cumulative(Some(count)) => {
+                let about = format!("{of} in {count} steps, step by step");
+                self.add("solve", about, (None, steps(*count)), vec![on.node])
+            }
+            RewardKind::Instant(count) => {
+                let about = format!("{of} at step {count}, step by step");
+                self.add("solve", about, (None, steps(*count)), vec![on.node])
+            }
+            RewardKind::Steady => {
+                let about = format!("{of} per step in the long run: renewal in bottom components");
+                self.add(
+                    "solve",
+                    about,
+                    (None, on.size.map(elimination)),
+                    vec![on.node],
+                )
+            }
+        }
+    }
+
+    fn prune(&mut self, on: &On, about: &str, mut inputs: Vec<usize>) -> usize {
+        inputs.insert(0, on.node);
+        let cost = on.size.map(|size| size.transitions);
+        self.add("prune", about, (None, cost), inputs)
+    }
+
+    /// The probability of a path formula.
+    fn probability(&mut self, on: &On, path: FormulaId) -> usize {
+        let spec = self.spec;
+        let text = print::formula(&spec.formulas, path);
+        let letters: Vec<ExprId> = spec
+            .formulas
+            .letters_of(path)
+            .into_iter()
+            .map(|letter| spec.letter(letter).expr)
+            .collect();
+        let labels: Vec<usize> = letters.into_iter().map(|of| self.state(on, of)).collect();
+        let steps = |count: u32| {
+            on.size
+                .map(|size| size.transitions.saturating_mul(u64::from(count)))
+        };
+        match shape(spec, path) {
+            Shape::Bounded(count) => {
+                let pruned = self.prune(on, "where it is 0 by the graph", labels);
+                let about = format!("P[{text}], step by step");
+                self.add("solve", about, (None, steps(count)), vec![pruned])
+            }
+            Shape::Next => {
+                let mut inputs = labels;
+                inputs.insert(0, on.node);
+                self.add(
+                    "solve",
+                    format!("P[{text}], one step"),
+                    (None, steps(1)),
+                    inputs,
+                )
+            }
+            Shape::Unbounded => {
+                let pruned = self.prune(on, "where it is 0 or 1 by the graph", labels);
+                let about = format!("P[{text}], by component");
+                self.add(
+                    "solve",
+                    about,
+                    (None, on.size.map(elimination)),
+                    vec![pruned],
+                )
+            }
+            Shape::Automaton => {
+                let mut inputs = labels;
+                inputs.insert(0, on.node);
+                let about = format!("a deterministic automaton of {text}");
+                let product = self.add("product", about, (None, None), inputs);
+                let about = "accepting bottom components, and the probability to reach them";
+                self.add("solve", about, (None, None), vec![product])
+            }
+        }
+    }
+
+    /// Branching time: the graph alone decides.
+    fn paths(&mut self, on: &On, path: FormulaId, all: bool) -> usize {
+        let spec = self.spec;
+        let letters: Vec<ExprId> = spec
+            .formulas
+            .letters_of(path)
+            .into_iter()
+            .map(|letter| spec.letter(letter).expr)
+            .collect();
+        let labels = letters.into_iter().map(|of| self.state(on, of)).collect();
+        let quantifier = if all { "A" } else { "E" };
+        let text = print::formula(&spec.formulas, path);
+        let about =
+            format!("{quantifier}[{text}] by the graph: what is declared, and what was seen");
+        self.prune(on, &about, labels)
+    }
+}
+
+/// What a path formula takes.
+enum Shape {
+    Next,
+    Bounded(u32),
+    Unbounded,
+    Automaton,
+}
+
+fn shape(spec: &Spec, path: FormulaId) -> Shape {
+    let plain = |id: &FormulaId| is_state(spec, *id);
+    match spec.formulas.get(path) {
+        Formula::Not(of) => shape(spec, *of),
+        Formula::Unary(Unary::Next | Unary::WeakNext, _, of) if plain(of) => Shape::Next,
+        Formula::Unary(Unary::Eventually | Unary::Always, bound, of) if plain(of) => {
+            bounded(*bound)
+        }
+        Formula::Binary(Binary::Until | Binary::Unless | Binary::Release, bound, a, b)
+            if plain(a) && plain(b) =>
+        {
+            bounded(*bound)
+        }
+        _ if plain(&path) => Shape::Next,
+        _ => Shape::Automaton,
+    }
+}
+
+fn bounded(bound: Option<Bound>) -> Shape {
+    match bound {
+        Some(Bound::Steps(_, last)) => Shape::Bounded(last),
+        _ => Shape::Unbounded,
+    }
+}
+
+fn is_state(spec: &Spec, id: FormulaId) -> bool {
+    match spec.formulas.get(id) {
+        Formula::True | Formula::False | Formula::Letter(_) => true,
+        Formula::Not(a) => is_state(spec, *a),
+        Formula::And(a, b) | Formula::Or(a, b) | Formula::Implies(a, b) | Formula::Iff(a, b) => {
+            is_state(spec, *a) && is_state(spec, *b)
+        }
+        _ => false,
+    }
+}
+
+fn has_operator(spec: &Spec, id: ExprId) -> bool {
+    let operands = spec.exprs.operands(id);
+    operands.into_iter().any(|operand| {
+        matches!(spec.exprs.get(operand), Expr::Branching(_)) || has_operator(spec, operand)
+    })
+}
+
+fn sign(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Lt => "<",
+        Compare::Le => "<=",
+        Compare::Gt => ">",
+        Compare::Ge => ">=",
+        Compare::Eq => "==",
+    }
+}
+
+/// Solving by component: each transition once, and the cyclic part eliminated or swept, whichever is less.
+fn elimination(size: Size) -> u64 {
+    let swept = size.transitions.saturating_mul(SWEEPS);
+    let eliminated = size
+        .cyclic
+        .saturating_mul(size.largest.saturating_mul(size.largest))
+        / 3;
+    size.transitions.saturating_add(swept.min(eliminated))
+}
