@@ -1,6 +1,6 @@
 //! `test` blocks.
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::Checker;
 use super::names::Space;
@@ -17,56 +17,94 @@ use crate::types::Type;
 use crate::value::{Cell, Value};
 
 impl<'a> Checker<'a> {
+    /// Every `given` begins a case, which is judged by itself; what is expected follows it.
     pub(super) fn test(&mut self, scope: &Scope<'a>, test: &'a ast::Test, span: Span) {
-        let mut steps: Option<Vec<Vec<Cell>>> = None;
-        let mut meta: Vec<Cell> = self
-            .spec
-            .signature
-            .meta
-            .iter()
-            .map(|field| absent_cell(&field.absent))
-            .collect();
-        let mut expects = Vec::new();
+        let first = self.spec.tests.len();
+        // What stands before the first `given` is expected of it as well.
+        let mut before = Vec::new();
         for clause in &test.clauses {
             match clause {
                 TestClause::Given(given, given_span) => {
-                    if steps.is_some() {
-                        self.error(Code::G0319, *given_span, "`given` stands here twice");
-                        continue;
-                    }
-                    steps = Some(self.given(scope, given, &mut meta));
+                    let mut meta: Vec<Cell> = self
+                        .spec
+                        .signature
+                        .meta
+                        .iter()
+                        .map(|field| absent_cell(&field.absent))
+                        .collect();
+                    let steps = self.given(scope, given, &mut meta);
+                    self.spec.tests.push(Test {
+                        name: test.name.value.clone(),
+                        meta,
+                        steps,
+                        expects: std::mem::take(&mut before),
+                        span: **given_span,
+                    });
                 }
                 TestClause::Expect(expect) => {
-                    if let Some(expect) = self.expect(scope, expect) {
-                        expects.push(expect);
+                    let Some(expect) = self.expect(scope, expect) else {
+                        // It was reported, and there is no second complaint that nothing is expected.
+                        continue;
+                    };
+                    match self
+                        .spec
+                        .tests
+                        .get_mut(first..)
+                        .and_then(|all| all.last_mut())
+                    {
+                        Some(case) => case.expects.push(expect),
+                        None => before.push(expect),
                     }
                 }
             }
         }
-        if steps.is_none() {
+        self.test_cases(test, first, span);
+    }
+
+    /// Names the cases of a test, and complains of one that judges nothing or expects nothing.
+    fn test_cases(&mut self, test: &'a ast::Test, first: usize, span: Span) {
+        let Some(cases) = self.spec.tests.get_mut(first..) else {
+            return;
+        };
+        if let [case] = cases {
+            case.span = span;
+        } else {
+            for (idx, case) in cases.iter_mut().enumerate() {
+                case.name = format_smolstr!("{} (case {})", test.name.value, idx + 1);
+            }
+        }
+        if cases.is_empty() {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `given`")
                     .label("no events to judge"),
             );
         }
-        if expects.is_empty()
-            && !test
-                .clauses
-                .iter()
-                .any(|clause| matches!(clause, TestClause::Expect(_)))
-        {
+        let is_given = |clause: &TestClause| matches!(clause, TestClause::Given(..));
+        let expected: Vec<&[TestClause]> = test.clauses.split(is_given).collect();
+        if expected.iter().all(|clauses| clauses.is_empty()) {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `expect`")
                     .label("it would pass whatever happens"),
             );
+            return;
         }
-        self.spec.tests.push(Test {
-            name: test.name.value.clone(),
-            meta,
-            steps: steps.unwrap_or_default(),
-            expects,
-            span,
+        let givens = test.clauses.iter().filter_map(|clause| match clause {
+            TestClause::Given(_, span) => Some(**span),
+            TestClause::Expect(_) => None,
         });
+        let givens: Vec<Span> = givens.collect();
+        for (idx, (given, clauses)) in givens.into_iter().zip(expected.iter().skip(1)).enumerate() {
+            let before = expected.first().is_some_and(|clauses| !clauses.is_empty());
+            if clauses.is_empty() && !(idx == 0 && before) {
+                self.report(
+                    Diagnostic::new(Code::G0319, given, "a `given` without `expect`")
+                        .label("what comes of these events is not asked")
+                        .note(
+                            "every `given` begins a case of its own; what is expected follows it",
+                        ),
+                );
+            }
+        }
     }
 
     /// `given [ {…}, … ]`, or `given {meta: {…}, events: [ … ]}`.

@@ -26,8 +26,8 @@ enum Kind {
     Binary(Binary),
     /// A connective for another.
     Connective(Connective),
-    /// The ends of a bound in steps are moved.
-    Move(i64, i64),
+    /// The ends of a bound are moved, by steps or by units of time.
+    Move(i128, i128),
     /// The bound is left out.
     Unbound,
     /// Two letters of the whole formula change places.
@@ -47,8 +47,8 @@ const PLACES: usize = 200;
 /// Letters of one formula that change places with one another.
 const EXCHANGED: usize = 5;
 
-/// All changes of a formula, in the order of its text.
-pub(super) fn changes(formulas: &Formulas, root: FormulaId) -> Vec<Change> {
+/// All changes of a formula, in the order of its text. Bounds in time are moved by `unit`, in attoseconds.
+pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut todo = vec![(root, Vec::new())];
     let mut places = 0;
@@ -57,7 +57,7 @@ pub(super) fn changes(formulas: &Formulas, root: FormulaId) -> Vec<Change> {
         if places > PLACES {
             break;
         }
-        changes.extend(kinds(formulas, part).into_iter().map(|kind| Change {
+        changes.extend(kinds(formulas, part, unit).into_iter().map(|kind| Change {
             path: path.clone(),
             kind,
         }));
@@ -76,7 +76,7 @@ pub(super) fn changes(formulas: &Formulas, root: FormulaId) -> Vec<Change> {
     changes
 }
 
-fn kinds(formulas: &Formulas, part: FormulaId) -> Vec<Kind> {
+fn kinds(formulas: &Formulas, part: FormulaId, unit: Option<i128>) -> Vec<Kind> {
     use Connective::{And, Iff, Implies, Or};
     let connectives = |kinds: &[Connective]| kinds.iter().copied().map(Kind::Connective).collect();
     match formulas.get(part) {
@@ -95,7 +95,7 @@ fn kinds(formulas: &Formulas, part: FormulaId) -> Vec<Kind> {
         }
         Formula::Iff(..) => connectives(&[Implies, And]),
         Formula::Unary(op, bound, _) => {
-            let mut kinds = bounds(*bound);
+            let mut kinds = bounds(*bound, unit);
             kinds.extend(
                 others_of_unary(*op, bound.is_some())
                     .iter()
@@ -105,7 +105,7 @@ fn kinds(formulas: &Formulas, part: FormulaId) -> Vec<Kind> {
             kinds
         }
         Formula::Binary(op, bound, ..) => {
-            let mut kinds = bounds(*bound);
+            let mut kinds = bounds(*bound, unit);
             kinds.extend(others_of_binary(*op).iter().map(|op| Kind::Binary(*op)));
             kinds.extend([Kind::Swap, Kind::Only(1)]);
             kinds
@@ -113,18 +113,22 @@ fn kinds(formulas: &Formulas, part: FormulaId) -> Vec<Kind> {
     }
 }
 
-/// Each end of a bound one step off, and no bound.
-fn bounds(bound: Option<Bound>) -> Vec<Kind> {
-    match bound {
-        Some(Bound::Steps(..)) => vec![
-            Kind::Move(-1, 0),
-            Kind::Move(1, 0),
-            Kind::Move(0, -1),
-            Kind::Move(0, 1),
+/// Each end of a bound one step or unit of time off, and no bound.
+fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
+    let by = match bound {
+        Some(Bound::Steps(..)) => Some(1),
+        Some(Bound::Time(..)) => unit,
+        None => None,
+    };
+    by.map_or_else(Vec::new, |by| {
+        vec![
+            Kind::Move(-by, 0),
+            Kind::Move(by, 0),
+            Kind::Move(0, -by),
+            Kind::Move(0, by),
             Kind::Unbound,
-        ],
-        _ => Vec::new(),
-    }
+        ]
+    })
 }
 
 /// Strong for weak, some for all, past for future, the next step for any. Only some operators take a bound.
@@ -265,13 +269,18 @@ fn shortened(new: &str, old: &str) -> (String, String) {
 }
 
 /// A bound with its ends moved, where that is one.
-fn moved(bound: Bound, low: i64, high: i64) -> Option<Bound> {
-    let Bound::Steps(from, to) = bound else {
-        return None;
-    };
-    let from = u32::try_from(i64::from(from) + low).ok()?;
-    let to = u32::try_from(i64::from(to) + high).ok()?;
-    (from <= to).then_some(Bound::Steps(from, to))
+fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
+    match bound {
+        Bound::Steps(from, to) => {
+            let from = u32::try_from(i128::from(from) + low).ok()?;
+            let to = u32::try_from(i128::from(to) + high).ok()?;
+            (from <= to).then_some(Bound::Steps(from, to))
+        }
+        Bound::Time(from, to) => {
+            let (from, to) = (from.checked_add(low)?, to.checked_add(high)?);
+            (0 <= from && from <= to).then_some(Bound::Time(from, to))
+        }
+    }
 }
 
 /// The formula with two letters in one another's place.

@@ -1,4 +1,4 @@
-//! A test that would kill a mutant: events that give the letters the values of a trace, and the verdict on them.
+//! Tests that would kill mutants: events that give the letters the values of a trace, and the verdict on them.
 //!
 //! The events are proposed by [`domain`](crate::domain) and then judged: only a test that does tell the mutant from the
 //! original is given.
@@ -6,27 +6,51 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::judge::Judged;
+use smol_str::SmolStr;
+
+use super::judge::{Judged, Outcome};
+use super::pace::SECOND;
 use crate::automata::Letter;
 use crate::domain::{self, Given, Goal, Work};
-use crate::hir::{Property, Spec, Test};
+use crate::hir::{Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
-use crate::lint::Difference;
 use crate::signature::{Absent, Field};
-use crate::value::{Cell, Value};
+use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
 
-/// The test, as text of the language; none where no events were found that show the difference.
+/// A trace as events, with what the original comes to on it.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    events: Vec<domain::Event>,
+    outcome: Outcome,
+}
+
+/// A test of one trace that tells a mutant from the original, as text of the language; none where no events were found
+/// that show the difference.
 pub(super) fn test(
     judged: &Judged<'_>,
-    template: Option<&Property>,
+    subject: &str,
     property: PropertyId,
     mutant: FormulaId,
     name: &str,
-    difference: &Difference,
+    steps: &[Letter],
+    unit: Option<i128>,
 ) -> Option<String> {
+    let (case, kills) = case(judged, property, &[&[mutant]], steps, unit)?;
+    (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
+}
+
+/// The trace as events, and which mutants of the properties (a formula for each) a test of its verdict notices.
+pub(super) fn case(
+    judged: &Judged<'_>,
+    property: PropertyId,
+    mutants: &[&[FormulaId]],
+    steps: &[Letter],
+    unit: Option<i128>,
+) -> Option<(Case, Vec<bool>)> {
     let spec = judged.spec;
-    let events = events(spec, &difference.steps)?;
+    let mut events = events(spec, steps)?;
+    timed(spec, &mut events, unit);
     let signature = &spec.signature;
     let cells = |fields: &[Field], values: &BTreeMap<usize, Value>| -> Vec<Cell> {
         let field = |(idx, field): (usize, &Field)| match values.get(&idx) {
@@ -35,13 +59,12 @@ pub(super) fn test(
         };
         fields.iter().enumerate().map(field).collect()
     };
-    let meta = events
-        .last()
-        .map(|event| event.meta.clone())
-        .unwrap_or_default();
     let test = Test {
-        name: name.into(),
-        meta: cells(&signature.meta, &meta),
+        name: SmolStr::default(),
+        meta: events
+            .last()
+            .map(|event| cells(&signature.meta, &event.meta))
+            .unwrap_or_default(),
         steps: events
             .iter()
             .map(|event| cells(&signature.fields, &event.fields))
@@ -49,32 +72,68 @@ pub(super) fn test(
         expects: Vec::new(),
         span: spec.property(property).span,
     };
-    let (original, other) = judged.outcomes(&test, property, mutant)?;
-    if original.0 == other.0 || original.0 == Verdict::Unknown {
-        return None;
-    }
-    let subject = template.map_or(&spec.property(property).name, |property| &property.name);
-    let mut text = format!("test {name:?} {{\n  given ");
-    let records: Vec<String> = events
-        .iter()
-        .map(|event| record(spec, &signature.fields, &event.fields))
-        .collect();
-    if meta.is_empty() {
-        text.push_str("[\n");
-        for record in records {
-            let _ = writeln!(text, "    {record},");
+    let (outcome, kills) = judged.noticed(&test, property, mutants)?;
+    (outcome.0 != Verdict::Unknown).then_some((Case { events, outcome }, kills))
+}
+
+/// The time of each step: a unit apart where bounds in time are asked about, else where a step must have a time.
+fn timed(spec: &Spec, events: &mut [domain::Event], unit: Option<i128>) {
+    let signature = &spec.signature;
+    let Some(clock) = signature.clock else { return };
+    let needed = signature
+        .fields
+        .get(clock)
+        .is_some_and(|field| matches!(field.absent, Absent::Error));
+    for (at, event) in (0_i128..).zip(events) {
+        if let Some(unit) = unit {
+            let instant = Instant(at.saturating_mul(unit));
+            event.fields.insert(clock, Value::Time(instant));
+        } else if needed {
+            let instant = Instant(at.saturating_mul(SECOND));
+            event.fields.entry(clock).or_insert(Value::Time(instant));
         }
-        text.push_str("  ]\n");
-    } else {
-        let meta = record(spec, &signature.meta, &meta);
-        let _ = writeln!(text, "{{meta: {meta}, events: [{}]}}", records.join(", "));
     }
-    let at = match original {
-        (Verdict::Violated, Some(at)) => format!(" at {at}"),
-        _ => String::new(),
-    };
-    let _ = writeln!(text, "  expect {subject} {}{at}\n}}", original.0.as_str());
-    Some(text)
+}
+
+/// Columns of a line of events.
+const COLUMNS: usize = 96;
+
+/// The test of these cases.
+pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> String {
+    let fields = &spec.signature.fields;
+    let mut text = format!("test {name:?} {{\n");
+    for case in cases {
+        let records: Vec<String> = case
+            .events
+            .iter()
+            .map(|event| record(spec, fields, &event.fields))
+            .collect();
+        let line = format!("[{}]", records.join(", "));
+        let meta = case.events.last().map(|event| &event.meta);
+        match meta.filter(|meta| !meta.is_empty()) {
+            Some(meta) => {
+                let meta = record(spec, &spec.signature.meta, meta);
+                let _ = writeln!(text, "  given {{meta: {meta}, events: {line}}}");
+            }
+            None if line.len() <= COLUMNS - "  given ".len() => {
+                let _ = writeln!(text, "  given {line}");
+            }
+            None => {
+                text.push_str("  given [\n");
+                for record in records {
+                    let _ = writeln!(text, "    {record},");
+                }
+                text.push_str("  ]\n");
+            }
+        }
+        let at = match case.outcome {
+            (Verdict::Violated, Some(at)) => format!(" at {at}"),
+            _ => String::new(),
+        };
+        let _ = writeln!(text, "  expect {subject} {}{at}", case.outcome.0.as_str());
+    }
+    text.push_str("}\n");
+    text
 }
 
 /// One event per step of the trace.

@@ -136,21 +136,38 @@ impl<'a> Judged<'a> {
         Program::compile(spec, &self.limits.eval).map_err(|error| error.to_string())
     }
 
-    /// What the original and a mutant of the first property come to on a trace.
-    pub(super) fn outcomes(
+    /// What a property comes to on a trace, and which mutants a test of that would notice. A mutant is a formula for each
+    /// of the properties.
+    pub(super) fn noticed(
         &self,
         test: &Test,
         property: PropertyId,
-        mutant: FormulaId,
-    ) -> Option<(Outcome, Outcome)> {
+        mutants: &[&[FormulaId]],
+    ) -> Option<(Outcome, Vec<bool>)> {
+        let place = self.properties.iter().position(|p| *p == property)?;
         let original = self.spec.property(property).formula;
-        let spec = self.spec_of(&[(property, original), (property, mutant)]);
-        let program = self.program(&spec).ok()?;
-        let judged = program.judge(test_record(test, self.sources))?;
-        Some((
-            outcome(&judged, PropertyId::new(0)),
-            outcome(&judged, PropertyId::new(1)),
-        ))
+        let mut noticed = Vec::with_capacity(mutants.len());
+        let mut first = None;
+        for chunk in mutants.chunks(TOGETHER) {
+            let mut formulas = vec![(property, original)];
+            for mutant in chunk {
+                formulas.push((property, *mutant.get(place)?));
+            }
+            let spec = self.spec_of(&formulas);
+            let program = self.program(&spec).ok()?;
+            let judged = program.judge(test_record(test, self.sources))?;
+            let (verdict, at) = outcome(&judged, PropertyId::new(0));
+            first = Some((verdict, at));
+            let expect = Expect {
+                property,
+                verdict: verdict.as_str().into(),
+                at: at.filter(|_| verdict == Verdict::Violated),
+                span: test.span,
+            };
+            let mutants = 1..=chunk.len();
+            noticed.extend(mutants.map(|idx| !meets(&judged, PropertyId::new(idx), &expect)));
+        }
+        Some((first?, noticed))
     }
 }
 

@@ -3,20 +3,22 @@
 //! Every property is changed in small ways (an operator, a bound, a negation, a conjunct left out). A mutant that holds of
 //! the same traces as the original is no mutant: automata decide that. What is left should be *killed*: some test that
 //! passes with the original fails with the mutant, or some recorded trace is judged otherwise. A mutant that *survives*
-//! comes with a trace that would kill it, as a test to be added.
+//! comes with a trace that would kill it, and a property with one test of few traces that kills all its survivors.
 //!
 //! Input: a sound [`Spec`] and recorded traces; output: a [`Report`]. Templates that only tests use are mutated as well,
 //! all their uses in the same way at once.
 //!
 //! # Limits
-//! [`Limits`] bounds the mutants of a property and the work on its automata; what is left out is counted.
+//! Bounds in time are told apart on traces whose steps are a fixed time apart. [`Limits`] bounds the mutants of a property and the work on its automata; what is left out is counted.
 //!
 //! # Source
 //! R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection", 1978, for mutation; equivalence is decidable here.
 
 mod change;
+mod choose;
 mod example;
 mod judge;
+mod pace;
 mod subject;
 mod write;
 
@@ -93,6 +95,9 @@ pub struct SubjectReport {
     pub left_out: usize,
     /// Why it was not mutated.
     pub error: Option<String>,
+    /// One test of few cases that kills what survives, as text of the language: it was run. None where nothing survives, or
+    /// no events were found that show a difference.
+    pub proposal: Option<Proposal>,
 }
 
 /// One mutant.
@@ -106,6 +111,17 @@ pub struct Mutant {
     pub killed_by: Option<SmolStr>,
     /// A shortest trace on which it and the original differ.
     pub example: Example,
+}
+
+/// A test that kills mutants together.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// Its text.
+    pub test: String,
+    /// Its cases: traces with the verdict on each.
+    pub cases: usize,
+    /// How many of the survivors it kills.
+    pub kills: usize,
 }
 
 /// A trace on which a mutant and the original differ.

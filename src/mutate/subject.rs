@@ -5,8 +5,9 @@ use smol_str::SmolStr;
 
 use super::change::{Change, changes};
 use super::judge::Judged;
-use super::{Example, Limits, Mutant, Recording, SubjectReport, example};
+use super::{Example, Limits, Mutant, Proposal, Recording, SubjectReport, choose, example, pace};
 use crate::automata::Dfa;
+use crate::domain::{self, Work};
 use crate::hir::{Formulas, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, PropertyId};
 use crate::lint::{self, Relation, Semantics};
@@ -54,7 +55,16 @@ pub(super) fn subjects(spec: &Spec) -> Vec<Subject> {
 struct Candidate {
     change: Change,
     formulas: Vec<FormulaId>,
+    dfa: Dfa,
     difference: lint::Difference,
+}
+
+/// What the mutants of a subject are changes of.
+struct Original {
+    property: PropertyId,
+    formula: FormulaId,
+    /// The unit of its bounds in time, where it has some.
+    unit: Option<i128>,
 }
 
 pub(super) fn run(
@@ -69,7 +79,7 @@ pub(super) fn run(
         .first()
         .copied()
         .unwrap_or(PropertyId::new(0));
-    let original = spec.property(first).formula;
+    let formula = spec.property(first).formula;
     let expected = |test: &&crate::hir::Test| {
         let mut expects = test.expects.iter();
         expects.any(|expect| subject.properties.contains(&expect.property))
@@ -77,21 +87,34 @@ pub(super) fn run(
     let mut report = SubjectReport {
         name: subject.name.clone(),
         template: subject.template,
-        formula: print::formula(&spec.formulas, original),
+        formula: print::formula(&spec.formulas, formula),
         tests: spec.tests.iter().filter(expected).count(),
         mutants: Vec::new(),
         equivalent: 0,
         duplicate: 0,
         left_out: 0,
         error: None,
+        proposal: None,
     };
-    if spec.formulas.is_timed(original) {
+    let unit = pace::unit(&spec.formulas, formula);
+    if spec.formulas.is_timed(formula) && unit.is_none() {
         report.error =
-            Some("bounds in time have no automaton that could tell mutants from it".to_owned());
+            Some("its bounds in time are too far apart to be told apart by steps".to_owned());
         return report;
     }
+    let original = Original {
+        property: first,
+        formula,
+        unit,
+    };
     let mut changed = spec.clone();
-    let candidates = candidates(&mut changed, subject, original, limits, &mut report);
+    let stepped = pace::stepped(&mut changed.formulas, formula, unit);
+    let Ok(dfa) = automaton(&changed.formulas, stepped, &limits.automata) else {
+        report.error =
+            Some("its automaton is too large for its mutants to be told apart".to_owned());
+        return report;
+    };
+    let candidates = candidates(&mut changed, subject, &original, &dfa, limits, &mut report);
     let formulas = changed.formulas.clone();
     let judged = Judged::new(
         spec,
@@ -112,19 +135,32 @@ pub(super) fn run(
             return report;
         }
     };
+    let survivors: Vec<&Candidate> = candidates
+        .iter()
+        .zip(&killed)
+        .filter(|(_, killed)| killed.is_none())
+        .map(|(candidate, _)| candidate)
+        .collect();
+    let expected = if subject.template {
+        &spec.property(first).name
+    } else {
+        &subject.name
+    };
+    report.proposal = proposal(&judged, subject, expected, &original, &dfa, &survivors);
     for (candidate, killed_by) in candidates.into_iter().zip(killed) {
-        let mutant = candidate.formulas.first().copied().unwrap_or(original);
-        let change = candidate.change.text(&mut changed.formulas, original);
+        let mutant = candidate.formulas.first().copied().unwrap_or(formula);
+        let change = candidate.change.text(&mut changed.formulas, formula);
         // Only survivors need a test.
         let test = match killed_by {
             Some(_) => None,
             None => example::test(
                 &judged,
-                subject.template.then_some(spec.property(first)),
+                expected,
                 first,
                 mutant,
                 &change,
-                &candidate.difference,
+                &candidate.difference.steps,
+                unit,
             ),
         };
         report.mutants.push(Mutant {
@@ -145,40 +181,34 @@ pub(super) fn run(
 fn candidates(
     spec: &mut Spec,
     subject: &Subject,
-    original: FormulaId,
+    original: &Original,
+    dfa: &Dfa,
     limits: &Limits,
     report: &mut SubjectReport,
 ) -> Vec<Candidate> {
-    let Ok(dfa) = automaton(&spec.formulas, original, &limits.automata) else {
-        report.error =
-            Some("its automaton is too large for its mutants to be told apart".to_owned());
-        return Vec::new();
-    };
-    let shown = subject
-        .properties
-        .first()
-        .map(|first| lint::occurrences(spec, spec.property(*first)))
-        .unwrap_or_default();
+    let shown = lint::occurrences(spec, spec.property(original.property));
     let mut known: FxHashSet<String> = FxHashSet::default();
     let meaning = |dfa: &Dfa| dfa.minimized_nonempty().to_string();
-    known.insert(meaning(&dfa));
-    let same = meaning(&dfa);
+    let same = meaning(dfa);
+    known.insert(same.clone());
+    let stepped = pace::stepped(&mut spec.formulas, original.formula, original.unit);
     let mut candidates: Vec<Candidate> = Vec::new();
-    for change in changes(&spec.formulas, original) {
+    for change in changes(&spec.formulas, original.formula, original.unit) {
         if candidates.len() >= limits.mutants {
             report.left_out += 1;
             continue;
         }
-        let Some(mutant) = change.of(&mut spec.formulas, original) else {
+        let Some(mutant) = change.of(&mut spec.formulas, original.formula) else {
             continue;
         };
+        let mutant = pace::stepped(&mut spec.formulas, mutant, original.unit);
         let Ok(dfa) = automaton(&spec.formulas, mutant, &limits.automata) else {
             report.left_out += 1;
             continue;
         };
         let meaning = meaning(&dfa);
         if meaning == same {
-            report.equivalent += 1;
+            alike(report, original);
             continue;
         }
         if !known.insert(meaning) {
@@ -188,19 +218,22 @@ fn candidates(
         // Letters may exclude one another, so that no event shows the difference.
         match lint::compare(
             spec,
-            original,
+            stepped,
             mutant,
             &shown,
             Semantics::Finite,
             &limits.automata,
         ) {
-            Ok(comparison) if comparison.relation == Relation::Equivalent => report.equivalent += 1,
+            Ok(comparison) if comparison.relation == Relation::Equivalent => {
+                alike(report, original);
+            }
             Ok(comparison) => match comparison.difference {
                 Some(difference) => {
                     let formulas = uses(&mut spec.formulas, &change, subject, &spec.properties);
                     candidates.push(Candidate {
                         change,
                         formulas,
+                        dfa,
                         difference,
                     });
                 }
@@ -210,6 +243,98 @@ fn candidates(
         }
     }
     candidates
+}
+
+/// Counts a change that makes no difference on the traces looked at: with bounds in time, these are not all.
+fn alike(report: &mut SubjectReport, original: &Original) {
+    match original.unit {
+        None => report.equivalent += 1,
+        Some(_) => report.left_out += 1,
+    }
+}
+
+/// Traces that were found and judged, before none is left to be looked for.
+const TRIES: usize = 100;
+
+/// One test of few cases that kills what survives.
+fn proposal(
+    judged: &Judged<'_>,
+    subject: &Subject,
+    expected: &str,
+    original: &Original,
+    dfa: &Dfa,
+    survivors: &[&Candidate],
+) -> Option<Proposal> {
+    let spec = judged.spec;
+    let mut work = Work::new(2_000_000, 50_000);
+    let mut possible = |letter: &crate::automata::Letter| {
+        let goals: Option<Vec<domain::Goal>> = letter
+            .iter()
+            .map(|(atom, holds)| {
+                let letter = spec.formulas.letters().get(atom.0 as usize)?;
+                Some((letter.expr, *holds))
+            })
+            .collect();
+        goals.is_some_and(|goals| {
+            domain::event(spec, &goals, &domain::Given::default(), &mut work).is_some()
+        })
+    };
+    let mut alphabet = choose::alphabet(dfa.atoms());
+    alphabet.retain(|letter| possible(letter));
+    let known = survivors.iter().map(|one| one.difference.steps.clone());
+    let dfas = survivors.iter().map(|one| &one.dfa).collect();
+    let mut choice = choose::Choice::new(dfa, dfas, alphabet, known.collect());
+    let formulas: Vec<&[FormulaId]> = survivors
+        .iter()
+        .map(|one| one.formulas.as_slice())
+        .collect();
+    let mut left: Vec<usize> = (0..survivors.len()).collect();
+    let mut cases: Vec<(example::Case, Vec<bool>)> = Vec::new();
+    for _ in 0..TRIES {
+        if left.is_empty() {
+            break;
+        }
+        let Some(steps) = choice.next(&left) else {
+            break;
+        };
+        let found = example::case(judged, original.property, &formulas, &steps, original.unit);
+        let Some((case, kills)) = found else { continue };
+        let before = left.len();
+        left.retain(|idx| kills.get(*idx) != Some(&true));
+        if left.len() < before {
+            cases.push((case, kills));
+        }
+    }
+    // A case may kill nothing that those chosen after it do not.
+    for idx in (0..cases.len()).rev() {
+        let others = |mutant: usize| {
+            cases
+                .iter()
+                .enumerate()
+                .any(|(other, (_, kills))| other != idx && kills.get(mutant) == Some(&true))
+        };
+        if (0..survivors.len()).all(|mutant| left.contains(&mutant) || others(mutant)) {
+            cases.remove(idx);
+        }
+    }
+    if cases.is_empty() {
+        return None;
+    }
+    let cases: Vec<example::Case> = cases.into_iter().map(|(case, _)| case).collect();
+    let cases_of = format!("{} (case ", subject.name);
+    let mut tests = spec.tests.iter();
+    let taken =
+        tests.any(|test| test.name == subject.name || test.name.starts_with(cases_of.as_str()));
+    let name = if taken {
+        format!("{}, more", subject.name)
+    } else {
+        subject.name.to_string()
+    };
+    Some(Proposal {
+        test: example::text(spec, &name, expected, &cases),
+        cases: cases.len(),
+        kills: survivors.len() - left.len(),
+    })
 }
 
 /// The formulas of all properties of a subject after a change; what it does not apply to stays as it is.

@@ -13,7 +13,7 @@ use crate::translate::Steps;
 /// Survivors of one property that are shown to people.
 const SHOWN: usize = 10;
 
-/// Text for people: per property how many mutants were killed, and the survivors, each with a test that would kill it.
+/// Text for people: per property how many mutants were killed, the survivors, and a test that kills all of them.
 ///
 /// # Errors
 /// Where `out` cannot be written.
@@ -92,42 +92,54 @@ fn of_subject(
         paint.quiet(&format!("({})", notes.join("; ")))
     )?;
     for mutant in survivors.iter().take(SHOWN) {
-        writeln!(out)?;
         writeln!(out, "    {} {}", paint.open("survives:"), mutant.change)?;
-        writeln!(out, "      {}", mutant.formula)?;
-        match &mutant.example.test {
-            Some(test) => {
-                for line in test.lines() {
-                    writeln!(out, "      {line}")?;
-                }
-            }
-            None => {
-                let which = if mutant.example.holds {
-                    "holds"
-                } else {
-                    "fails"
-                };
-                let steps = Steps::new(&spec.formulas, &mutant.example.steps);
-                writeln!(
-                    out,
-                    "      the original {which}, and the mutant does not, on"
-                )?;
-                for line in steps.lines() {
-                    writeln!(out, "        {line}")?;
-                }
-            }
+        if mutant.example.test.is_none() {
+            unshown(out, spec, mutant)?;
         }
     }
     if survivors.len() > SHOWN {
-        writeln!(out)?;
         writeln!(
             out,
             "    … and {} more (`--format json` shows all)",
             survivors.len() - SHOWN
         )?;
     }
+    if let Some(proposal) = &subject.proposal {
+        let kills = match proposal.kills {
+            kills if kills == survivors.len() => "all of them".to_owned(),
+            kills => format!("{kills} of them"),
+        };
+        let traces = match proposal.cases {
+            1 => "a trace kills".to_owned(),
+            cases => format!("{cases} traces kill"),
+        };
+        writeln!(out, "    {traces} {kills}:")?;
+        writeln!(out)?;
+        for line in proposal.test.lines() {
+            writeln!(out, "{line}")?;
+        }
+    }
     if !survivors.is_empty() {
         writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A difference for which no events were found, in the names of letters.
+fn unshown(out: &mut impl Write, spec: &Spec, mutant: &Mutant) -> io::Result<()> {
+    let which = if mutant.example.holds {
+        "holds"
+    } else {
+        "fails"
+    };
+    let steps = Steps::new(&spec.formulas, &mutant.example.steps);
+    writeln!(out, "      {}", mutant.formula)?;
+    writeln!(
+        out,
+        "      the original {which}, and the mutant does not, on"
+    )?;
+    for line in steps.lines() {
+        writeln!(out, "        {line}")?;
     }
     Ok(())
 }
@@ -175,6 +187,7 @@ pub fn json(out: &mut impl Write, file: &str, spec: &Spec, report: &Report) -> i
             "duplicate": subject.duplicate,
             "left_out": subject.left_out,
             "error": subject.error,
+            "proposal": subject.proposal.as_ref().map(|proposal| &proposal.test),
         });
         writeln!(out, "{line}")?;
     }

@@ -1,0 +1,190 @@
+//! Few traces that together tell many mutants from the original.
+//!
+//! The smallest such set is a set cover; the greedy choice of the trace that tells most of those left comes within a
+//! factor `ln n` of it (V. Chvátal, "A greedy heuristic for the set-covering problem", 1979). The trace itself is looked
+//! for by beam search over the automata of all of them, which step together, and among the shortest differences.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashSet;
+
+use crate::automata::{Atom, Dfa, Finality, Letter, StateId, Word};
+
+/// Steps of a trace that is looked for.
+const DEPTH: usize = 8;
+/// Prefixes that are followed at once.
+const BEAM: usize = 48;
+/// Letters of a formula all of whose combinations are tried; of more, none, one or two at a time.
+const COMBINED: usize = 4;
+
+/// What chooses: the original, the mutants, and what a step may be.
+pub(super) struct Choice<'a> {
+    original: &'a Dfa,
+    mutants: Vec<&'a Dfa>,
+    alphabet: Vec<Letter>,
+    /// The traces that are known to tell one of them each.
+    known: Vec<Word>,
+    tried: FxHashSet<Word>,
+}
+
+/// A trace, with the states of the automata after it.
+#[derive(Clone)]
+struct Prefix {
+    word: Word,
+    /// The original first.
+    runs: Vec<Run>,
+    /// Letters that are true, over all steps: fewer are read more easily.
+    shown: usize,
+}
+
+/// Where an automaton is, and at which step a violation became final.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Run {
+    state: StateId,
+    violated_at: Option<usize>,
+}
+
+/// All combinations of some letters that may be worth a step.
+pub(super) fn alphabet(atoms: &[Atom]) -> Vec<Letter> {
+    let mut sets: Vec<Vec<Atom>> = vec![Vec::new()];
+    if atoms.len() <= COMBINED {
+        for atom in atoms {
+            let with: Vec<Vec<Atom>> = sets
+                .iter()
+                .map(|set| [set.as_slice(), &[*atom]].concat())
+                .collect();
+            sets.extend(with);
+        }
+    } else {
+        for (idx, atom) in atoms.iter().enumerate() {
+            sets.push(vec![*atom]);
+            sets.extend(atoms.iter().skip(idx + 1).map(|other| vec![*atom, *other]));
+        }
+    }
+    sets.sort_by_key(Vec::len);
+    let letter = |set: Vec<Atom>| {
+        let values = atoms.iter().map(|atom| (*atom, set.contains(atom)));
+        values.collect()
+    };
+    sets.into_iter().map(letter).collect()
+}
+
+impl<'a> Choice<'a> {
+    pub(super) fn new(
+        original: &'a Dfa,
+        mutants: Vec<&'a Dfa>,
+        alphabet: Vec<Letter>,
+        known: Vec<Word>,
+    ) -> Choice<'a> {
+        Choice {
+            original,
+            mutants,
+            alphabet,
+            known,
+            tried: FxHashSet::default(),
+        }
+    }
+
+    /// The trace that tells most of the mutants `left`, short ones first; never one that was given before. None where
+    /// none tells any.
+    pub(super) fn next(&mut self, left: &[usize]) -> Option<Word> {
+        let mut best: Option<(Reverse<usize>, usize, usize, Word)> = None;
+        let mut offer = |prefix: &Prefix, kills: usize| {
+            let key = (Reverse(kills), prefix.word.len(), prefix.shown);
+            let better = best
+                .as_ref()
+                .is_none_or(|(kills, len, shown, _)| key < (*kills, *len, *shown));
+            if kills > 0 && better && !self.tried.contains(&prefix.word) {
+                best = Some((key.0, key.1, key.2, prefix.word.clone()));
+            }
+        };
+        for idx in left {
+            let Some(word) = self.known.get(*idx) else {
+                continue;
+            };
+            let mut prefix = self.start(left);
+            for letter in word {
+                prefix = self.step(&prefix, letter, left);
+            }
+            offer(&prefix, prefix.kills(self, left));
+        }
+        let mut beam = vec![self.start(left)];
+        for _ in 0..DEPTH {
+            let mut seen: FxHashSet<Vec<Run>> = FxHashSet::default();
+            let mut next: Vec<(usize, Prefix)> = Vec::new();
+            for prefix in &beam {
+                for letter in &self.alphabet {
+                    let longer = self.step(prefix, letter, left);
+                    if seen.insert(longer.runs.clone()) {
+                        let kills = longer.kills(self, left);
+                        offer(&longer, kills);
+                        next.push((kills, longer));
+                    }
+                }
+            }
+            // Stable: among equals, what was tried first.
+            next.sort_by_key(|(kills, prefix)| (Reverse(*kills), prefix.shown));
+            beam = next
+                .into_iter()
+                .take(BEAM)
+                .map(|(_, prefix)| prefix)
+                .collect();
+        }
+        let (.., word) = best?;
+        self.tried.insert(word.clone());
+        Some(word)
+    }
+
+    fn automata(&self, left: &[usize]) -> impl Iterator<Item = &'a Dfa> {
+        let mutants = left
+            .iter()
+            .filter_map(|idx| self.mutants.get(*idx).copied());
+        std::iter::once(self.original).chain(mutants)
+    }
+
+    fn start(&self, left: &[usize]) -> Prefix {
+        let run = |dfa: &Dfa| Run {
+            state: dfa.initial(),
+            violated_at: None,
+        };
+        Prefix {
+            word: Word::new(),
+            runs: self.automata(left).map(run).collect(),
+            shown: 0,
+        }
+    }
+
+    fn step(&self, prefix: &Prefix, letter: &Letter, left: &[usize]) -> Prefix {
+        let at = prefix.word.len();
+        let holds = |atom: Atom| letter.contains(&(atom, true));
+        let runs = self.automata(left).zip(&prefix.runs).map(|(dfa, run)| {
+            let state = dfa.step(run.state, holds);
+            let violated = dfa.finality(state) == Finality::FinalFalse;
+            Run {
+                state,
+                violated_at: run.violated_at.or(violated.then_some(at)),
+            }
+        });
+        let mut word = prefix.word.clone();
+        word.push(letter.clone());
+        Prefix {
+            runs: runs.collect(),
+            shown: prefix.shown + letter.iter().filter(|(_, holds)| *holds).count(),
+            word,
+        }
+    }
+}
+
+impl Prefix {
+    /// How many mutants differ from the original on the trace that ends here: in the verdict, or in the step at which a
+    /// violation became final.
+    fn kills(&self, choice: &Choice<'_>, left: &[usize]) -> usize {
+        let last = self.word.len().saturating_sub(1);
+        let mut outcomes = choice
+            .automata(left)
+            .zip(&self.runs)
+            .map(|(dfa, run)| (!dfa.accepting(run.state)).then(|| run.violated_at.unwrap_or(last)));
+        let original = outcomes.next().flatten();
+        outcomes.filter(|outcome| *outcome != original).count()
+    }
+}

@@ -1,0 +1,64 @@
+//! Bounds in time, read as steps at an even pace.
+//!
+//! No automaton has a clock. On traces whose steps are one *unit* of time apart a bound in time is a bound in steps, so a
+//! difference that is found there is a difference. Changes that only other traces would show are not decided.
+
+use crate::hir::{Bound, Formula, Formulas};
+use crate::ids::FormulaId;
+
+/// One second, in attoseconds.
+pub(super) const SECOND: i128 = 1_000_000_000_000_000_000;
+/// Steps that the longest bound may become, so that its automaton stays small.
+const STEPS: i128 = 64;
+
+/// The unit of time of a formula: a second where all bounds are whole seconds and none is long, else what divides all of
+/// them. None where it has no bounds in time, or one of more than [`STEPS`] units.
+pub(super) fn unit(formulas: &Formulas, root: FormulaId) -> Option<i128> {
+    let mut ends: Vec<i128> = Vec::new();
+    let mut todo = vec![root];
+    while let Some(part) = todo.pop() {
+        if let Formula::Unary(_, Some(Bound::Time(low, high)), _)
+        | Formula::Binary(_, Some(Bound::Time(low, high)), ..) = formulas.get(part)
+        {
+            ends.extend([*low, *high]);
+        }
+        todo.extend(formulas.operands(part));
+    }
+    let longest = ends.iter().copied().max()?;
+    let divisor = ends.into_iter().fold(0, divisor);
+    let unit = if divisor % SECOND == 0 && longest / SECOND <= STEPS {
+        SECOND
+    } else {
+        divisor
+    };
+    (unit > 0 && longest / unit <= STEPS).then_some(unit)
+}
+
+/// The greatest common divisor (Euclid).
+fn divisor(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// The formula with bounds in steps of `unit`; the formula itself where there is no unit.
+pub(super) fn stepped(formulas: &mut Formulas, root: FormulaId, unit: Option<i128>) -> FormulaId {
+    let Some(unit) = unit else { return root };
+    let operands: Vec<FormulaId> = formulas
+        .operands(root)
+        .into_iter()
+        .map(|part| stepped(formulas, part, Some(unit)))
+        .collect();
+    let part = formulas.with_operands(root, &operands);
+    let steps = |low: i128, high: i128| {
+        let [low, high] = [low, high].map(|end| u32::try_from(end / unit).unwrap_or(u32::MAX));
+        Some(Bound::Steps(low, high))
+    };
+    match formulas.get(part).clone() {
+        Formula::Unary(op, Some(Bound::Time(low, high)), a) => {
+            formulas.add(Formula::Unary(op, steps(low, high), a))
+        }
+        Formula::Binary(op, Some(Bound::Time(low, high)), a, b) => {
+            formulas.add(Formula::Binary(op, steps(low, high), a, b))
+        }
+        _ => part,
+    }
+}
