@@ -6,10 +6,10 @@ use smol_str::SmolStr;
 use super::change::{Change, changes};
 use super::judge::Judged;
 use super::{Example, Limits, Mutant, Proposal, Recording, SubjectReport, choose, example, pace};
-use crate::automata::Dfa;
+use crate::automata::{Dfa, Letter, Traces};
 use crate::domain::{self, Work};
 use crate::hir::{Formulas, PropertyKind, Spec, print};
-use crate::ids::{FormulaId, PropertyId};
+use crate::ids::{FormulaId, LetterId, PropertyId};
 use crate::lint::{self, Relation, Semantics};
 use crate::source::SourceMap;
 use crate::translate::automaton;
@@ -182,14 +182,14 @@ fn candidates(
     spec: &mut Spec,
     subject: &Subject,
     original: &Original,
-    dfa: &Dfa,
+    first: &Dfa,
     limits: &Limits,
     report: &mut SubjectReport,
 ) -> Vec<Candidate> {
     let shown = lint::occurrences(spec, spec.property(original.property));
     let mut known: FxHashSet<String> = FxHashSet::default();
     let meaning = |dfa: &Dfa| dfa.minimized_nonempty().to_string();
-    let same = meaning(dfa);
+    let same = meaning(first);
     known.insert(same.clone());
     let stepped = pace::stepped(&mut spec.formulas, original.formula, original.unit);
     let mut candidates: Vec<Candidate> = Vec::new();
@@ -215,34 +215,83 @@ fn candidates(
             report.duplicate += 1;
             continue;
         }
-        // Letters may exclude one another, so that no event shows the difference.
-        match lint::compare(
-            spec,
-            stepped,
-            mutant,
-            &shown,
-            Semantics::Finite,
-            &limits.automata,
-        ) {
-            Ok(comparison) if comparison.relation == Relation::Equivalent => {
-                alike(report, original);
+        match difference(spec, (stepped, mutant), (first, &dfa), &shown, limits) {
+            Ok(Some(difference)) => {
+                let formulas = uses(&mut spec.formulas, &change, subject, &spec.properties);
+                candidates.push(Candidate {
+                    change,
+                    formulas,
+                    dfa,
+                    difference,
+                });
             }
-            Ok(comparison) => match comparison.difference {
-                Some(difference) => {
-                    let formulas = uses(&mut spec.formulas, &change, subject, &spec.properties);
-                    candidates.push(Candidate {
-                        change,
-                        formulas,
-                        dfa,
-                        difference,
-                    });
-                }
-                None => report.left_out += 1,
-            },
-            Err(_) => report.left_out += 1,
+            Ok(None) => alike(report, original),
+            Err(()) => report.left_out += 1,
         }
     }
     candidates
+}
+
+/// A trace on which two formulas differ, by their automata where any letters may be true together on it; none where they
+/// are equivalent.
+///
+/// # Errors
+/// Where that is not decided within the limits.
+fn difference(
+    spec: &Spec,
+    formulas: (FormulaId, FormulaId),
+    dfas: (&Dfa, &Dfa),
+    shown: &[LetterId],
+    limits: &Limits,
+) -> Result<Option<lint::Difference>, ()> {
+    if shown.is_empty()
+        && let Ok(Some(steps)) = dfas
+            .0
+            .difference(dfas.1, Traces::NonEmpty, &limits.automata)
+    {
+        let mut work = Work::new(200_000, 50_000);
+        if steps
+            .iter()
+            .all(|letter| is_possible(spec, letter, &mut work))
+        {
+            let satisfies_first =
+                dfas.0
+                    .accepting(steps.iter().fold(dfas.0.initial(), |state, letter| {
+                        dfas.0.step(state, |atom| letter.contains(&(atom, true)))
+                    }));
+            return Ok(Some(lint::Difference {
+                steps,
+                repeats_from: None,
+                satisfies_first,
+            }));
+        }
+    }
+    // Letters exclude one another, or an instance of a quantified property has to be there.
+    let found = lint::compare(
+        spec,
+        formulas.0,
+        formulas.1,
+        shown,
+        Semantics::Finite,
+        &limits.automata,
+    );
+    match found.map_err(|_| ())? {
+        comparison if comparison.relation == Relation::Equivalent => Ok(None),
+        comparison => comparison.difference.map(Some).ok_or(()),
+    }
+}
+
+/// Whether an event gives the letters these values, as far as one is found.
+fn is_possible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
+    let goals: Option<Vec<domain::Goal>> = letter
+        .iter()
+        .map(|(atom, holds)| {
+            let letter = spec.formulas.letters().get(atom.0 as usize)?;
+            Some((letter.expr, *holds))
+        })
+        .collect();
+    goals
+        .is_some_and(|goals| domain::event(spec, &goals, &domain::Given::default(), work).is_some())
 }
 
 /// Counts a change that makes no difference on the traces looked at: with bounds in time, these are not all.
@@ -267,20 +316,8 @@ fn proposal(
 ) -> Option<Proposal> {
     let spec = judged.spec;
     let mut work = Work::new(2_000_000, 50_000);
-    let mut possible = |letter: &crate::automata::Letter| {
-        let goals: Option<Vec<domain::Goal>> = letter
-            .iter()
-            .map(|(atom, holds)| {
-                let letter = spec.formulas.letters().get(atom.0 as usize)?;
-                Some((letter.expr, *holds))
-            })
-            .collect();
-        goals.is_some_and(|goals| {
-            domain::event(spec, &goals, &domain::Given::default(), &mut work).is_some()
-        })
-    };
     let mut alphabet = choose::alphabet(dfa.atoms());
-    alphabet.retain(|letter| possible(letter));
+    alphabet.retain(|letter| is_possible(spec, letter, &mut work));
     let known = survivors.iter().map(|one| one.difference.steps.clone());
     let dfas = survivors.iter().map(|one| &one.dfa).collect();
     let mut choice = choose::Choice::new(dfa, dfas, alphabet, known.collect());
