@@ -118,6 +118,18 @@ fn mutants_that_survive_come_with_a_test_that_kills_them() {
             .iter()
             .any(|line| line["property"] == "guarded" && line["template"] == true)
     );
+    // One test of few cases for each property does what all of these do together.
+    let mut few = MUTATED.to_owned();
+    let mut cases = 0;
+    for line in lines.iter().filter(|line| line["type"] == "mutation") {
+        let test = line["proposal"].as_str().unwrap();
+        cases += test.matches("given ").count();
+        few.push_str(test);
+    }
+    assert!(cases < 8, "{few}");
+    folder.write("few.guard", &few);
+    let run = folder.guard(&["test", "few.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
     // With the tests that were proposed, nothing survives.
     folder.write("b.guard", &text);
     let run = folder.guard(&["test", "b.guard"]);
@@ -155,4 +167,51 @@ fn mutants_are_judged_by_tests_that_pass() {
     let run = folder.guard(&["test", "a.guard", "--mutants"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.err.contains("does not pass"), "{}", run.err);
+}
+
+const TIMED: &str = r#"event {
+  kind: string
+  at: time
+}
+rule soon: when kind == "alarm" then kind == "answer" within 3s
+test "answered" {
+  given [ {kind: "alarm", at: 0}, {kind: "answer", at: 2} ]
+  expect soon satisfied
+}
+"#;
+
+/// Bounds in time are told apart on traces whose steps are a second apart.
+#[test]
+fn bounds_in_time_are_mutated() {
+    let folder = Folder::new(&[("a.guard", TIMED)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants", "--format", "json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let longer = lines
+        .iter()
+        .find(|line| line["formula"].as_str().unwrap().contains("[0s,4s]"))
+        .unwrap();
+    assert_eq!(longer["status"], "survived");
+    let proposal = lines.last().unwrap()["proposal"].as_str().unwrap();
+    folder.write("b.guard", &format!("{TIMED}{proposal}"));
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// Each `given` begins a case of its own.
+#[test]
+fn a_test_has_several_cases() {
+    let spec = TIMED.replace(
+        "  expect soon satisfied\n",
+        "  expect soon satisfied\n  given [ {kind: \"alarm\", at: 0}, {kind: \"answer\", at: 4} ]\n  expect soon satisfied\n",
+    );
+    let folder = Folder::new(&[("a.guard", &spec)]);
+    let run = folder.guard(&["test", "a.guard"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.out.contains("answered (case 2)"), "{}", run.out);
+    assert!(run.out.contains("2 tests: 1 passed"), "{}", run.out);
 }

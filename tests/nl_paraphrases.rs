@@ -14,18 +14,22 @@ use proptest::prelude::*;
 
 /// What is expected of a sentence: `modality/modality; formula; sentence`.
 fn cases() -> Vec<(&'static str, &'static str, &'static str)> {
-    include_str!("nl/paraphrases.txt")
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .map(|line| {
-            let mut parts = line.splitn(3, ';').map(str::trim);
-            (
-                parts.next().unwrap(),
-                parts.next().unwrap(),
-                parts.next().unwrap(),
-            )
-        })
-        .collect()
+    [
+        include_str!("nl/paraphrases.txt"),
+        include_str!("nl/fresh_first.txt"),
+    ]
+    .into_iter()
+    .flat_map(str::lines)
+    .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    .map(|line| {
+        let mut parts = line.splitn(3, ';').map(str::trim);
+        (
+            parts.next().unwrap(),
+            parts.next().unwrap(),
+            parts.next().unwrap(),
+        )
+    })
+    .collect()
 }
 
 #[test]

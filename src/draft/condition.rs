@@ -4,6 +4,7 @@ use super::atom::{Atoms, content};
 use super::clause::trimmed;
 use super::lexicon::Tag;
 use super::lexicon::words::{AUXILIARIES, DETERMINERS, FREE_OF, NEGATIVE, PRONOUNS, among};
+use super::main_clause::is_third_person;
 use super::stem::stem;
 use super::timing::Timing;
 use super::token::{Kind, Token};
@@ -251,8 +252,13 @@ fn parts(tokens: &[Token], tag: Tag) -> Option<Vec<&[Token]>> {
                 || is_participle(part.first()) && is_participle(trimmed(parts[0]).last())
         }),
         _ => {
-            let second_clause = parts.iter().skip(1).all(|part| has_verb(trimmed(part)));
-            second_clause && has_verb(parts[0])
+            let second_clause = parts.iter().skip(1).all(|part| is_clause(trimmed(part)));
+            let participles = parts.len() == 2
+                && trimmed(parts[1]).len() == 1
+                && is_participle(trimmed(parts[1]).first())
+                && is_participle(trimmed(parts[0]).last())
+                && has_verb(parts[0]);
+            second_clause && is_clause(trimmed(parts[0])) || participles
         }
     };
     (whole && standing).then_some(parts)
@@ -267,6 +273,12 @@ pub(super) fn has_verb(tokens: &[Token]) -> bool {
                 Some(Tag::Not | Tag::No | Tag::Must | Tag::MustNot | Tag::May | Tag::Nobody)
             )
     })
+}
+
+/// Whether a clause has a verb: one that can be told by its form, or one in the third person after a noun phrase.
+fn is_clause(tokens: &[Token]) -> bool {
+    let third = |token: &Token| token.kind == Kind::Word && is_third_person(&token.low);
+    has_verb(tokens) || starts_noun_phrase(tokens) && tokens.iter().skip(2).any(third)
 }
 
 fn is_participle(token: Option<&Token>) -> bool {

@@ -1,10 +1,11 @@
 //! Bounds on how likely something is: `the chance of … must stay below 5%`, `in at most one run in a hundred`.
 
 use super::atom::content;
+use super::clause::Sub;
 use super::clause::trimmed;
 use super::condition::Reader;
 use super::lexicon::Tag;
-use super::main_clause::{Main, is_trigger};
+use super::main_clause::{Force, Main, count_limit, is_trigger};
 use super::number::{Measure, Ratio, Unit};
 use super::reading::{Doubt, Likelihood, Modality, Reading};
 use super::timing::Timing;
@@ -33,6 +34,19 @@ impl Reader {
         reading.likelihood = Some(found.bound);
         reading.count = None;
         Ok(Some(reading))
+    }
+
+    /// What would be forbidden, were it not only unlikely: a sequence, or so many times.
+    fn risk(&mut self, mut main: Main, subs: &[Sub]) -> Result<Logic, Doubt> {
+        // `sends at most two`: that it is so is what is likely.
+        let holds = main.timing.at_most.is_some();
+        main.force = Force::Forbid;
+        let forbidden = self.prohibition(&main, subs)?.logic;
+        Ok(match forbidden {
+            Logic::Not(bad) if !holds => *bad,
+            forbidden if holds => forbidden,
+            forbidden => not(forbidden),
+        })
     }
 
     /// What is likely or not: a requirement that is to hold, or a scene.
@@ -67,16 +81,24 @@ impl Reader {
                     .position(|token| token.is(Tag::Not))
                     .unwrap_or(at);
                 let subject = trimmed(&words[..at]);
-                if is_trigger(subject) && (timing.is_future() || timing.previous) {
+                let followed = words[at..].iter().any(|token| token.is(Tag::Followed));
+                if followed || is_trigger(subject) && (timing.is_future() || timing.previous) {
                     let subject: Vec<Token> = subject
                         .iter()
                         .filter(|token| !token.word("is") && !token.word("are"))
                         .cloned()
                         .collect();
                     let act = self.condition(&subject).ok_or(Doubt::NoSituation)?;
-                    let lacks = self
-                        .timed(&words[at + 1..], timing)
-                        .ok_or(Doubt::NoSituation)?;
+                    let response: Vec<Token> = words[at + 1..]
+                        .iter()
+                        .filter(|token| !token.is(Tag::Followed))
+                        .cloned()
+                        .collect();
+                    let timing = Timing {
+                        eventually: followed && !timing.is_future(),
+                        ..timing
+                    };
+                    let lacks = self.timed(&response, timing).ok_or(Doubt::NoSituation)?;
                     eventually(None, and([act, not(lacks)]))
                 } else {
                     let condition = self
@@ -85,6 +107,7 @@ impl Reader {
                     placed(condition, timing)
                 }
             }
+            _ if is_scene(&main) => self.risk(main, &sentence.subs)?,
             _ if sentence.subs.is_empty() => {
                 let (words, timing) = Timing::take(&tokens);
                 let condition = self
@@ -112,6 +135,15 @@ impl Reader {
         }
         Ok(Reading::new(Modality::ProbabilityBound, logic).bounded(timing.within))
     }
+}
+
+/// Whether a clause tells more than one event: how often something happens, or what comes after what.
+fn is_scene(main: &Main) -> bool {
+    let mut words = main.subject.iter().chain(&main.predicate);
+    let sequence = words.any(|token| token.is(Tag::AndThen) || token.is(Tag::Followed));
+    let mut forbidden = main.clone();
+    forbidden.force = Force::Forbid;
+    sequence || count_limit(main.timing, &forbidden).is_some()
 }
 
 /// `F c`, within the deadline where there is one.

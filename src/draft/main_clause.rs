@@ -533,6 +533,16 @@ pub(super) fn repeated_manoeuvre(main: &Main, act: &Logic) -> bool {
     generic && mover
 }
 
+/// `every skill the planner selects`: a noun, then a clause about it without `that`.
+pub(super) fn is_reduced_relative(subject: &[Token]) -> bool {
+    let inner = (2..subject.len().saturating_sub(1)).find(|at| {
+        let token = &subject[*at];
+        token.kind == Kind::Word && among(DETERMINERS, &token.low) && carries(&subject[at - 1])
+    });
+    let last = subject.last().filter(|last| last.kind == Kind::Word);
+    inner.is_some() && last.is_some_and(|last| last.low.ends_with('s') || last.low.ends_with("ed"))
+}
+
 /// Whether a noun phrase names an event that happens again and again, so that each of them is a trigger.
 pub(super) fn is_trigger(tokens: &[Token]) -> bool {
     let tokens = trimmed(tokens);
@@ -595,5 +605,8 @@ pub(super) fn is_trigger(tokens: &[Token]) -> bool {
                 .any(|ending| token.low.len() > 6 && token.low.ends_with(ending))
             || token.kind == Kind::Name
     });
+    if is_reduced_relative(tokens) {
+        return true;
+    }
     !agent && (event || done) && !content(head).is_empty() || done && every && !has_verb(head)
 }

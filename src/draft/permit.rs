@@ -230,7 +230,9 @@ impl Reader {
                 .collect();
             pair(self, &act, &main.predicate[at + 1..])
         } else if let Some(cut) = has(Tag::Only).filter(|_| !conditional) {
-            if cut == 0 {
+            if cut > 0 && cut + 1 == words.len() {
+                self.only_at_the_end(main, &words[..cut])
+            } else if cut == 0 {
                 // `Only skills in the set may be invoked`
                 let member = main.subject.get(1..).unwrap_or_default();
                 let mut act = vec_of_head(member);
@@ -259,6 +261,34 @@ impl Reader {
             Modality::Allowlist,
             always(implies(act, member)),
         )))
+    }
+
+    /// `mails may go to addresses of the house only`, `may use approved tools only`
+    fn only_at_the_end(&mut self, main: &Main, words: &[Token]) -> Option<(Logic, Logic)> {
+        let place = |token: &Token| {
+            token.is(Tag::With)
+                || matches!(
+                    token.low.as_str(),
+                    "to" | "in"
+                        | "on"
+                        | "at"
+                        | "by"
+                        | "via"
+                        | "through"
+                        | "into"
+                        | "under"
+                        | "below"
+                )
+        };
+        let subject = main.subject.len().min(words.len());
+        match (subject + 1..words.len()).find(|at| place(&words[*at])) {
+            Some(cut) => {
+                let act = self.condition(&words[..cut])?;
+                let member = self.atom(&words[cut..])?;
+                (act != member).then_some((act, member))
+            }
+            None => self.only_object(main, words.get(subject + 1..)?),
+        }
     }
 
     /// `may only call tools that are in the set`: the act is to call any.

@@ -14,7 +14,7 @@ use super::reading::{Doubt, Modality, Reading};
 use super::timing::{Timing, deadline};
 use super::token::Token;
 use crate::words::formula::{
-    Logic, Unary, Window, always, and, eventually, implies, never, next, not, once, previously,
+    Logic, Unary, Window, always, and, eventually, implies, never, next, not, once, or, previously,
     unless, until,
 };
 
@@ -69,12 +69,34 @@ impl Reader {
             self.always_counted = timing.always || timing.same;
             return self.count(&words, limit, subs);
         }
+        if let Some(reading) = self.left_undone(&words, subs)? {
+            return Ok(reading);
+        }
         // `must not go unanswered`
         if let Some(reading) = self.double_negative(main, subs) {
             return Ok(reading);
         }
         let scene = self.scene(main, subs)?;
         scene.forbidden()
+    }
+
+    /// `a is begun and never ended`: what must not be left undone must come.
+    fn left_undone(&mut self, words: &[Token], subs: &[Sub]) -> Result<Option<Reading>, Doubt> {
+        let cut = (1..words.len()).find(|at| {
+            matches!(words[*at].tag(), Some(Tag::And | Tag::But))
+                && words.get(at + 1).is_some_and(|next| next.is(Tag::Never))
+        });
+        let Some(cut) = cut.filter(|_| subs.is_empty()) else {
+            return Ok(None);
+        };
+        let subject = super::condition::subject_of(&words[..cut]);
+        let trigger = self.condition(&words[..cut]).ok_or(Doubt::NoSituation)?;
+        let undone = [subject, &words[cut + 2..]].concat();
+        let answer = self.condition(&undone).ok_or(Doubt::NoSituation)?;
+        Ok(Some(Reading::new(
+            Modality::Liveness,
+            always(implies(trigger, eventually(None, answer))),
+        )))
     }
 
     /// What is forbidden, with all that is said of it.
@@ -97,6 +119,17 @@ impl Reader {
                 .ok_or(Doubt::NoSituation)?;
             scene.act = Some(first);
             scene.with.push(second);
+            self.circumstances(subs, &mut scene)?;
+            return Ok(scene);
+        }
+        // `neither exports nor prints may …`, `no export or print may …`
+        if let Some(subjects) = alternatives(&main.subject) {
+            let mut acts = Vec::new();
+            for subject in subjects {
+                let clause = [subject, main.predicate.as_slice()].concat();
+                acts.push(self.condition(&clause).ok_or(Doubt::NoSituation)?);
+            }
+            scene.act = Some(or(acts));
             self.circumstances(subs, &mut scene)?;
             return Ok(scene);
         }
@@ -287,6 +320,19 @@ impl Reader {
         };
         Some(Reading::new(modality, always(implies(trigger, answer))).bounded(timing.within))
     }
+}
+
+/// The parts of a subject that `or` joins; none where it joins none, or within a relative clause.
+fn alternatives(subject: &[Token]) -> Option<Vec<&[Token]>> {
+    let joins = subject.iter().any(|token| token.is(Tag::Or));
+    let plain = subject
+        .iter()
+        .all(|token| !matches!(token.tag(), Some(Tag::Relative | Tag::And | Tag::Without)));
+    let parts: Vec<&[Token]> = subject
+        .split(|token| token.is(Tag::Or))
+        .map(trimmed)
+        .collect();
+    (joins && plain && parts.iter().all(|part| !content(part).is_empty())).then_some(parts)
 }
 
 /// What is forbidden: an act and what is said of it.

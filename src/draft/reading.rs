@@ -136,6 +136,8 @@ pub(super) enum Doubt {
     NoSituation,
     /// A distance that the formula would leave out.
     Unplaced(String),
+    /// A deadline without a unit.
+    Unitless(String),
     /// So many at the same time.
     AtOnce,
     /// A time of day or a date.
@@ -193,6 +195,9 @@ impl Doubt {
             }
             Doubt::Unplaced(span) => {
                 format!("From what event does `{span}` count, and what must be so by then or for so long?")
+            }
+            Doubt::Unitless(number) => {
+                format!("Within {number} what: steps, seconds, minutes?")
             }
             Doubt::AtOnce => {
                 "How does one step show that there are more at the same time? A count here is of steps over the run.".to_owned()

@@ -4,8 +4,8 @@ use super::atom::content;
 use super::clause::{Sub, trimmed};
 use super::condition::{Reader, has_verb};
 use super::lexicon::Tag;
-use super::lexicon::words::{is_answer, is_answering};
-use super::main_clause::{Main, is_trigger, trim_by};
+use super::lexicon::words::{AGENTS, among, is_answer, is_answering};
+use super::main_clause::{Main, is_reduced_relative, is_trigger, trim_by};
 use super::number::{Measure, Unit};
 use super::oblige::Context;
 use super::reading::{Doubt, Modality, Reading};
@@ -208,14 +208,23 @@ impl Reader {
                         .is_some_and(|first| is_answering(&first.stem)),
                 });
             }
-            let stative_subject = main.subject.iter().any(|token| {
-                token.is(Tag::Relative)
-                    || matches!(
-                        token.low.as_str(),
-                        "whatever" | "anything" | "everything" | "whoever"
-                    )
-            });
-            if is_trigger(&main.subject)
+            let stative_subject = is_reduced_relative(&main.subject)
+                || main.subject.iter().any(|token| {
+                    token.is(Tag::Relative)
+                        || matches!(
+                            token.low.as_str(),
+                            "whatever" | "anything" | "everything" | "whoever"
+                        )
+                });
+            // `Every proposal must be decided on within 3 steps`: whichever it is, from when it is there.
+            let each = main
+                .subject
+                .first()
+                .is_some_and(|first| first.is(Tag::Every))
+                && timing.within.is_some()
+                && main.predicate.first().is_some_and(|first| first.word("be"))
+                && !main.subject.iter().any(|token| among(AGENTS, &token.low));
+            if (is_trigger(&main.subject) || each)
                 && !content(&main.predicate).is_empty()
                 && (relational || stative_subject || said_of_event(main))
             {

@@ -10,6 +10,9 @@ use crate::words::Writer;
 
 /// The name that quantified formulas give to what ties their situations.
 const VARIABLE: &str = "x";
+/// The abstraction and the model that bounds on probabilities are asked of.
+const ABSTRACTION: &str = "drafted_steps";
+const MODEL: &str = "recorded_runs";
 
 impl Draft {
     /// The formula for every value of what ties its situations; none where nothing does.
@@ -71,6 +74,7 @@ impl Document {
                 None => writeln!(out, "predicate {} = todo({phrase})", predicate.name),
             };
         }
+        self.model(&mut out);
         let mut taken = BTreeSet::new();
         for (index, draft) in self.drafts.iter().enumerate() {
             out.push('\n');
@@ -104,6 +108,37 @@ impl Document {
             }
         }
         out.push_str("}\n\n");
+    }
+
+    /// The model that bounds on probabilities are asked of: a chain over what they speak of, learned from traces.
+    fn model(&self, out: &mut String) {
+        let likely = self.drafts.iter().enumerate();
+        let likely = likely.filter(|(index, draft)| {
+            draft.probability.is_some() && self.duplicate_of(*index).is_none()
+        });
+        let spoken: BTreeSet<usize> = likely
+            .filter_map(|(index, _)| self.logic(index))
+            .flat_map(|logic| logic.atoms())
+            .collect();
+        let over: Vec<&str> = spoken
+            .iter()
+            .filter_map(|place| self.predicates.get(*place))
+            .map(|predicate| predicate.name.as_str())
+            .collect();
+        if over.is_empty() {
+            return;
+        }
+        let _ = write!(
+            out,
+            "\n/// What a model knows of a step. Add to `over` whatever decides how a run goes on.\n\
+             abstraction {ABSTRACTION} {{\n  \
+               steps when todo(\"an event that counts as a step\")\n  \
+               over {}\n\
+             }}\n\n\
+             /// To be counted by `guard learn` from recorded runs.\n\
+             model {MODEL} = learn {ABSTRACTION} {{ smoothing 0.5 }}\n",
+            over.join(", ")
+        );
     }
 
     /// The event field of a key, which is called as no predicate is.
@@ -173,21 +208,13 @@ impl Document {
             };
             writer.write(&logic)
         };
-        if let Some(probability) = &draft.probability {
-            // A probability is one of a model, which a text does not name.
-            let _ = writeln!(out, "// {}: {}", draft.id, one_line(&draft.text));
-            let _ = writeln!(
-                out,
-                "// on a model `m` learned from traces:\n//   property {} = P{}{} [ {formula} ] on m",
-                identifier(&draft.id, taken),
-                probability.op,
-                probability.value
-            );
-            return;
-        }
         if let Some(readback) = &draft.readback {
             let _ = writeln!(out, "/// {readback}");
         }
+        let formula = match &draft.probability {
+            Some(bound) => format!("P{}{} [ {formula} ] on {MODEL}", bound.op, bound.value),
+            None => formula,
+        };
         let _ = writeln!(
             out,
             "requirement {} {} {{\n  formal {formula}\n}}",

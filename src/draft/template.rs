@@ -506,7 +506,22 @@ pub(super) fn fits(template: &Template, shape: Shape, reading: &Reading) -> bool
                 shape == Shape::Never && template.bad
                     || shape == Shape::Liveness && reading.certainty < 0.8
             }
-            Shape::Never => shape == Shape::Implication,
+            // A prohibition that says in two what the template says in one.
+            Shape::Never => {
+                shape == Shape::Implication
+                    && (matches!(reading.logic, Logic::Not(_)) || forbids(&reading.logic))
+            }
             _ => false,
         }
+}
+
+/// `G (a -> !b)`
+fn forbids(logic: &Logic) -> bool {
+    match logic {
+        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::Implies(_, b) => matches!(b.as_ref(), Logic::Not(_)),
+            _ => false,
+        },
+        _ => false,
+    }
 }

@@ -26,6 +26,7 @@ pub(super) fn before(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
         .or_else(|| all_not(tokens))
         .or_else(|| mixed(tokens))
         .or_else(|| limit_without_number(plain, tokens))
+        .or_else(|| number_without_unit(plain))
         .or_else(|| dangling(tokens))
 }
 
@@ -359,6 +360,22 @@ fn limit_without_number(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
         || has(&["allotted", "time"])
         || has(&["in", "time"]);
     (number && limit || capped || within && !low.contains(&"if")).then_some(Doubt::NoNumber)
+}
+
+/// `within 5`: of what?
+fn number_without_unit(plain: &[Token]) -> Option<Doubt> {
+    plain.windows(2).enumerate().find_map(|(at, pair)| {
+        let number = super::number::with_numbers(pair.get(1..)?.to_vec());
+        let Some(Kind::Number(measure)) = number.first().map(|token| token.kind) else {
+            return None;
+        };
+        let ends = plain.get(at + 2).is_none_or(|next| {
+            matches!(next.kind, Kind::Comma | Kind::Stop | Kind::Colon)
+                || matches!(next.low.as_str(), "of" | "after" | "from")
+        });
+        (pair[0].word("within") && measure.unit == Unit::None && ends)
+            .then(|| Doubt::Unitless(pair[1].low.to_string()))
+    })
 }
 
 /// `it`, `that`, `them` where nothing they could stand for is named.
