@@ -57,8 +57,9 @@ pub struct QueryCalibration {
     pub query: SmolStr,
     /// As it stands in the spec.
     pub text: SmolStr,
-    /// Traces in which what is asked about happened, did not, and were cut off before it was known.
-    pub traces: (u64, u64, u64),
+    /// Traces in which what is asked about happened, did not, and were cut off before it was known; none where the formula
+    /// names no event, and nothing else says which traces are bad.
+    pub traces: Option<(u64, u64, u64)>,
     /// Forecasts after steps whose state no training trace has visited: there is no number.
     pub unseen: u64,
     /// Forecasts of which it is not known what happened.
@@ -106,7 +107,7 @@ impl StateCheck {
 pub struct Quality {
     /// How much it should remember.
     pub orders: Vec<Order>,
-    /// Whether the second half of runs goes as the first.
+    /// Whether late steps go as early ones.
     pub halves: Vec<RowTest>,
     /// Whether categories go alike; empty without categories.
     pub categories: Vec<RowTest>,
@@ -217,7 +218,7 @@ impl One<'_> {
         let mut found = QueryCalibration {
             query: self.claim.name.clone(),
             text: self.claim.text.clone(),
-            traces: (0, 0, 0),
+            traces: None,
             unseen: 0,
             open: 0,
             brier: None,
@@ -229,6 +230,7 @@ impl One<'_> {
         };
         let mut forecasts: Vec<Forecasted> = Vec::new();
         let mut runs: Vec<Scored> = Vec::new();
+        let mut open = 0;
         let mut states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)> = FxHashMap::default();
         for (number, (walk, course)) in walks.iter().zip(courses).enumerate() {
             let (begin, after) = self.course(course, |course| course.outcomes(path))?;
@@ -238,10 +240,23 @@ impl One<'_> {
                     .filter(|risk| risk.is_finite())
             };
             let risks: Vec<Option<f64>> = course.positions.iter().map(risk).collect();
+            // What is feared, and when it came.
+            let at = match event {
+                Some(event) => {
+                    let values = self.course(course, |course| course.path(event.of))?;
+                    values[..course.keys.len()]
+                        .iter()
+                        .position(|truth| *truth == Truth::from(event.wanted))
+                }
+                None => None,
+            };
+            // That something has happened is no forecast.
+            let up_to = at.map_or(risks.len(), |at| at + 1);
             let mut visited: Vec<Key> = Vec::new();
             for (at, (risk, outcome)) in risks
                 .iter()
                 .zip(std::iter::once(&begin).chain(&after))
+                .take(up_to)
                 .enumerate()
             {
                 let Some(risk) = *risk else {
@@ -270,36 +285,21 @@ impl One<'_> {
                 state.2 += u64::from(*outcome == Truth::True);
                 state.3 += u64::from(*outcome == Truth::Unknown);
             }
-            // What is feared, and when it came.
-            let at = match event {
-                Some(event) => {
-                    let values = self.course(course, |course| course.path(event.of))?;
-                    values[..course.keys.len()]
-                        .iter()
-                        .position(|truth| *truth == Truth::from(event.wanted))
-                }
-                None => None,
-            };
             let bad = match labels {
                 Some(labels) => labels.get(walk.trace.as_str()).copied(),
                 None if at.is_some() => Some(true),
                 None if course.tail != Tail::Open => Some(false),
                 None => None,
             };
-            match bad {
-                Some(true) => found.traces.0 += 1,
-                Some(false) => found.traces.1 += 1,
-                None => {
-                    found.traces.2 += 1;
-                    continue;
-                }
-            }
-            let up_to = at.map_or(risks.len(), |at| at + 1);
+            let Some(bad) = bad else {
+                open += 1;
+                continue;
+            };
             let turned = event.is_some_and(|event| event.turned);
             let feared =
                 |risk: &Option<f64>| risk.map(|risk| if turned { 1.0 - risk } else { risk });
             runs.push(Scored {
-                bad: bad == Some(true),
+                bad,
                 risks: risks[..up_to].iter().map(feared).collect(),
                 at,
             });
@@ -307,6 +307,8 @@ impl One<'_> {
         found.brier = score::brier(&forecasts);
         found.bins = score::bins(&forecasts);
         if event.is_some() || labels.is_some() {
+            let bad = runs.iter().filter(|run| run.bad).count() as u64;
+            found.traces = Some((bad, runs.len() as u64 - bad, open));
             found.area = roc::area(&runs);
             found.choices = roc::choices(&runs, settings.false_alarms);
             found.points = if settings.thresholds.is_empty() {
@@ -415,6 +417,7 @@ pub fn quality(
         counter.add(walk);
     }
     let (live, _) = counter.finish();
+    let runs = runs(forecast, walks);
     let (trained_rows, live_rows) = (rows(forecast, trained), rows(forecast, &live));
     let pair = |name: &RowName| {
         let empty = BTreeMap::new();
@@ -435,8 +438,8 @@ pub fn quality(
         Some((state.to_owned(), homogeneity::same_law(&table(&rows))?))
     });
     Quality {
-        orders: homogeneity::orders(&symbols(forecast, walks)),
-        halves: homogeneity::discoveries(halves(forecast, walks)),
+        orders: homogeneity::orders(&symbols(forecast, &runs)),
+        halves: homogeneity::discoveries(halves(forecast, &runs)),
         categories: homogeneity::discoveries(categories.collect()),
         drift: homogeneity::discoveries(drift.collect()),
         impossible: impossible(forecast, walks),
@@ -524,40 +527,53 @@ fn table(rows: &[Targets]) -> Vec<Vec<u64>> {
     rows.iter().map(cells).collect()
 }
 
-/// Walks as symbols from 1 on, in the order of their names, so that no result depends on the order of traces.
-fn symbols(forecast: &Forecast, walks: &[Walk]) -> Vec<Vec<u32>> {
+/// The states of each walk, as far as the chain goes: nothing is left that is never left. And whether the run ended there.
+fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
+    let subject = forecast.subject();
+    let mut rules = subject.space.rules(&subject.rules);
+    let mut run = |walk: &'w Walk| {
+        let caught = walk.keys.iter().position(|key| rules.is_absorbing(*key));
+        match caught {
+            Some(at) => (&walk.keys[..=at], false),
+            None => (&walk.keys[..], walk.ending == Ending::Complete),
+        }
+    };
+    walks.iter().map(&mut run).collect()
+}
+
+/// Runs as symbols from 1 on, in the order of their names, so that no result depends on the order of traces.
+fn symbols(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<Vec<u32>> {
     let mut names: BTreeMap<String, Key> = BTreeMap::new();
-    for key in walks.iter().flat_map(|walk| &walk.keys) {
+    for key in runs.iter().flat_map(|(keys, _)| *keys) {
         names.insert(forecast.space().describe(*key), *key);
     }
     let end = names.len() as u32 + 1;
     let of: FxHashMap<Key, u32> = names.values().copied().zip(1..).collect();
-    walks
-        .iter()
-        .map(|walk| {
-            let mut run: Vec<u32> = walk
-                .keys
-                .iter()
-                .filter_map(|key| of.get(key))
-                .copied()
-                .collect();
-            if walk.ending == Ending::Complete {
-                run.push(end);
-            }
-            run
+    runs.iter()
+        .map(|(keys, ended)| {
+            let states = keys.iter().filter_map(|key| of.get(key)).copied();
+            states.chain(ended.then_some(end)).collect()
         })
         .collect()
 }
 
-/// Of each state, what follows it in the first and in the second half of walks.
-fn halves(forecast: &Forecast, walks: &[Walk]) -> Vec<(String, GTest)> {
+/// Of each state, what follows it at early and at late steps: before and from the step at which half of all transitions
+/// have happened. (How far a run has come of its own length would depend on what follows.)
+fn halves(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<(String, GTest)> {
+    let mut steps: Vec<usize> = runs
+        .iter()
+        .flat_map(|(keys, ended)| 0..(keys.len() + usize::from(*ended)).saturating_sub(1))
+        .collect();
+    steps.sort_unstable();
+    let middle = steps.get(steps.len() / 2).copied().unwrap_or(0);
     let mut found: BTreeMap<String, [Targets; 2]> = BTreeMap::new();
-    for walk in walks {
-        for (at, pair) in walk.keys.windows(2).enumerate() {
-            let row = found.entry(forecast.space().describe(pair[0])).or_default();
-            let half = usize::from(2 * (at + 1) > walk.keys.len());
-            let target = forecast.space().describe(pair[1]);
-            *row[half].entry(target).or_default() += 1;
+    for (keys, ended) in runs {
+        let name = |key: &Key| forecast.space().describe(*key);
+        let last = ended.then(|| "end".to_owned());
+        let next = keys.iter().skip(1).map(name).chain(last);
+        for (at, (key, target)) in keys.iter().zip(next).enumerate() {
+            let row = found.entry(name(key)).or_default();
+            *row[usize::from(at >= middle)].entry(target).or_default() += 1;
         }
     }
     let tests = found

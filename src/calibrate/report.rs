@@ -17,13 +17,15 @@ const MOST_SHOWN: usize = 12;
 impl QueryCalibration {
     /// One object.
     pub fn to_json(&self) -> Json {
-        let (bad, good, open) = self.traces;
+        let traces = self
+            .traces
+            .map(|(bad, good, open)| json!({"happened": bad, "did_not": good, "open": open}));
         json!({
             "v": 1,
             "type": "query",
             "query": self.query,
             "property": self.text,
-            "traces": {"happened": bad, "did_not": good, "open": open},
+            "traces": traces,
             "forecasts": self.brier.map_or(0, |brier| brier.forecasts),
             "unseen": self.unseen,
             "open": self.open,
@@ -68,17 +70,18 @@ impl QueryCalibration {
     /// # Errors
     /// Where the sink cannot be written.
     pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
-        let (bad, good, open) = self.traces;
         writeln!(out, "{}: {}", paint.name(&self.query), self.text)?;
-        let mut line = format!(
-            "{} in which it happened, {} in which it did not",
-            plural(bad, "trace", "traces"),
-            number(good)
-        );
-        if open > 0 {
-            line.push_str(&format!(", {} cut off before", number(open)));
+        if let Some((bad, good, open)) = self.traces {
+            let mut line = format!(
+                "{} in which it happened, {} in which it did not",
+                plural(bad, "trace", "traces"),
+                number(good)
+            );
+            if open > 0 {
+                line.push_str(&format!(", {} cut off before", number(open)));
+            }
+            writeln!(out, "  {line}")?;
         }
-        writeln!(out, "  {line}")?;
         let Some(brier) = &self.brier else {
             return writeln!(
                 out,
@@ -245,12 +248,7 @@ impl Quality {
                 order.log_loss
             )?;
         }
-        write_rows(
-            out,
-            paint,
-            "the second half of traces goes as the first",
-            &self.halves,
-        )?;
+        write_rows(out, paint, "late steps go as early ones", &self.halves)?;
         if !self.categories.is_empty() {
             write_rows(out, paint, "categories go alike", &self.categories)?;
         }

@@ -330,6 +330,12 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
+    /// The name of the claim; a formula of the command has none.
+    fn name(&self) -> Option<&str> {
+        let name = self.claim.name.as_str();
+        (!name.starts_with(FORMULA)).then_some(name)
+    }
+
     fn json(&self, all_states: bool) -> Value {
         let answer = self.answer;
         let mut object = Map::new();
@@ -337,7 +343,7 @@ impl Told<'_> {
             object.insert(key.to_owned(), value);
         };
         put("v", json!(1));
-        put("name", json!(self.claim.name));
+        put("name", json!(self.name()));
         put("property", json!(self.claim.text));
         put("model", json!(self.model));
         if let Some(category) = self.category {
@@ -411,12 +417,10 @@ impl Told<'_> {
             Some(category) => format!("{} ({category})", self.model),
             None => self.model.to_owned(),
         };
-        writeln!(
-            out,
-            "{}: {} on {on}",
-            paint.name(&self.claim.name),
-            self.claim.text
-        )?;
+        match self.name() {
+            Some(name) => writeln!(out, "{}: {} on {on}", paint.name(name), self.claim.text)?,
+            None => writeln!(out, "{} on {on}", paint.name(&self.claim.text))?,
+        }
         if let Some(value) = &answer.value {
             writeln!(out, "  {}", text(value))?;
         }

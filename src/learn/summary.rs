@@ -16,6 +16,9 @@ use crate::report::text::{number, plural};
 /// States that are listed for people; JSON lists all that are missing.
 const MOST_SHOWN: usize = 20;
 
+/// States that lack visits for a guarantee and are listed for people.
+const MOST_MISSING: usize = 5;
+
 /// What was learned of a model.
 #[derive(Debug)]
 pub struct Summary {
@@ -380,7 +383,7 @@ impl PacStatus {
                 .map_or(u64::MAX, |required| required.saturating_sub(state.visits))
         };
         missing.sort_by_key(|state| std::cmp::Reverse(lack(state)));
-        for state in missing.iter().take(MOST_SHOWN) {
+        for state in missing.iter().take(MOST_MISSING) {
             let required = match state.required {
                 Some(required) => format!("needs {} exits", number(required)),
                 None => "no number of exits suffices: runs may go on for ever from it, or a declared step was never seen and nothing is added to it".to_owned(),
@@ -388,8 +391,8 @@ impl PacStatus {
             let had = number(state.visits);
             writeln!(out, "    {}: {required}, has {had}", state.state)?;
         }
-        if missing.len() > MOST_SHOWN {
-            writeln!(out, "    and {} more states", missing.len() - MOST_SHOWN)?;
+        if missing.len() > MOST_MISSING {
+            writeln!(out, "    and {} more states", missing.len() - MOST_MISSING)?;
         }
         Ok(())
     }

@@ -253,9 +253,9 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
 }
 
 impl<V: Scalar> Evaluation<'_, V> {
-    /// From where what a claim asks about, reaching something, cannot be avoided: on every path of the graph but for a
-    /// null set, whatever the numbers are. None for other claims.
-    pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<NodeSet>, QueryError> {
+    /// The states that a claim asks about reaching, and those from which that cannot be avoided: on every path of the graph
+    /// but for a null set, whatever the numbers are. None for other claims.
+    pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<[NodeSet; 2]>, QueryError> {
         let Some(path) = claim.probability_of(self.spec) else {
             return Ok(None);
         };
@@ -265,8 +265,9 @@ impl<V: Scalar> Evaluation<'_, V> {
         let Formula::Letter(letter) = self.spec.formulas.get(*of) else {
             return Ok(None);
         };
-        let target = self.truth(self.spec.letter(*letter).expr)?;
-        Ok(Some(inevitable(&*self.chain.borrow(), &target.must)))
+        let target = self.truth(self.spec.letter(*letter).expr)?.must;
+        let sure = inevitable(&*self.chain.borrow(), &target);
+        Ok(Some([target, sure]))
     }
 
     /// What its states are called.

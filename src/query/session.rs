@@ -163,7 +163,8 @@ impl<'a, V: Scalar> Session<'a, V> {
     }
 
     /// The states from which there is no return: where the probability that a claim asks for is at least `threshold`, with
-    /// the lower end of its interval; and where it cannot be avoided at all on what is declared.
+    /// the lower end of its interval; and where it cannot be avoided at all on what is declared. States in which it has happened
+    /// are left out.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -175,15 +176,19 @@ impl<'a, V: Scalar> Session<'a, V> {
     ) -> Result<NoReturn, QueryError> {
         let answer = self.ask(claim, Some(confidence))?;
         let mut found = NoReturn::default();
+        let mut reached = Vec::new();
         if let Source::Learned(counted) = &self.source {
             let all = counted.form(true, 1.0, claim, &self.options)?;
-            if let Some(set) = all.evaluation.inevitable(claim)? {
+            if let Some([target, sure]) = all.evaluation.inevitable(claim)? {
                 let names = all.evaluation.names();
-                found.inevitable = set.ones().map(|state| names[state].clone()).collect();
+                let name = |state: usize| names[state].clone();
+                found.inevitable = sure.difference(&target).map(name).collect();
+                reached = target.ones().map(name).collect();
             }
         }
         for (state, figure) in &answer.per_state {
-            let Some(risk) = figure.finite().filter(|risk| *risk >= threshold) else {
+            let risk = figure.finite().filter(|risk| *risk >= threshold);
+            let Some(risk) = risk.filter(|_| !reached.contains(state)) else {
                 continue;
             };
             let least = answer.interval.as_ref().and_then(|interval| {
