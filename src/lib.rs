@@ -37,6 +37,7 @@ pub mod diagnostic;
 pub mod doc;
 pub mod domain;
 pub mod draft;
+pub mod editor;
 pub mod eval;
 pub mod graph;
 pub mod hir;
@@ -81,6 +82,8 @@ pub struct Checked {
     pub spec: Option<hir::Spec>,
     /// Everything that was found, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
+    /// Which names mean which declarations.
+    pub links: check::Links,
 }
 
 impl Checked {
@@ -110,14 +113,15 @@ pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits)
     let (project, mut diagnostics) = project::load(name, text, loader, &mut sources);
     // Later passes look at what could be read, so that one run reports all that is wrong; what stands in for broken
     // text fits everywhere and is reported no second time.
-    let (spec, found) = check::check(&project, &sources, limits);
-    diagnostics.extend(found);
+    let meaning = check::check(&project, &sources, limits);
+    diagnostics.extend(meaning.diagnostics);
     diagnostic::sort(&mut diagnostics);
     let sound = !diagnostics.iter().any(Diagnostic::is_error);
     Checked {
         sources,
         project,
-        spec: spec.filter(|_| sound),
+        spec: meaning.spec.filter(|_| sound),
         diagnostics,
+        links: meaning.links,
     }
 }

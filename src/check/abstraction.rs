@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
                             if let OverEntry::Declared { name, .. } = entry
                                 && let Some(typed) = typed
                             {
-                                inner = inner.with(&name.text, Binding::Value(typed));
+                                inner = inner.with_name(name, Binding::Value(typed));
                             }
                             made.components.push(component);
                         }
@@ -301,15 +301,9 @@ impl<'a> Checker<'a> {
                 }
             }
             ExprKind::Name(name)
-                if scope.get(&name.text).is_none()
-                    && self
-                        .names
-                        .get(scope.module, Space::Value, &name.text)
-                        .is_none()
-                    && self
-                        .names
-                        .get(scope.module, Space::Property, &name.text)
-                        .is_some() =>
+                if self.binding(scope, name).is_none()
+                    && self.find(scope.module, Space::Value, name).is_none()
+                    && self.find(scope.module, Space::Property, name).is_some() =>
             {
                 let property = self.monitored(scope, expr)?;
                 Some(Some((Source::Monitor(property), Domain::Monitor)))

@@ -198,7 +198,7 @@ impl<'a> Checker<'a> {
 
     /// What `on` names.
     fn subject(&mut self, scope: &Scope<'a>, name: &'a ast::Name) -> Option<On<'a>> {
-        let Some(item_ref) = self.names.get(scope.module, Space::Model, &name.text) else {
+        let Some(item_ref) = self.find(scope.module, Space::Model, name) else {
             let mut diagnostic = Diagnostic::new(
                 Code::G0201,
                 name.span,
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
                 None
             }
             ast::ItemKind::System(_) | ast::ItemKind::Component(_) | ast::ItemKind::Compose(_) => {
-                let system = self.system_named(scope, &name.text)?;
+                let system = self.system_named(scope, name)?;
                 let scope = self.system_scope(system, item_ref.module);
                 Some(On {
                     subject: Subject::System(system),
@@ -603,10 +603,9 @@ impl<'a> Checker<'a> {
     /// Whether a name is for the imported chain to know: all but what is bound and constants.
     pub(super) fn is_of_chain(&self, scope: &Scope<'a>, name: &ast::Name) -> bool {
         self.place == Place::Imported
-            && scope.get(&name.text).is_none()
+            && self.binding(scope, name).is_none()
             && !self
-                .names
-                .get(scope.module, Space::Value, &name.text)
+                .find(scope.module, Space::Value, name)
                 .is_some_and(|item| {
                     matches!(
                         self.names.item(item).kind,
@@ -704,8 +703,8 @@ impl<'a> Checker<'a> {
             );
             return None;
         };
+        let declared = self.find(scope.module, Space::Property, name);
         let Some(property) = self.spec.find_property(&name.text) else {
-            let declared = self.names.get(scope.module, Space::Property, &name.text);
             if declared.is_some_and(|item| item.module == 0 && self.errors() > 0) {
                 // Declared, and wrong: reported there.
                 return None;

@@ -32,6 +32,12 @@ const FUNCTIONS: &[(&str, Builtin)] = &[
     ("text", Builtin::Text),
 ];
 
+/// The names of the predefined functions.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    let named = FUNCTIONS.iter().map(|(name, _)| *name);
+    named.chain(["before", "capture", "todo"])
+}
+
 impl<'a> Checker<'a> {
     pub(super) fn call(
         &mut self,
@@ -42,7 +48,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Typed {
         if let ExprKind::Name(name) = &callee.kind {
-            match scope.get(&name.text) {
+            match self.binding(scope, name) {
                 Some(Binding::Predicate(expr, inner, _)) => {
                     let (expr, inner) = (*expr, inner.clone());
                     return match self.predicate_of(&inner, expr) {
@@ -105,7 +111,7 @@ impl<'a> Checker<'a> {
         expr: &'a ast::Expr,
     ) -> Option<ItemRef> {
         if let ExprKind::Name(name) = &expr.kind
-            && let Some(Binding::Predicate(expr, inner, _)) = scope.get(&name.text)
+            && let Some(Binding::Predicate(expr, inner, _)) = self.binding(scope, name)
         {
             let (expr, inner) = (*expr, inner.clone());
             return self.predicate_of(&inner, expr);
@@ -272,7 +278,7 @@ impl<'a> Checker<'a> {
             };
             let binding = self.argument(from, home, param, arg);
             match binding {
-                Some(binding) => inner = inner.with(&param.name.text, binding),
+                Some(binding) => inner = inner.with_name(&param.name, binding),
                 None => sound = false,
             }
         }
@@ -292,7 +298,7 @@ impl<'a> Checker<'a> {
             }
             Some(TypeKind::Pred(types)) => {
                 if let ExprKind::Name(name) = &arg.kind
-                    && let Some(Binding::AnyPredicate(arity)) = scope.get(&name.text)
+                    && let Some(Binding::AnyPredicate(arity)) = self.binding(scope, name)
                 {
                     return (*arity == types.len()).then_some(Binding::AnyPredicate(types.len()));
                 }

@@ -151,7 +151,7 @@ impl<'a> Checker<'a> {
         let local = self.local();
         let variable = self.add(Expr::Local(local), item, *name.span);
         let variable_id = variable.id;
-        let inner = scope.with(&name.text, Binding::Value(variable));
+        let inner = scope.with_name(name, Binding::Value(variable));
         let body_span = *body.span;
         let body = self.boolean(&inner, body);
         if self.looks_back_at(body, variable_id) {

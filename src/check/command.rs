@@ -192,9 +192,12 @@ impl<'a> Checker<'a> {
             .iter()
             .find(|var| self.spec.state_var(**var).name == name.text);
         if let Some(found) = found {
+            if let Some(declared) = self.member_spans.get(&(system, name.text.clone())) {
+                self.link(*name.span, *declared);
+            }
             return Some(*found);
         }
-        let bound = match scope.get(&name.text) {
+        let bound = match self.binding(scope, name) {
             Some(super::scope::Binding::Value(typed)) => {
                 Some(self.spec.exprs.get(typed.id).clone())
             }

@@ -64,13 +64,14 @@ impl<'a> Checker<'a> {
 
     /// The property of a clause; none where there is no such thing, which is then told.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
+        let declared = self.find(0, Space::Property, name);
         let known = self.spec.properties.iter().position(|property| {
             property.kind != PropertyKind::Condition && property.name == name.text
         });
         if let Some(known) = known {
             return Some(PropertyId::new(known));
         }
-        if self.names.get(0, Space::Property, &name.text).is_some() {
+        if declared.is_some() {
             // What is declared and not there at all is broken, which is told where it is declared.
             let claim = self
                 .spec

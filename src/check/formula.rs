@@ -141,7 +141,7 @@ impl<'a> Checker<'a> {
                     .formulas
                     .add(Formula::Binary(Binary::Unless, None, not_then, first))
             }
-            ExprKind::Name(name) => match scope.get(&name.text) {
+            ExprKind::Name(name) => match self.binding(scope, name) {
                 Some(Binding::Condition(bound, inner) | Binding::Predicate(bound, inner, 0)) => {
                     let (bound, inner) = (*bound, inner.clone());
                     self.formula(&inner, bound)
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
                     _ => (expr, &[]),
                 };
                 let item = match &callee.kind {
-                    ExprKind::Name(name) if scope.get(&name.text).is_some() => {
+                    ExprKind::Name(name) if self.binding(scope, name).is_some() => {
                         self.predicate_of(scope, callee)
                     }
                     _ => self.item_of(scope, callee),
@@ -285,7 +285,7 @@ impl<'a> Checker<'a> {
     fn letter_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
         if let ExprKind::Call { callee, args } = &expr.kind
             && let ExprKind::Name(name) = &callee.kind
-            && let Some(Binding::Predicate(bound, ..)) = scope.get(&name.text)
+            && let Some(Binding::Predicate(bound, ..)) = self.binding(scope, name)
         {
             let args: Vec<_> = args
                 .iter()
@@ -468,7 +468,7 @@ impl<'a> Checker<'a> {
                 time.map(|Instant(time)| End::Time(time))
             }
             BoundValue::Name(name) => {
-                let typed = match scope.get(&name.text) {
+                let typed = match self.binding(scope, name) {
                     Some(Binding::Value(typed)) => typed.clone(),
                     Some(_) => {
                         self.error(

@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
                     );
                 }
                 let default = Path::Pointer(vec![field.name.text.clone()]);
-                let span = *field.span;
+                let spans = (*field.name.span, *field.span);
                 let mut attributes = field.attributes.iter();
                 let outcome = attributes.any(|attribute| attribute.name.as_str() == "outcome");
                 if let Some(field) = self.declared_field(&scope, field, default, false) {
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
                         self.spec.outcomes.push(self.spec.signature.fields.len());
                     }
                     self.spec.signature.fields.push(field);
-                    self.field_spans.push(span);
+                    self.field_spans.push(spans);
                 }
             }
             self.spec.signature.clock = self
@@ -377,7 +377,7 @@ impl<'a> Checker<'a> {
         if layout.each.is_none() {
             for idx in 0..self.spec.signature.fields.len() {
                 if matches!(self.spec.signature.fields[idx].source, FieldSource::Each(_)) {
-                    let span = self.field_spans[idx];
+                    let (_, span) = self.field_spans[idx];
                     self.error(
                         Code::G0318,
                         span,

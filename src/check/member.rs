@@ -28,9 +28,12 @@ impl<'a> Checker<'a> {
         }
         // Members of components are bound under their whole name.
         if let ExprKind::Name(owner) = &base.kind
-            && scope.get(&owner.text).is_none()
-            && let Some(Binding::Value(typed)) = scope.get(&format!("{owner}.{name}"))
+            && self.binding(scope, owner).is_none()
+            && let Some((Binding::Value(typed), declared)) = scope.find(&format!("{owner}.{name}"))
         {
+            if let Some(declared) = declared {
+                self.link(*name.span, declared);
+            }
             return typed.clone();
         }
         match self.qualifier(scope, base) {
@@ -56,7 +59,7 @@ impl<'a> Checker<'a> {
                 return self.wrong();
             }
             Some(Qualifier::Module(module)) => {
-                if let Some(item) = self.names.get(module, Space::Value, &name.text) {
+                if let Some(item) = self.find(module, Space::Value, name) {
                     return self.item_value(item, name, None);
                 }
                 self.report(

@@ -24,6 +24,7 @@ mod enforce;
 mod expr;
 mod formula;
 mod layout;
+mod links;
 mod literal;
 mod member;
 mod model;
@@ -57,7 +58,10 @@ use crate::syntax::ast;
 use crate::types::{EnumType, RecordType, Type};
 
 use branching::Place;
+pub use calls::functions;
+pub use links::Links;
 use names::Names;
+pub use property::ATTRIBUTES;
 use scope::Scope;
 
 /// Limits of this pass.
@@ -78,21 +82,33 @@ impl Default for Limits {
     }
 }
 
+/// What the pass makes of a project.
+#[derive(Debug)]
+pub struct Meaning {
+    /// The core form; there exactly when no diagnostic is an error.
+    pub spec: Option<hir::Spec>,
+    /// What was found, in no order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the names mean that could be resolved.
+    pub links: Links,
+}
+
 /// Checks a project.
-///
-/// The spec is there exactly when no diagnostic is an error.
-pub fn check(
-    project: &Project,
-    sources: &SourceMap,
-    limits: Limits,
-) -> (Option<hir::Spec>, Vec<Diagnostic>) {
+pub fn check(project: &Project, sources: &SourceMap, limits: Limits) -> Meaning {
     let mut checker = Checker::new(project, sources, limits);
     checker.run();
     let Checker {
-        spec, diagnostics, ..
+        spec,
+        diagnostics,
+        links,
+        ..
     } = checker;
     let sound = !diagnostics.iter().any(Diagnostic::is_error);
-    (sound.then_some(spec), diagnostics)
+    Meaning {
+        spec: sound.then_some(spec),
+        diagnostics,
+        links: links.into_inner(),
+    }
 }
 
 /// A value with its type.
@@ -113,8 +129,8 @@ struct Checker<'a> {
     reported: HashSet<(Code, Span, String)>,
     /// Enums and records that were made, by module and item.
     types: HashMap<names::ItemRef, Type>,
-    /// Where each field of the event is declared.
-    field_spans: Vec<Span>,
+    /// Where each field of the event is declared: its name, and all of it.
+    field_spans: Vec<(Span, Span)>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
     /// Systems, components and compositions that were declared.
@@ -128,6 +144,8 @@ struct Checker<'a> {
     temporal: RefCell<HashMap<(names::ItemRef, bool), bool>>,
     /// What expressions speak of at the place that is being elaborated.
     place: Place,
+    /// Where the variables and labels of systems are declared.
+    member_spans: HashMap<(SystemId, SmolStr), Span>,
     /// Abstractions that were made.
     abstractions: HashMap<names::ItemRef, AbstractionId>,
     /// The names that an abstraction declares in `over`.
@@ -148,6 +166,10 @@ struct Checker<'a> {
     generic: bool,
     /// Names that were used, for the lint.
     used: HashSet<names::ItemRef>,
+    /// What names mean, for editors.
+    links: RefCell<Links>,
+    /// Where the values of enums are declared, by the number of the enum.
+    value_spans: HashMap<u16, Vec<Span>>,
 }
 
 impl<'a> Checker<'a> {
@@ -194,6 +216,7 @@ impl<'a> Checker<'a> {
             made_formulas: HashMap::new(),
             temporal: RefCell::new(HashMap::new()),
             place: Place::Events,
+            member_spans: HashMap::new(),
             abstractions: HashMap::new(),
             abstraction_names: HashMap::new(),
             models: HashMap::new(),
@@ -204,12 +227,15 @@ impl<'a> Checker<'a> {
             too_deep: false,
             generic: false,
             used: HashSet::new(),
+            links: RefCell::default(),
+            value_spans: HashMap::new(),
         }
     }
 
     /// The steps of the pass: types, fields and layout first, since expressions read them; then systems, then everything that the
     /// spec itself declares, in the order of its text.
     fn run(&mut self) {
+        self.link_imports();
         self.layout();
         self.systems();
         let scope = Scope::module(0);

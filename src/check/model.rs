@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
             });
             return Some(id);
         };
-        let item = self.names.get(scope.module, Space::Model, &name.text);
+        let item = self.find(scope.module, Space::Model, name);
         match item.map(|item| (item, &self.names.item(item).kind)) {
             Some((item, ast::ItemKind::Abstraction(_))) => self.abstraction(item),
             Some((_, ast::ItemKind::Broken(_))) => None,

@@ -32,6 +32,10 @@ impl<'a> Checker<'a> {
         };
         let of = of.clone();
         let index = of.values.iter().position(|value| *value == name.text)?;
+        let spans = self.value_spans.get(&of.number);
+        if let Some(declared) = spans.and_then(|spans| spans.get(index)) {
+            self.link(*name.span, *declared);
+        }
         let value = EnumValue {
             of: of.number,
             index: u16::try_from(index).ok()?,
@@ -45,7 +49,7 @@ impl<'a> Checker<'a> {
         name: &'a ast::Name,
         expected: Option<&Type>,
     ) -> Typed {
-        match scope.get(&name.text) {
+        match self.binding(scope, name) {
             Some(Binding::Value(typed)) => return typed.clone(),
             Some(Binding::Condition(expr, inner)) => {
                 let (expr, inner) = (*expr, inner.clone());
@@ -67,7 +71,7 @@ impl<'a> Checker<'a> {
         if self.is_of_chain(scope, name) {
             return self.add(Expr::Label(name.text.clone()), Type::Json, *name.span);
         }
-        if let Some(item) = self.names.get(scope.module, Space::Value, &name.text) {
+        if let Some(item) = self.find(scope.module, Space::Value, name) {
             return self.item_value(item, name, expected);
         }
         if let Some(typed) = self.field(&name.text, *name.span) {
@@ -99,6 +103,9 @@ impl<'a> Checker<'a> {
             .fields
             .iter()
             .position(|field| field.name == name)?;
+        if let Some((declared, _)) = self.field_spans.get(idx) {
+            self.link(span, *declared);
+        }
         let ty = self.spec.signature.fields[idx].ty.clone();
         Some(self.add(Expr::Field(idx), ty, span))
     }
@@ -132,11 +139,7 @@ impl<'a> Checker<'a> {
         candidates.extend(values.iter().map(SmolStr::as_str));
         if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
-        } else if self
-            .names
-            .get(scope.module, Space::Property, &name.text)
-            .is_some()
-        {
+        } else if self.find(scope.module, Space::Property, name).is_some() {
             diagnostic =
                 diagnostic.note("there is a property of this name, but a property is no value");
         } else if let Some(of) = self
@@ -306,11 +309,8 @@ impl<'a> Checker<'a> {
     pub(super) fn qualifier(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<Qualifier> {
         match &expr.kind {
             ExprKind::Name(name) => {
-                if scope.get(&name.text).is_some()
-                    || self
-                        .names
-                        .get(scope.module, Space::Value, &name.text)
-                        .is_some()
+                if self.binding(scope, name).is_some()
+                    || self.find(scope.module, Space::Value, name).is_some()
                     || self
                         .spec
                         .signature
@@ -320,18 +320,17 @@ impl<'a> Checker<'a> {
                 {
                     return None;
                 }
-                if let Some(item) = self.names.get(scope.module, Space::Type, &name.text) {
+                if let Some(item) = self.find(scope.module, Space::Type, name) {
                     return Some(Qualifier::Type(item));
                 }
-                self.names
-                    .module(scope.module, &name.text)
-                    .map(Qualifier::Module)
+                let module = self.names.module(scope.module, &name.text)?;
+                self.link_module(*name.span, module);
+                Some(Qualifier::Module(module))
             }
             ExprKind::Member { base, name } => match self.qualifier(scope, base)? {
-                Qualifier::Module(module) => self
-                    .names
-                    .get(module, Space::Type, &name.text)
-                    .map(Qualifier::Type),
+                Qualifier::Module(module) => {
+                    self.find(module, Space::Type, name).map(Qualifier::Type)
+                }
                 Qualifier::Type(_) => None,
             },
             _ => None,
@@ -342,13 +341,13 @@ impl<'a> Checker<'a> {
     pub(super) fn item_of(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<ItemRef> {
         match &expr.kind {
             ExprKind::Name(name) => {
-                if scope.get(&name.text).is_some() {
+                if self.binding(scope, name).is_some() {
                     return None;
                 }
-                self.names.get(scope.module, Space::Value, &name.text)
+                self.find(scope.module, Space::Value, name)
             }
             ExprKind::Member { base, name } => match self.qualifier(scope, base)? {
-                Qualifier::Module(module) => self.names.get(module, Space::Value, &name.text),
+                Qualifier::Module(module) => self.find(module, Space::Value, name),
                 Qualifier::Type(_) => None,
             },
             _ => None,

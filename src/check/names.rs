@@ -45,39 +45,15 @@ pub(super) struct Names<'a> {
 const PREDEFINED: &[&str] = &["last", "meta", "unknown", "before", "start"];
 
 /// The name of an item, with its namespaces.
-fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
-    Some(match &item.kind {
-        ast::ItemKind::Const(item) => (&item.name, &[Space::Value]),
-        ast::ItemKind::Let(item) => (&item.name, &[Space::Value]),
-        ast::ItemKind::Predicate(item) => (&item.name, &[Space::Value]),
-        ast::ItemKind::Track(item) => (&item.name, &[Space::Value]),
-        ast::ItemKind::Template(item) => (&item.name, &[Space::Value]),
-        ast::ItemKind::Unsafe(item) => (&item.name, &[Space::Value, Space::Property]),
-        ast::ItemKind::Property(item) => (&item.name, &[Space::Property]),
-        ast::ItemKind::Rule(item) => (&item.name, &[Space::Property]),
-        ast::ItemKind::Requirement(item) => (&item.name, &[Space::Property]),
-        ast::ItemKind::Query(item) => (&item.name, &[Space::Property]),
-        ast::ItemKind::Enum(item) => (&item.name, &[Space::Type]),
-        ast::ItemKind::Record(item) => (&item.name, &[Space::Type]),
-        ast::ItemKind::Abstraction(item) => (&item.name, &[Space::Model]),
-        ast::ItemKind::Model(item) => (&item.name, &[Space::Model]),
-        ast::ItemKind::System(item) | ast::ItemKind::Component(item) => {
-            (&item.name, &[Space::Model])
-        }
-        ast::ItemKind::Compose(item) => (&item.name, &[Space::Model]),
-        ast::ItemKind::Broken(item) => match item.word.as_str() {
-            "enum" | "record" => (item.name.as_ref()?, &[Space::Type]),
-            "property" | "rule" | "requirement" | "query" => {
-                (item.name.as_ref()?, &[Space::Property])
-            }
-            "unsafe" => (item.name.as_ref()?, &[Space::Value, Space::Property]),
-            "abstraction" | "model" | "system" | "component" | "compose" => {
-                (item.name.as_ref()?, &[Space::Model])
-            }
-            _ => (item.name.as_ref()?, &[Space::Value]),
-        },
-        _ => return None,
-    })
+pub(super) fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
+    let spaces: &[Space] = match item.kind.word() {
+        "enum" | "record" => &[Space::Type],
+        "property" | "rule" | "requirement" | "query" => &[Space::Property],
+        "unsafe" => &[Space::Value, Space::Property],
+        "abstraction" | "model" | "system" | "component" | "compose" => &[Space::Model],
+        _ => &[Space::Value],
+    };
+    Some((item.kind.name()?, spaces))
 }
 
 impl<'a> Names<'a> {

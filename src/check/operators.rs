@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
     ) -> (Typed, Typed) {
         let names_enum_value = |expr: &ast::Expr| match &expr.kind {
             ExprKind::Name(name) => {
-                scope.get(&name.text).is_none()
+                self.binding(scope, name).is_none()
                     && self
                         .names
                         .get(scope.module, super::names::Space::Value, &name.text)

@@ -18,8 +18,7 @@ use crate::syntax::visit::walk;
 use crate::types::Type;
 
 /// Attributes that properties of all kinds take.
-pub(super) const ATTRIBUTES: &[&str] =
-    &["id", "severity", "catastrophic", "cites", "owner", "allow"];
+pub const ATTRIBUTES: &[&str] = &["id", "severity", "catastrophic", "cites", "owner", "allow"];
 
 /// What the attributes of an item say.
 #[derive(Debug, Default)]
@@ -475,7 +474,7 @@ impl<'a> Checker<'a> {
         idx: usize,
     ) -> Scope<'a> {
         let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
-        scope.with(&name.text, Binding::Value(variable))
+        scope.with_name(name, Binding::Value(variable))
     }
 
     #[expect(
@@ -551,7 +550,7 @@ impl<'a> Checker<'a> {
                     self.placeholder(Type::Error)
                 }
             };
-            inner = inner.with(&param.name.text, binding);
+            inner = inner.with_name(&param.name, binding);
         }
         if !self.enter(item_ref, *def.name.span) {
             return;

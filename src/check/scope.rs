@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 use super::Typed;
 use crate::ids::ExprId;
 use crate::project::ModuleIdx;
+use crate::source::Span;
 use crate::syntax::ast;
 
 /// A lexical scope: the module whose names are visible, and what is bound inside. Cloning is O(1).
@@ -20,6 +21,8 @@ pub(super) struct Scope<'a> {
 struct Frame<'a> {
     name: SmolStr,
     binding: Binding<'a>,
+    /// Where a name of the text binds it; none where the language does.
+    declared: Option<Span>,
     outer: Option<Rc<Frame<'a>>>,
 }
 
@@ -45,11 +48,27 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// This scope with a name bound.
+    /// This scope with a name bound by the language.
     pub(super) fn with(&self, name: &SmolStr, binding: Binding<'a>) -> Scope<'a> {
+        self.declared(name, binding, None)
+    }
+
+    /// This scope with a name bound that the text declares.
+    pub(super) fn with_name(&self, name: &ast::Name, binding: Binding<'a>) -> Scope<'a> {
+        self.declared(&name.text, binding, Some(*name.span))
+    }
+
+    /// This scope with a name bound that something else than its own declaration here brings in.
+    pub(super) fn declared(
+        &self,
+        name: &SmolStr,
+        binding: Binding<'a>,
+        declared: Option<Span>,
+    ) -> Scope<'a> {
         let frame = Frame {
             name: name.clone(),
             binding,
+            declared,
             outer: self.innermost.clone(),
         };
         Scope {
@@ -63,23 +82,28 @@ impl<'a> Scope<'a> {
         let mut bound = Vec::new();
         let mut frame = other.innermost.as_deref();
         while let Some(here) = frame {
-            bound.push((here.name.clone(), here.binding.clone()));
+            bound.push((here.name.clone(), here.binding.clone(), here.declared));
             frame = here.outer.as_deref();
         }
         bound
             .into_iter()
             .rev()
-            .fold(self.clone(), |scope, (name, binding)| {
-                scope.with(&name, binding)
+            .fold(self.clone(), |scope, (name, binding, declared)| {
+                scope.declared(&name, binding, declared)
             })
     }
 
     /// What a name is bound to, innermost first; none for names of the module.
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
+        self.find(name).map(|(binding, _)| binding)
+    }
+
+    /// The same, with the place that declares it.
+    pub(super) fn find(&self, name: &str) -> Option<(&Binding<'a>, Option<Span>)> {
         let mut frame = self.innermost.as_deref();
         while let Some(here) = frame {
             if here.name == name {
-                return Some(&here.binding);
+                return Some((&here.binding, here.declared));
             }
             frame = here.outer.as_deref();
         }

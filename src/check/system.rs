@@ -24,6 +24,14 @@ use crate::value::Value;
 /// Beyond this size an integer is no bound of a variable: sums of two such numbers still fit 64 bits.
 const LARGEST: i64 = 1 << 62;
 
+/// A variable or label of a system.
+struct Member {
+    name: SmolStr,
+    typed: Typed,
+    /// Where its name is declared.
+    declared: Option<Span>,
+}
+
 impl<'a> Checker<'a> {
     /// Declares all systems of all modules, those of the spec first, and elaborates their bodies.
     pub(super) fn systems(&mut self) {
@@ -95,6 +103,8 @@ impl<'a> Checker<'a> {
                     init: None,
                     span: *member.span,
                 });
+                self.member_spans
+                    .insert((id, name.text.clone()), *name.span);
                 if let Some(init) = init {
                     let value = self.initial_value(&scope, init, &ty, &domain);
                     self.spec.state_vars[var.index()].init = value;
@@ -323,8 +333,8 @@ impl<'a> Checker<'a> {
     }
 
     /// The name that a system, component or composition is known by in a module.
-    pub(super) fn system_named(&self, scope: &Scope<'a>, name: &str) -> Option<SystemId> {
-        let item = self.names.get(scope.module, Space::Model, name)?;
+    pub(super) fn system_named(&self, scope: &Scope<'a>, name: &ast::Name) -> Option<SystemId> {
+        let item = self.find(scope.module, Space::Model, name)?;
         self.system_ids.get(&item).copied()
     }
 
@@ -346,35 +356,40 @@ impl<'a> Checker<'a> {
                 others
             }
         };
-        let mut plain: Vec<(SmolStr, Option<Typed>)> = Vec::new();
+        // Where two have a name, which one is meant must be said.
+        let mut plain: Vec<(Member, bool)> = Vec::new();
         for other in others {
-            let home = self.spec.system(other).name.clone();
-            for (name, typed) in self.members_of(other) {
-                let qualified = smol_str::format_smolstr!("{home}.{name}");
-                scope = scope.with(&qualified, Binding::Value(typed.clone()));
-                match plain.iter_mut().find(|(known, _)| *known == name) {
-                    // Two have it: which one is meant must be said.
-                    Some((_, known)) => *known = None,
-                    None => plain.push((name, Some(typed))),
+            for member in self.members_of(other) {
+                scope = self.qualified(scope, other, &member);
+                match plain
+                    .iter_mut()
+                    .find(|(known, _)| known.name == member.name)
+                {
+                    Some((_, alone)) => *alone = false,
+                    None => plain.push((member, true)),
                 }
             }
         }
-        for (name, typed) in plain {
-            if let Some(typed) = typed {
-                scope = scope.with(&name, Binding::Value(typed));
+        for (member, alone) in plain {
+            if alone {
+                scope = scope.declared(&member.name, Binding::Value(member.typed), member.declared);
             }
         }
-        let home = self.spec.system(id).name.clone();
-        for (name, typed) in self.members_of(id) {
-            let qualified = smol_str::format_smolstr!("{home}.{name}");
-            scope = scope.with(&qualified, Binding::Value(typed.clone()));
-            scope = scope.with(&name, Binding::Value(typed));
+        for member in self.members_of(id) {
+            scope = self.qualified(scope, id, &member);
+            scope = scope.declared(&member.name, Binding::Value(member.typed), member.declared);
         }
         scope
     }
 
-    /// The variables and labels that a system declares, as values.
-    fn members_of(&mut self, id: SystemId) -> Vec<(SmolStr, Typed)> {
+    /// A scope with a member under its whole name, `agent.mode`.
+    fn qualified(&self, scope: Scope<'a>, owner: SystemId, member: &Member) -> Scope<'a> {
+        let owner = &self.spec.system(owner).name;
+        let name = smol_str::format_smolstr!("{owner}.{}", member.name);
+        scope.declared(&name, Binding::Value(member.typed.clone()), member.declared)
+    }
+
+    fn members_of(&mut self, id: SystemId) -> Vec<Member> {
         let system = self.spec.system(id);
         let vars = system.vars.clone();
         let labels: Vec<(SmolStr, ExprId)> = system
@@ -386,13 +401,21 @@ impl<'a> Checker<'a> {
         for var in vars {
             let declared = self.spec.state_var(var);
             let (name, ty, span) = (declared.name.clone(), declared.ty.clone(), declared.span);
-            members.push((name, self.add(Expr::State(var), ty, span)));
+            let typed = self.add(Expr::State(var), ty, span);
+            members.push((name, typed));
         }
         for (name, id) in labels {
             let ty = Type::Bool;
             members.push((name, Typed { id, ty }));
         }
         members
+            .into_iter()
+            .map(|(name, typed)| Member {
+                declared: self.member_spans.get(&(id, name.clone())).copied(),
+                name,
+                typed,
+            })
+            .collect()
     }
 
     fn labels(&mut self, item_ref: ItemRef, def: &'a ast::System, id: SystemId) {
@@ -407,6 +430,8 @@ impl<'a> Checker<'a> {
             // A label may stand on those before it.
             let scope = self.system_scope(id, item_ref.module);
             let expr = self.condition_on_state(&scope, value);
+            self.member_spans
+                .insert((id, name.text.clone()), *name.span);
             self.spec.systems[id.index()].labels.push(Label {
                 name: name.text.clone(),
                 expr,
@@ -586,7 +611,7 @@ impl<'a> Checker<'a> {
     }
 
     fn part(&mut self, scope: &Scope<'a>, name: &ast::Name) -> Option<SystemId> {
-        if let Some(found) = self.system_named(scope, &name.text) {
+        if let Some(found) = self.system_named(scope, name) {
             if self.spec.system(found).kind == SystemKind::Component {
                 return Some(found);
             }

@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
             ExprKind::Cases(arms) => arms
                 .iter()
                 .any(|arm| arm.condition.as_ref().is_some_and(|c| any(&[c])) || any(&[&arm.value])),
-            ExprKind::Name(name) => match scope.get(&name.text) {
+            ExprKind::Name(name) => match self.binding(scope, name) {
                 Some(Binding::Condition(expr, inner) | Binding::Predicate(expr, inner, 0)) => {
                     self.temporal_within(inner, expr, depth)
                 }
@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
             },
             ExprKind::Call { callee, .. } => {
                 if let ExprKind::Name(name) = &callee.kind
-                    && let Some(Binding::Predicate(expr, inner, _)) = scope.get(&name.text)
+                    && let Some(Binding::Predicate(expr, inner, _)) = self.binding(scope, name)
                 {
                     return self
                         .item_of(inner, expr)

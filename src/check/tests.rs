@@ -238,6 +238,7 @@ impl<'a> Checker<'a> {
         let ExprKind::Name(name) = &expect.subject.kind else {
             return self.formula_in_place(scope, expect, verdict, at);
         };
+        let declared = self.find(0, Space::Property, name);
         match self.spec.find_property(&name.text) {
             Some(property) => Some(Expect {
                 property,
@@ -246,7 +247,7 @@ impl<'a> Checker<'a> {
                 span: *expect.span,
             }),
             None => {
-                if self.names.get(0, Space::Property, &name.text).is_some() {
+                if declared.is_some() {
                     // Declared, but broken: that is reported where it is declared.
                     return None;
                 }

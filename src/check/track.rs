@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
                 );
             }
             let variable = self.add(Expr::Param(idx), ty.clone(), *param.name.span);
-            inner = inner.with(&param.name.text, Binding::Value(variable));
+            inner = inner.with_name(&param.name, Binding::Value(variable));
             params.push((param.name.text.clone(), ty));
         }
         let declared = def.ty.as_ref().map(|ty| self.ty(&scope, ty));
@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
                 None => Type::Json,
             };
             let binding = self.placeholder(ty);
-            inner = inner.with(&param.name.text, binding);
+            inner = inner.with_name(&param.name, binding);
         }
         inner
     }

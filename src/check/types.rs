@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
     }
 
     fn named_type(&mut self, scope: &Scope<'a>, name: &ast::Name) -> Type {
-        if let Some(item) = self.names.get(scope.module, Space::Type, &name.text) {
+        if let Some(item) = self.find(scope.module, Space::Type, name) {
             self.used.insert(item);
             return self.declared_type(item);
         }
@@ -96,7 +96,10 @@ impl<'a> Checker<'a> {
                     .iter()
                     .map(|value| value.name.text.clone())
                     .collect();
-                Type::Enum(self.new_enum(&def.name.text, def.ordered, values))
+                let made = self.new_enum(&def.name.text, def.ordered, values);
+                let spans = def.values.iter().map(|value| *value.name.span).collect();
+                self.value_spans.insert(made.number, spans);
+                Type::Enum(made)
             }
             ast::ItemKind::Record(def) => {
                 if !self.enter(item_ref, *def.name.span) {

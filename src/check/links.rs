@@ -1,0 +1,112 @@
+//! Which names mean which declarations: what editors follow.
+//!
+//! The checker notes a link whenever it resolves a name, so that an editor and the compiler cannot disagree about what a
+//! name means. A name that was never resolved, as in the body of an imported definition that nothing uses, has no link.
+
+use std::collections::BTreeMap;
+
+use super::Checker;
+use super::names::{ItemRef, Space, declared};
+use super::scope::{Binding, Scope};
+use crate::project::ModuleIdx;
+use crate::source::{FileId, Span};
+use crate::syntax::ast;
+
+/// From names to the names in the declarations that they mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    declared: BTreeMap<Span, Span>,
+}
+
+impl Links {
+    pub(super) fn add(&mut self, name: Span, declaration: Span) {
+        self.declared.insert(name, declaration);
+    }
+
+    /// The name that stands at an offset of a file, or right before it, and the declaration it means. Of names within
+    /// one another the shortest. Takes O(log n) for n links.
+    #[must_use]
+    pub fn at(&self, file: FileId, offset: u32) -> Option<(Span, Span)> {
+        let before = self.declared.range(..=Span::new(file, offset, u32::MAX));
+        before
+            .rev()
+            .take_while(|(name, _)| name.file == file)
+            .find(|(name, _)| name.touches(offset))
+            .map(|(name, declaration)| (*name, *declaration))
+    }
+
+    /// All names that mean a declaration, by file and place. Takes O(n).
+    pub fn uses(&self, declaration: Span) -> impl Iterator<Item = Span> + '_ {
+        let all = self.declared.iter();
+        all.filter(move |(_, meant)| **meant == declaration)
+            .map(|(name, _)| *name)
+    }
+
+    /// All links of a file, by place.
+    pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (Span, Span)> + '_ {
+        let from = Span::at(file, 0);
+        self.declared
+            .range(from..)
+            .take_while(move |(name, _)| name.file == file)
+            .map(|(name, declaration)| (*name, *declaration))
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// Notes that a name means what is declared there.
+    pub(super) fn link(&self, name: Span, declaration: Span) {
+        self.links.borrow_mut().add(name, declaration);
+    }
+
+    /// Notes what the names in `use` items mean: a path its module, at the beginning of its file, and a name in braces
+    /// the item.
+    pub(super) fn link_imports(&self) {
+        for module in &self.project.modules {
+            for (import, _, target) in &module.imports {
+                let Some(target) = *target else { continue };
+                if let (Some(first), Some(last)) = (import.path.first(), import.path.last()) {
+                    self.link_module(first.span.to(*last.span), target);
+                }
+                for member in import.members.iter().flatten() {
+                    for space in [Space::Value, Space::Property, Space::Type, Space::Model] {
+                        self.find(target, space, &member.name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that a name means a module.
+    pub(super) fn link_module(&self, name: Span, module: ModuleIdx) {
+        if let Some(module) = self.project.modules.get(module) {
+            self.link(name, Span::at(module.file, 0));
+        }
+    }
+
+    /// What a name means in a module.
+    pub(super) fn find(
+        &self,
+        module: ModuleIdx,
+        space: Space,
+        name: &ast::Name,
+    ) -> Option<ItemRef> {
+        let item = self.names.get(module, space, &name.text)?;
+        if let Some((declared, _)) = declared(self.names.item(item)) {
+            self.link(*name.span, *declared.span);
+        }
+        Some(item)
+    }
+
+    /// What a name is bound to in a scope.
+    pub(super) fn binding<'s>(
+        &self,
+        scope: &'s Scope<'a>,
+        name: &ast::Name,
+    ) -> Option<&'s Binding<'a>> {
+        let (binding, declaration) = scope.find(&name.text)?;
+        if let Some(declaration) = declaration {
+            self.link(*name.span, declaration);
+        }
+        Some(binding)
+    }
+}
