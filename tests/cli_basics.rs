@@ -32,18 +32,6 @@ fn version_and_help_go_to_the_output() {
 }
 
 #[test]
-fn a_verb_that_is_not_built_says_so() {
-    for verb in ["lsp"] {
-        let (code, out, err) = guard(&[verb, "x.guard"]);
-        assert_eq!((code, out.as_str()), (2, ""));
-        assert!(
-            err.contains(&format!("`guard {verb}` is not built yet")),
-            "{err}"
-        );
-    }
-}
-
-#[test]
 fn wrong_usage_is_exit_2() {
     for args in [
         &["frobnicate"][..],

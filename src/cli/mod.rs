@@ -29,6 +29,7 @@ mod jobs;
 mod learn;
 mod ledger;
 mod limits;
+mod lsp;
 mod monitor;
 mod output;
 mod plan;
@@ -46,12 +47,9 @@ use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use failure::{Failure, Outcome, code};
-
-/// Verbs that are planned and cannot be used yet.
-const NOT_BUILT: &[&str] = &["lsp"];
 
 const AFTER_HELP: &str = "\
 Exit codes:
@@ -98,6 +96,8 @@ enum Verb {
     Learn(learn::Args),
     /// Judge one hook call of Claude Code or the Claude Agent SDK
     Hook(hook::Args),
+    /// Serve an editor: a language server on the standard input and output
+    Lsp(lsp::Args),
     /// Follow live runs: events in, one decision per line out
     Monitor(monitor::Args),
     /// Stand between an MCP client and its server, and judge the calls of tools
@@ -142,13 +142,14 @@ fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
 fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return usage(&args, &error),
+        Err(error) => return usage(&error),
     };
     match cli.verb {
         Verb::Audit(args) => audit::run(args),
         Verb::Fmt(args) => fmt::run(args),
         Verb::Learn(args) => learn::run(args),
         Verb::Hook(args) => hook::run(args),
+        Verb::Lsp(args) => lsp::run(args),
         Verb::Proxy(args) => proxy::run(args),
         Verb::Serve(args) => serve::run(args),
         Verb::Test(args) => test::run(args),
@@ -167,19 +168,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
 }
 
 /// Help and version go to the output, everything else is wrong usage.
-fn usage(args: &[OsString], error: &clap::Error) -> Result<Outcome, Failure> {
-    let verb = args.get(1).and_then(|verb| verb.to_str()).unwrap_or("");
-    if error.kind() == clap::error::ErrorKind::InvalidSubcommand && NOT_BUILT.contains(&verb) {
-        let verbs: Vec<String> = Cli::command()
-            .get_subcommands()
-            .map(|verb| format!("`{}`", verb.get_name()))
-            .collect();
-        return Err(Failure::Usage(format!(
-            "`guard {verb}` is not built yet in {}; there is {}",
-            env!("CARGO_PKG_VERSION"),
-            verbs.join(", ")
-        )));
-    }
+fn usage(error: &clap::Error) -> Result<Outcome, Failure> {
     match error.print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             return Err(Failure::Output(error));

@@ -22,7 +22,7 @@ pub(super) fn facts(template: &Template, module: &str, loader: &dyn Loader) -> O
         check::Limits::default(),
     );
     let spec = checked.spec?;
-    super::facts(&spec, &checked.sources, spec.find_property("shown")?)
+    super::facts(&spec, &checked.sources, "shown")
 }
 
 fn spec(template: &Template) -> Option<String> {

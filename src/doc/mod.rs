@@ -15,7 +15,6 @@ mod markdown;
 use serde_json::Value as Json;
 
 use crate::hir::Spec;
-use crate::ids::PropertyId;
 use crate::project::Loader;
 use crate::report::automaton;
 use crate::report::explanation::Explanation;
@@ -43,7 +42,7 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its first word: `template`, `property`, ….
-    pub kind: &'static str,
+    pub kind: String,
     /// What it declares.
     pub name: String,
     /// Its text, without documentation.
@@ -82,11 +81,11 @@ pub fn page(
         let (kind, name) = declared(&item.kind)?;
         let facts = match &item.kind {
             ast::ItemKind::Template(template) => instance::facts(template, file.text(), loader),
-            _ => spec.and_then(|(spec, sources)| facts(spec, sources, spec.find_property(&name)?)),
+            _ => spec.and_then(|(spec, sources)| facts(spec, sources, name)),
         };
         Some(Entry {
-            kind,
-            name,
+            kind: kind.to_owned(),
+            name: name.to_owned(),
             text: file.slice(*item.span).trim_end().to_owned(),
             doc: docs(&item.docs),
             facts,
@@ -99,8 +98,9 @@ pub fn page(
     }
 }
 
-/// What the formula of a property compiles to.
-fn facts(spec: &Spec, sources: &SourceMap, id: PropertyId) -> Option<Facts> {
+/// What the formula of a property of this name compiles to; none where there is no such property.
+pub fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
+    let id = spec.find_property(name)?;
     let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let dfa = automaton::build(spec, spec.property(id).formula).ok();
@@ -115,34 +115,17 @@ fn facts(spec: &Spec, sources: &SourceMap, id: PropertyId) -> Option<Facts> {
 }
 
 /// The first word of an item and the name it declares; nothing for what only tests and imports.
-fn declared(kind: &ast::ItemKind) -> Option<(&'static str, String)> {
-    use ast::ItemKind as Kind;
-    let (word, name) = match kind {
-        Kind::Const(item) => ("const", &item.name),
-        Kind::Enum(item) => ("enum", &item.name),
-        Kind::Record(item) => ("record", &item.name),
-        Kind::Let(item) => ("let", &item.name),
-        Kind::Predicate(item) => ("predicate", &item.name),
-        Kind::Track(item) => ("track", &item.name),
-        Kind::Unsafe(item) => ("unsafe", &item.name),
-        Kind::Property(item) => ("property", &item.name),
-        Kind::Rule(item) => ("rule", &item.name),
-        Kind::Template(item) => ("template", &item.name),
-        Kind::Requirement(item) => ("requirement", &item.name),
-        Kind::Abstraction(item) => ("abstraction", &item.name),
-        Kind::Model(item) => ("model", &item.name),
-        Kind::Query(item) => ("query", &item.name),
-        Kind::System(item) => ("system", &item.name),
-        Kind::Component(item) => ("component", &item.name),
-        Kind::Compose(item) => ("compose", &item.name),
-        Kind::Event(_) => return Some(("event", "event".to_owned())),
-        Kind::Trace(_) => return Some(("trace", "trace".to_owned())),
-        Kind::Use(_) | Kind::Enforce(_) | Kind::Test(_) | Kind::Broken(_) => return None,
-    };
-    Some((word, name.text.to_string()))
+fn declared(kind: &ast::ItemKind) -> Option<(&str, &str)> {
+    let word = kind.word();
+    match kind {
+        ast::ItemKind::Broken(_) => None,
+        ast::ItemKind::Event(_) | ast::ItemKind::Trace(_) => Some((word, word)),
+        kind => Some((word, kind.name()?.as_str())),
+    }
 }
 
-fn docs(lines: &[ast::Doc]) -> String {
+/// Lines of documentation as one text in Markdown.
+pub fn docs(lines: &[ast::Doc]) -> String {
     let lines = lines
         .iter()
         .map(|line| line.text.strip_prefix(' ').unwrap_or(&line.text));

@@ -1,0 +1,310 @@
+//! The open texts, what they import, and their analyses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, InitializeParams, Location, NumberOrString,
+    PublishDiagnosticsParams, Uri,
+};
+
+use super::super::spec::folder_of;
+use super::convert;
+use crate::diagnostic;
+use crate::editor::Analysis;
+use crate::project::Loader;
+use crate::source::{FileId, SourceFile, SourceMap, Span};
+use crate::syntax::{self, ast};
+
+/// How many folders up from a file its imports are looked for.
+const FOLDERS_UP: usize = 8;
+
+/// The open documents, by path.
+#[derive(Debug)]
+pub(super) struct Documents {
+    open: BTreeMap<PathBuf, Document>,
+    /// The folders that the editor has open; imports are not looked for above them.
+    roots: Vec<PathBuf>,
+    /// Files whose findings were told last time, by the document they were found from.
+    told: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+}
+
+#[derive(Debug)]
+struct Document {
+    uri: Uri,
+    version: i32,
+    text: String,
+    /// Made when it is asked for.
+    analysis: Option<Analysis>,
+    /// Whether its findings were told since it changed.
+    told: bool,
+}
+
+impl Documents {
+    pub(super) fn new(params: &InitializeParams) -> Documents {
+        let folders = params.workspace_folders.iter().flatten();
+        Documents {
+            open: BTreeMap::new(),
+            roots: folders
+                .filter_map(|folder| convert::path(&folder.uri))
+                .collect(),
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// A text was opened or changed; those that import it may mean something else now.
+    pub(super) fn set(&mut self, uri: Uri, version: i32, text: String) {
+        let Some(path) = convert::path(&uri) else {
+            return;
+        };
+        self.files_changed();
+        self.open.insert(
+            path,
+            Document {
+                uri,
+                version,
+                text,
+                analysis: None,
+                told: false,
+            },
+        );
+    }
+
+    pub(super) fn close(&mut self, uri: &Uri) {
+        if let Some(path) = convert::path(uri) {
+            self.open.remove(&path);
+            self.files_changed();
+        }
+    }
+
+    /// Every analysis is made again.
+    pub(super) fn files_changed(&mut self) {
+        for document in self.open.values_mut() {
+            document.analysis = None;
+            document.told = false;
+        }
+    }
+
+    /// The analysis of an open text.
+    pub(super) fn analysis(&mut self, uri: &Uri) -> Option<&Analysis> {
+        let path = convert::path(uri)?;
+        self.analyse(&path)?;
+        self.open.get(&path)?.analysis.as_ref()
+    }
+
+    fn analyse(&mut self, path: &Path) -> Option<()> {
+        let document = self.open.get(path)?;
+        if document.analysis.is_some() {
+            return Some(());
+        }
+        let loader = Workspace {
+            open: &self.open,
+            root: self.root_of(path, &document.text),
+        };
+        let name = path.display().to_string();
+        let analysis = Analysis::new(&name, &document.text, &loader);
+        self.open.get_mut(path)?.analysis = Some(analysis);
+        Some(())
+    }
+
+    /// The folder below which a file's imports are: the nearest one above it where all of them are found, since a module
+    /// in a folder of its own is imported from the spec's folder. Its own folder where there is none.
+    fn root_of(&self, path: &Path, text: &str) -> PathBuf {
+        let own = path.parent().unwrap_or(Path::new("/"));
+        let wanted = imports(text);
+        if wanted.is_empty() {
+            return own.to_owned();
+        }
+        let found = |folder: &Path| {
+            let mut files = wanted.iter().map(|file| folder.join(file));
+            files.all(|file| self.open.contains_key(&file) || file.is_file())
+        };
+        for folder in own.ancestors().take(FOLDERS_UP) {
+            if found(folder) {
+                return folder.to_owned();
+            }
+            if self.roots.iter().any(|root| root == folder) {
+                break;
+            }
+        }
+        own.to_owned()
+    }
+
+    /// What was found in the texts that changed since this was asked last, by file; a file where nothing is wrong any
+    /// more is told as such.
+    pub(super) fn findings(&mut self) -> Vec<PublishDiagnosticsParams> {
+        let mut all = Vec::new();
+        let closed: Vec<PathBuf> = self
+            .told
+            .keys()
+            .filter(|path| !self.open.contains_key(*path))
+            .cloned()
+            .collect();
+        for path in closed {
+            for file in self.told.remove(&path).into_iter().flatten() {
+                if let (false, Some(uri)) = (self.open.contains_key(&file), convert::uri(&file)) {
+                    all.push(PublishDiagnosticsParams::new(uri, Vec::new(), None));
+                }
+            }
+        }
+        let changed: Vec<PathBuf> = self
+            .open
+            .iter()
+            .filter(|(_, document)| !document.told)
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in changed {
+            if self.analyse(&path).is_none() {
+                continue;
+            }
+            all.extend(self.findings_of(&path));
+            if let Some(document) = self.open.get_mut(&path) {
+                document.told = true;
+            }
+        }
+        all
+    }
+
+    fn findings_of(&mut self, path: &Path) -> Vec<PublishDiagnosticsParams> {
+        let Some(document) = self.open.get(path) else {
+            return Vec::new();
+        };
+        let Some(analysis) = &document.analysis else {
+            return Vec::new();
+        };
+        let mut by_file: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+        by_file.insert(path.to_owned(), Vec::new());
+        for found in analysis.diagnostics() {
+            let at = found.span().file;
+            let file = file_of(analysis.sources(), at, path);
+            // An open import tells its own findings.
+            if let Some(file) = file
+                && (file == path || !self.open.contains_key(&file))
+            {
+                let told = told(found, analysis.sources(), path);
+                by_file.entry(file).or_default().push(told);
+            }
+        }
+        let files: BTreeSet<PathBuf> = by_file.keys().cloned().collect();
+        let before = self.told.get(path).cloned().unwrap_or_default();
+        for gone in before.difference(&files) {
+            if !self.open.contains_key(gone) {
+                by_file.entry(gone.clone()).or_default();
+            }
+        }
+        let (uri, version) = (document.uri.clone(), document.version);
+        self.told.insert(path.to_owned(), files);
+        by_file
+            .into_iter()
+            .filter_map(|(file, found)| {
+                Some(if file == path {
+                    PublishDiagnosticsParams::new(uri.clone(), found, Some(version))
+                } else {
+                    PublishDiagnosticsParams::new(convert::uri(&file)?, found, None)
+                })
+            })
+            .collect()
+    }
+}
+
+/// A finding in the words of the protocol.
+fn told(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Path) -> Diagnostic {
+    let file = sources.get(found.span().file);
+    let mut message = found.message.clone();
+    if !found.primary.message.is_empty() {
+        message = format!("{message}: {}", found.primary.message);
+    }
+    for note in &found.notes {
+        message = format!("{message}\n{note}");
+    }
+    let related: Vec<DiagnosticRelatedInformation> = found
+        .secondary
+        .iter()
+        .filter_map(|label| {
+            Some(DiagnosticRelatedInformation {
+                location: location(sources, label.span, spec)?,
+                message: label.message.clone(),
+            })
+        })
+        .collect();
+    Diagnostic {
+        range: convert::range(file, found.span()),
+        severity: Some(convert::severity(found.severity)),
+        code: Some(NumberOrString::String(found.code.as_str().to_owned())),
+        source: Some("guard".to_owned()),
+        message,
+        related_information: (!related.is_empty()).then_some(related),
+        ..Diagnostic::default()
+    }
+}
+
+/// A place as the editor can open it.
+pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<Location> {
+    let file = sources.get(span.file);
+    let path = match file_of(sources, span.file, spec) {
+        Some(path) => path,
+        None => embedded(file)?,
+    };
+    Some(Location::new(
+        convert::uri(&path)?,
+        convert::range(file, span),
+    ))
+}
+
+/// The path of a file that took part; none for modules of the library.
+fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
+    if file == FileId(0) {
+        return Some(spec.to_owned());
+    }
+    let path = PathBuf::from(sources.get(file).name());
+    path.is_absolute().then_some(path)
+}
+
+/// A module of the library as a file that an editor can show, below the folder for temporary files.
+fn embedded(file: &SourceFile) -> Option<PathBuf> {
+    let name = file.name().strip_prefix("std/")?;
+    let folder = std::env::temp_dir().join(format!("guard-{}-std", env!("CARGO_PKG_VERSION")));
+    let path = folder.join(name);
+    let shown = std::fs::read_to_string(&path).ok();
+    if shown.as_deref() != Some(file.text()) {
+        std::fs::create_dir_all(path.parent()?).ok()?;
+        std::fs::write(&path, file.text()).ok()?;
+    }
+    Some(path)
+}
+
+/// The files that a text imports, below the folder of the spec.
+fn imports(text: &str) -> Vec<PathBuf> {
+    let (tree, _) = syntax::parse(&SourceFile::new("", text));
+    let uses = tree.items.iter().filter_map(|item| match &item.kind {
+        ast::ItemKind::Use(import) => Some(import),
+        _ => None,
+    });
+    uses.filter(|import| {
+        import
+            .path
+            .first()
+            .is_some_and(|name| name.as_str() != "std")
+    })
+    .map(|import| {
+        let path: PathBuf = import.path.iter().map(ast::Name::as_str).collect();
+        path.with_extension("guard")
+    })
+    .collect()
+}
+
+/// Imports from the open texts, and from the disk where a file is not open.
+struct Workspace<'d> {
+    open: &'d BTreeMap<PathBuf, Document>,
+    root: PathBuf,
+}
+
+impl Loader for Workspace<'_> {
+    fn load(&self, path: &str) -> Result<(String, String), String> {
+        let file = self.root.join(path);
+        if let Some(document) = self.open.get(&file) {
+            return Ok((document.text.clone(), file.display().to_string()));
+        }
+        folder_of(&self.root.join("spec.guard")).load(path)
+    }
+}

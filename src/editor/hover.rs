@@ -1,0 +1,179 @@
+//! What is told about a name when the pointer rests on it.
+
+use std::fmt::Write;
+
+use super::{Analysis, Kind};
+use crate::doc;
+use crate::source::{FileId, Span};
+use crate::syntax::lexer;
+use crate::syntax::token::Token;
+
+/// More lines of a declaration are cut off.
+const LINES: usize = 16;
+
+/// A text about a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// The place.
+    pub span: Span,
+    /// Markdown.
+    pub text: String,
+}
+
+impl Analysis {
+    /// About the name or word at an offset: its declaration, its documentation, and of a property what it means and how
+    /// it is enforced.
+    pub fn hover(&self, offset: u32) -> Option<Hover> {
+        match self.definition(offset) {
+            Some(meant) => Some(Hover {
+                span: meant.name,
+                text: self.about(meant.target, meant.name)?,
+            }),
+            None => self.word(offset),
+        }
+    }
+
+    /// Markdown about a declaration.
+    pub(super) fn about(&self, target: Span, name: Span) -> Option<String> {
+        let sources = self.sources();
+        if target.is_empty() {
+            let mut modules = self.checked.project.modules.iter();
+            let module = modules.find(|module| module.file == target.file)?;
+            return Some(format!(
+                "```guard\nuse {}\n```\n\n{}",
+                module.path,
+                doc::docs(&module.tree.docs)
+            ));
+        }
+        let Some(declaration) = self.declarations.get(target) else {
+            return Some(format!("`{}`: bound by the formula", sources.slice(name)));
+        };
+        let item = self
+            .checked
+            .project
+            .modules
+            .get(declaration.module)?
+            .tree
+            .items
+            .get(declaration.item)?;
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "```guard\n{}\n```",
+            first_lines(sources.slice(declaration.whole))
+        );
+        let part = match declaration.kind {
+            Kind::Parameter => Some("a parameter"),
+            Kind::EnumValue => Some("a value"),
+            Kind::RecordField => Some("a member"),
+            _ => None,
+        };
+        if let (Some(part), Some(name)) = (part, item.kind.name()) {
+            let _ = write!(text, "\n{part} of `{name}`\n");
+        }
+        if !declaration.docs.is_empty() {
+            let _ = write!(text, "\n{}\n", declaration.docs);
+        }
+        if declaration.kind == Kind::Property
+            && let (Some(spec), Some(name)) = (&self.checked.spec, item.kind.name())
+            && let Some(facts) = doc::facts(spec, sources, name.as_str())
+        {
+            let _ = write!(text, "\n---\n{}", told(&facts));
+        }
+        Some(text)
+    }
+
+    /// About a word of the language.
+    fn word(&self, offset: u32) -> Option<Hover> {
+        let lexed = lexer::lex(self.file().text(), 0);
+        let lexeme = lexed
+            .tokens
+            .iter()
+            .find(|lexeme| lexeme.start <= offset && offset < lexeme.end)?;
+        let said = meaning(lexeme.token)?;
+        Some(Hover {
+            span: Span::new(FileId(0), lexeme.start, lexeme.end),
+            text: said.to_owned(),
+        })
+    }
+}
+
+/// What a property comes to, in two lines.
+fn told(facts: &doc::Facts) -> String {
+    let mut text = format!("{}\n", facts.words);
+    let enforced = match facts.enforce.as_deref() {
+        Some("blocked") => Some("Violations can be **blocked** before they happen"),
+        Some("detected") => Some("Violations are **detected** while the trace runs"),
+        Some("audited") => Some("Violations show when the trace has **ended**"),
+        _ => None,
+    };
+    let states = facts
+        .states
+        .map(|states| format!("minimal automaton of {states} states"));
+    let line: Vec<String> = enforced
+        .map(str::to_owned)
+        .into_iter()
+        .chain(states)
+        .collect();
+    if !line.is_empty() {
+        let _ = writeln!(text, "\n{}", line.join("; "));
+    }
+    text
+}
+
+fn first_lines(text: &str) -> String {
+    let mut lines: Vec<&str> = text.trim_end().lines().take(LINES + 1).collect();
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        lines.push("…");
+    }
+    lines.join("\n")
+}
+
+/// Temporal operators in a sentence each; at a step, over what is recorded from there on.
+fn meaning(token: Token) -> Option<&'static str> {
+    Some(match token {
+        Token::Always | Token::LetterG => {
+            "`always f`, `G f`: f holds at this step and at every later one"
+        }
+        Token::Eventually | Token::LetterF => {
+            "`eventually f`, `F f`: f holds at this step or at a later one of the trace"
+        }
+        Token::Never => "`never f`: f holds at no step from here on; the same as `always not f`",
+        Token::Next | Token::LetterX => "`next f`, `X f`: there is a next step, and f holds there",
+        Token::WeakNext | Token::LetterN => {
+            "`weak_next f`, `N f`: f holds at the next step, or this is the last one"
+        }
+        Token::Until | Token::LetterU => {
+            "`f until g`, `f U g`: g holds now or later, and f at every step before that"
+        }
+        Token::Unless | Token::LetterW => {
+            "`f unless g`, `f W g`: f holds until g does; g need not come, then f always holds"
+        }
+        Token::Release | Token::LetterR => {
+            "`f release g`, `f R g`: g holds up to and including the step where f does, or always"
+        }
+        Token::StrongRelease | Token::LetterM => {
+            "`f strong_release g`, `f M g`: as `release`, and f comes"
+        }
+        Token::Precedes => "`f precedes g`: g does not hold before the first step where f does",
+        Token::Previously | Token::LetterY => {
+            "`previously f`, `Y f`: there is a step before this one, and f held there"
+        }
+        Token::WeakPreviously | Token::LetterZ => {
+            "`weak_previously f`, `Z f`: f held at the step before, or this is the first one"
+        }
+        Token::Once | Token::LetterO => "`once f`, `O f`: f holds now or held at an earlier step",
+        Token::Historically | Token::LetterH => {
+            "`historically f`, `H f`: f holds now and held at every earlier step"
+        }
+        Token::Since | Token::LetterS => {
+            "`f since g`, `f S g`: g holds now or held earlier, and f at every step after that"
+        }
+        Token::BackTo | Token::LetterB => {
+            "`f back_to g`, `f B g`: as `since`; or f at every step back to the first"
+        }
+        Token::LeadsTo => "`f leads to g`: whenever f holds, g holds then or later",
+        _ => return None,
+    })
+}
