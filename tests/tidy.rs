@@ -221,11 +221,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "monitor",
         &[
+            "abstraction",
             "eval",
             "hir",
             "ids",
             "input",
+            "learn",
+            "markov",
             "problem",
+            "query",
             "signature",
             "value",
             "verdict",

@@ -22,8 +22,6 @@ const UNSEEN: u32 = (1 << TEXT_BITS) - 2;
 /// One component.
 #[derive(Debug)]
 pub(super) struct Codec {
-    /// Its place among what is observed, or among the monitors.
-    pub(super) place: usize,
     shift: u32,
     bits: u32,
     kind: Kind,
@@ -55,7 +53,6 @@ impl Codec {
     pub(super) fn new(
         spec: &Spec,
         component: &Component,
-        place: usize,
         shift: u32,
         program: &Program,
         monitored: &[PropertyId],
@@ -87,7 +84,6 @@ impl Codec {
             (_, Domain::Bool | Domain::Nullable(_) | Domain::Monitor) => Kind::Bool,
         };
         let mut codec = Codec {
-            place,
             shift,
             bits: TEXT_BITS,
             kind,
@@ -150,14 +146,14 @@ impl Codec {
         (key.0.checked_shr(self.shift).unwrap_or(0) & mask) as u32
     }
 
-    /// The code of what is seen; none where it is unknown or out of range.
+    /// The code of what is seen at a place; none where it is unknown or out of range.
     #[inline]
-    pub(super) fn look(&self, look: &mut Look<'_, '_>) -> Option<u32> {
+    pub(super) fn look(&self, place: usize, look: &mut Look<'_, '_>) -> Option<u32> {
         match &self.kind {
-            Kind::Bool if !self.nullable => look.truth(self.place).known().map(u32::from),
-            Kind::Violated => look.violated(self.place).known().map(u32::from),
-            Kind::Monitor(_) => look.monitor(self.place),
-            _ => look.value(self.place, |value| self.code(value?)).flatten(),
+            Kind::Bool if !self.nullable => look.truth(place).known().map(u32::from),
+            Kind::Violated => look.violated(place).known().map(u32::from),
+            Kind::Monitor(_) => look.monitor(place),
+            _ => look.value(place, |value| self.code(value?)).flatten(),
         }
     }
 

@@ -60,6 +60,15 @@ pub enum Sight {
     Unknown,
 }
 
+/// Where a program observes what states consist of.
+#[derive(Clone, Debug)]
+pub struct Mount {
+    /// By component: a place among what is observed, or among the properties.
+    components: Box<[usize]>,
+    /// The place of `steps when` among what is observed.
+    steps: Option<usize>,
+}
+
 /// Values of one component beyond this many are not tried one by one where it is unknown.
 const MOST_POSSIBLE: usize = 64;
 
@@ -70,8 +79,8 @@ pub struct Space {
     abstraction: Abstraction,
     program: Program,
     codecs: Vec<Codec>,
-    /// Place of `steps when` among what is observed.
-    steps: Option<usize>,
+    /// Where its own program observes what states consist of.
+    own: Mount,
     /// The properties that are followed, by their place in the program.
     monitored: Vec<PropertyId>,
     start: Option<Key>,
@@ -115,8 +124,8 @@ impl Space {
         let program = Program::observing(Arc::new(followed), &observed, limits)?;
         let mut codecs = Vec::with_capacity(places.len());
         let mut bits = 0;
-        for (component, place) in abstraction.components.iter().zip(places) {
-            let codec = Codec::new(spec, component, place, bits, &program, &monitored)?;
+        for component in &abstraction.components {
+            let codec = Codec::new(spec, component, bits, &program, &monitored)?;
             bits += codec.bits();
             codecs.push(codec);
         }
@@ -131,7 +140,10 @@ impl Space {
             abstraction,
             program,
             codecs,
-            steps,
+            own: Mount {
+                components: places.into(),
+                steps,
+            },
             monitored,
             start: None,
         };
@@ -147,7 +159,11 @@ impl Space {
 
     fn initial(&self) -> Option<Key> {
         let mut key = 0;
-        for (component, codec) in self.abstraction.components.iter().zip(&self.codecs) {
+        let components = self.abstraction.components.iter();
+        for ((component, codec), place) in components
+            .zip(&self.codecs)
+            .zip(self.own.components.iter().copied())
+        {
             let Source::Value(expr) = component.source else {
                 return None;
             };
@@ -158,7 +174,7 @@ impl Space {
             if !args.is_empty() || !reads.meta.is_empty() {
                 return None;
             }
-            let Cell::Known(value) = self.program.initially(codec.place, &[]) else {
+            let Cell::Known(value) = self.program.initially(place, &[]) else {
                 return None;
             };
             key |= codec.place_code(codec.code(&value)?);
@@ -198,13 +214,49 @@ impl Space {
         &self.spec
     }
 
-    /// The state after a step, from what is seen of it.
+    /// What another program must observe so that states can be told from it: expressions, in the order that
+    /// [`mount`](Self::mount) takes them to be in. It must judge all properties of the spec.
+    pub fn observed(&self) -> Vec<ExprId> {
+        let components = self.abstraction.components.iter();
+        let values = components.filter_map(|component| match component.source {
+            Source::Value(expr) => Some(expr),
+            Source::Monitor(_) | Source::Violated(_) => None,
+        });
+        values.chain(self.abstraction.steps).collect()
+    }
+
+    /// Where such a program observes them, if [the expressions](Self::observed) are at this place among what it observes
+    /// and its properties are those of the spec.
+    pub fn mount(&self, first: usize) -> Mount {
+        let mut next = first;
+        let components = self.abstraction.components.iter();
+        let components = components.map(|component| match component.source {
+            Source::Value(_) => {
+                next += 1;
+                next - 1
+            }
+            Source::Monitor(property) | Source::Violated(property) => property.index(),
+        });
+        let components = components.collect();
+        Mount {
+            components,
+            steps: self.abstraction.steps.map(|_| next),
+        }
+    }
+
+    /// The state after a step, from what its own program sees of it.
     ///
     /// # Complexity
     /// One evaluation of each component; nothing is allocated unless a component is unknown.
     #[inline]
     pub fn encode(&self, look: &mut Look<'_, '_>) -> Sight {
-        if let Some(steps) = self.steps {
+        self.encode_at(&self.own, look)
+    }
+
+    /// The same from what another program sees.
+    #[inline]
+    pub fn encode_at(&self, mount: &Mount, look: &mut Look<'_, '_>) -> Sight {
+        if let Some(steps) = mount.steps {
             match look.truth(steps) {
                 Truth::True => {}
                 Truth::False => return Sight::NoStep,
@@ -212,10 +264,10 @@ impl Space {
             }
         }
         let mut key = 0;
-        for codec in &self.codecs {
-            match codec.look(look) {
+        for (codec, place) in self.codecs.iter().zip(&mount.components) {
+            match codec.look(*place, look) {
                 Some(code) => key |= codec.place_code(code),
-                None => return self.several(look),
+                None => return self.several(mount, look),
             }
         }
         Sight::One(Key(key))
@@ -223,10 +275,10 @@ impl Space {
 
     /// The states that it may be, where components are unknown.
     #[cold]
-    fn several(&self, look: &mut Look<'_, '_>) -> Sight {
+    fn several(&self, mount: &Mount, look: &mut Look<'_, '_>) -> Sight {
         let mut keys = vec![0];
-        for codec in &self.codecs {
-            let codes: Vec<u32> = match codec.look(look) {
+        for (codec, place) in self.codecs.iter().zip(&mount.components) {
+            let codes: Vec<u32> = match codec.look(*place, look) {
                 Some(code) => vec![code],
                 None => match codec.size() {
                     Some(size) if keys.len() * size <= MOST_POSSIBLE => (0..size as u32).collect(),

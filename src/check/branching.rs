@@ -529,13 +529,7 @@ impl<'a> Checker<'a> {
             ProbBound::Compare { op, threshold } => (*op, threshold.as_ref()),
         };
         let number = self.number_between(scope, threshold, probability.then_some((0.0, 1.0)))?;
-        let op = match op {
-            ThresholdOp::Lt => Compare::Lt,
-            ThresholdOp::Le => Compare::Le,
-            ThresholdOp::Gt => Compare::Gt,
-            ThresholdOp::Ge => Compare::Ge,
-        };
-        Some(Ask::Compare(op, number))
+        Some(Ask::Compare(compare(op), number))
     }
 
     /// A constant number, between bounds where there are some.
@@ -754,5 +748,15 @@ pub(super) fn list(names: &[SmolStr]) -> String {
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => quoted.concat(),
+    }
+}
+
+/// A comparison with a threshold.
+pub(super) fn compare(op: ThresholdOp) -> Compare {
+    match op {
+        ThresholdOp::Lt => Compare::Lt,
+        ThresholdOp::Le => Compare::Le,
+        ThresholdOp::Gt => Compare::Gt,
+        ThresholdOp::Ge => Compare::Ge,
     }
 }

@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 use super::Checker;
 use super::names::Space;
 use super::scope::{Binding, Scope};
+use super::tier::About;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
     Action, ActionKind, Arm, ArmTrigger, ClaimKind, Enforce, Expr, Invoke, PropertyKind, Watched,
@@ -26,7 +27,23 @@ impl<'a> Checker<'a> {
         self.attributes(item, &["allow"]);
         let span = *item.span;
         match &clause.kind {
-            EnforceKind::Query { .. } => self.not_built(item, "enforce on"),
+            EnforceKind::Query { name, arms } => {
+                let Some(claim) = self.enforced_claim(name) else {
+                    return;
+                };
+                let inner = self.reading_scope(scope, claim, *name.span);
+                let about = self.about(claim);
+                let (mut arms, on_error_allow) = self.arms(&inner, name, arms, &about);
+                if !arms.iter().any(|arm| arm.trigger == ArmTrigger::Unseen) {
+                    arms.push(super::tier::unseen(span));
+                }
+                self.spec.enforces.push(Enforce {
+                    watched: Watched::Query(claim),
+                    arms,
+                    on_error_allow,
+                    span,
+                });
+            }
             EnforceKind::When {
                 condition,
                 action,
@@ -51,7 +68,7 @@ impl<'a> Checker<'a> {
                     return;
                 };
                 let inner = self.instance_scope(scope, property, *name.span);
-                let (arms, on_error_allow) = self.arms(&inner, name, arms);
+                let (arms, on_error_allow) = self.arms(&inner, name, arms, &About::Property);
                 self.spec.enforces.push(Enforce {
                     watched: Watched::Property(property),
                     arms,
@@ -133,12 +150,13 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// The arms of a clause on a property, and whether errors are let through.
+    /// The arms of a clause, and whether errors are let through.
     fn arms(
         &mut self,
         scope: &Scope<'a>,
         name: &ast::Name,
         arms: &'a [ast::Arm],
+        about: &About,
     ) -> (Vec<Arm>, bool) {
         let mut made: Vec<Arm> = Vec::new();
         let mut on_error_allow: Option<Span> = None;
@@ -162,7 +180,10 @@ impl<'a> Checker<'a> {
                     action,
                     span,
                 } => {
-                    let trigger = self.verdict_trigger(scope, trigger, **span);
+                    let trigger = match about {
+                        About::Property => self.verdict_trigger(scope, trigger, **span),
+                        About::Claim { .. } => self.reading_trigger(scope, trigger, **span, about),
+                    };
                     let action = self.action(scope, action);
                     let Some(trigger) = trigger else {
                         continue;
@@ -187,12 +208,17 @@ impl<'a> Checker<'a> {
             }
         }
         if !arms.iter().any(|arm| matches!(arm, ast::Arm::Act { .. })) {
+            let example = match about {
+                About::Claim { number: true, .. } => {
+                    format!("enforce on {name} {{ >= 0.5 => warn \"…\" }}")
+                }
+                About::Claim { .. } => format!("enforce on {name} {{ violated => warn \"…\" }}"),
+                About::Property => format!("enforce {name} {{ violated => block \"…\" }}"),
+            };
             self.report(
                 Diagnostic::new(Code::G0373, name.span, "this clause does nothing")
                     .label("no arm says what is done")
-                    .note(format!(
-                        "for example: `enforce {name} {{ violated => block \"…\" }}`"
-                    )),
+                    .note(format!("for example: `{example}`")),
             );
         }
         (made, on_error_allow.is_some())

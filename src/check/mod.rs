@@ -39,6 +39,7 @@ mod system;
 mod temporal;
 mod tests;
 mod text;
+mod tier;
 mod track;
 mod trigger;
 mod types;
@@ -328,14 +329,6 @@ impl<'a> Checker<'a> {
             .iter()
             .filter(|diagnostic| diagnostic.is_error())
             .count()
-    }
-
-    fn not_built(&mut self, item: &ast::Item, word: &str) {
-        self.report(
-            Diagnostic::new(Code::G0410, *item.span, format!("`{word}` is not built yet"))
-                .label("this version cannot compile it")
-                .note("the rest of the file is checked as usual; take the item out to audit traces with it"),
-        );
     }
 
     /// Reports, once: an inlined body is elaborated at every use, and says the same each time.

@@ -1,15 +1,17 @@
 //! A monitor at work: its spec, its files and its clock, for every verb through which runs come in.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::artefact;
 use super::failure::Failure;
 use super::ledger::{Files, Ledger, Sync};
 use super::limits::{LimitArgs, explain};
-use super::monitor::{Clock, Time};
+use super::models::ModelArgs;
 use super::spec;
 use crate::monitor::journal::Input;
 use crate::monitor::{Decision, Identity, Monitor, MonitorError, Options};
+use crate::value::Instant;
 use crate::ways::Judge;
 
 /// A monitor, what it keeps, and the time.
@@ -19,6 +21,58 @@ pub(super) struct Desk {
     time: Time,
     /// Decisions about deadlines that passed between two lines, not yet told.
     pub(super) late: Vec<Decision>,
+    /// Whether it goes on from what an earlier process left.
+    pub(super) resumed: bool,
+}
+
+/// Where a monitor comes from.
+pub(super) struct Setup<'a> {
+    /// The spec.
+    pub(super) spec: &'a Path,
+    pub(super) models: &'a ModelArgs,
+    pub(super) limits: &'a LimitArgs,
+    pub(super) files: Files,
+    pub(super) clock: Clock,
+    /// What else differs from the defaults.
+    pub(super) options: &'a dyn Fn(&mut Options),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Clock {
+    /// The clock of the system
+    Wall,
+    /// None: missing times stay missing, and deadlines pass with events alone
+    None,
+}
+
+/// The time that the monitor is given: that of the system when the process began, and what has passed since. It never
+/// runs back, neither here nor against what an earlier process was given.
+struct Time {
+    clock: Clock,
+    start: i128,
+    since: std::time::Instant,
+}
+
+impl Time {
+    fn start(clock: Clock, before: Option<Instant>) -> Time {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+        let wall = attoseconds(wall.unwrap_or_default());
+        Time {
+            clock,
+            start: before.map_or(wall, |before| wall.max(before.0)),
+            since: std::time::Instant::now(),
+        }
+    }
+
+    fn now(&self) -> Option<Instant> {
+        let now = self.start + attoseconds(self.since.elapsed());
+        (self.clock == Clock::Wall).then_some(Instant(now))
+    }
+}
+
+fn attoseconds(duration: Duration) -> i128 {
+    let nanos = i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX / Instant::SECOND);
+    nanos * (Instant::SECOND / 1_000_000_000)
 }
 
 /// The files that `proxy` and `serve` keep.
@@ -52,37 +106,42 @@ impl FileArgs {
 }
 
 impl Desk {
-    /// Opens the spec and the files, and goes on from where they end.
+    /// Opens the spec, the models and the files, and goes on from where they end.
     ///
     /// # Errors
-    /// The spec is wrong or beyond the limits; the files cannot be used or are of another spec.
-    pub(super) fn open(path: &Path, files: Files, limits: &LimitArgs) -> Result<Desk, Failure> {
+    /// The spec is wrong or beyond the limits; a model is missing or of another spec; the files cannot be used or are of
+    /// another spec or model.
+    pub(super) fn open(setup: Setup<'_>) -> Result<Desk, Failure> {
+        let path = setup.spec;
         let (spec, checked) = spec::usable(path)?;
-        let identity = Identity {
-            spec: artefact::hash(&checked.sources),
-            model: None,
-        };
-        let options = Options {
-            eval: limits.eval(),
-            input: limits.input(),
-            identity: identity.clone(),
+        let mut options = Options {
+            eval: setup.limits.eval(),
+            input: setup.limits.input(),
+            rows: setup.limits.rows(),
+            models: setup.models.read(&spec, path)?,
+            identity: Identity {
+                spec: artefact::hash(&checked.sources),
+                model: None,
+            },
             ..Options::default()
         };
-        let mut monitor = Monitor::new(&spec, options).map_err(|error| {
-            let why = match &error {
-                MonitorError::Limit(limit) => explain(limit),
-                other => other.to_string(),
-            };
-            Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
-        })?;
-        let (ledger, resumed) = Ledger::open(files, identity, &mut monitor)?;
-        let time = Time::start(Clock::Wall, resumed.and_then(|resumed| resumed.now));
+        (setup.options)(&mut options);
+        let mut monitor = Monitor::new(&spec, options).map_err(|error| unusable(path, &error))?;
+        let identity = monitor.identity().clone();
+        let (ledger, resumed) = Ledger::open(setup.files, identity, &mut monitor)?;
+        let time = Time::start(setup.clock, resumed.and_then(|resumed| resumed.now));
         Ok(Desk {
             monitor,
             ledger,
             time,
             late: Vec::new(),
+            resumed: resumed.is_some(),
         })
+    }
+
+    /// The time that the monitor is given.
+    pub(super) fn now(&self) -> Option<Instant> {
+        self.time.now()
     }
 
     /// Decides about deadlines that have passed; the decisions wait in `late`.
@@ -110,23 +169,51 @@ impl Desk {
     /// It cannot be kept, so it must not be told.
     pub(super) fn decide(&mut self, line: &[u8]) -> Result<Decision, Failure> {
         self.deadlines()?;
+        let decision = self.take(Ok(line));
+        self.keep()?;
+        Ok(decision)
+    }
+
+    /// The decision on a line, or on what cannot even be looked at for a reason; not to be told before it is
+    /// [kept](Self::keep).
+    pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         let now = self.time.now();
-        let decision = self.monitor.line(line, now);
-        self.ledger.take(
-            self.monitor.taken(),
-            now,
-            Input::Line(line),
-            std::slice::from_ref(&decision),
-        );
+        let (input, decision) = match line {
+            Ok(line) => (Input::Line(line), self.monitor.line(line, now)),
+            Err(why) => (Input::Refused(why), self.monitor.refuse(why)),
+        };
+        let number = self.monitor.taken();
+        self.ledger
+            .take(number, now, input, std::slice::from_ref(&decision));
+        decision
+    }
+
+    /// Makes sure that what was decided is kept, and that the state is written where it is time for that.
+    ///
+    /// # Errors
+    /// It cannot be kept, so it must not be told.
+    pub(super) fn keep(&mut self) -> Result<(), Failure> {
         self.ledger.commit()?;
         self.ledger.snapshot(&self.monitor, false);
-        Ok(decision)
+        Ok(())
     }
 
     /// Writes the state, where one is kept.
     pub(super) fn close(&mut self) {
         self.ledger.snapshot(&self.monitor, true);
     }
+}
+
+/// What is wrong with a spec or its models, with the flag that raises a limit.
+fn unusable(path: &Path, error: &MonitorError) -> Failure {
+    let why = match error {
+        MonitorError::Limit(limit) => explain(limit),
+        MonitorError::NoModel { model, query } => format!(
+            "`{query}` is asked of `{model}`, which is learned from traces: name the file with `--model`"
+        ),
+        other => other.to_string(),
+    };
+    Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
 }
 
 impl Judge for Desk {

@@ -4,10 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::desk::Desk;
+use super::desk::{Clock, Desk, Setup};
 use super::failure::{Failure, Outcome, code, complain};
 use super::ledger::{Files, Sync};
 use super::limits::LimitArgs;
+use super::models::ModelArgs;
 use crate::ways::hook::{self, Call, Memory};
 
 /// The longest input that is read, in bytes.
@@ -37,6 +38,8 @@ pub(super) struct Args {
     /// When the state is on disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
+    #[command(flatten)]
+    models: ModelArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -113,8 +116,15 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         log: Some(file("log")),
         sync: args.sync,
     };
-    let mut desk =
-        Desk::open(&args.spec, files, &args.limits).map_err(|failure| failure.to_string())?;
+    let mut desk = Desk::open(Setup {
+        spec: &args.spec,
+        models: &args.models,
+        limits: &args.limits,
+        files,
+        clock: Clock::Wall,
+        options: &|_| {},
+    })
+    .map_err(|failure| failure.to_string())?;
     let asked = file("asked");
     let mut memory = match std::fs::read(&asked) {
         Ok(bytes) => serde_json::from_slice(&bytes)

@@ -1,19 +1,18 @@
 //! `guard monitor`: events in, one decision per line out.
 
 use std::io::{self, BufRead, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use super::artefact;
+use super::desk::{Clock, Desk, Setup};
 use super::failure::{Failure, Outcome, complain};
-use super::ledger::{Files, Ledger, Sync};
-use super::limits::{LimitArgs, explain};
+use super::ledger::{Files, Sync};
+use super::limits::LimitArgs;
+use super::models::ModelArgs;
 use super::spec;
-use crate::monitor::journal::Input;
-use crate::monitor::{
-    Cause, Decision, Identity, Monitor, MonitorError, Options, Outcomes, Ruling, log,
-};
+use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
 use crate::value::Instant;
 use crate::verdict::Verdict;
 
@@ -81,6 +80,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_proposals: Option<usize>,
     #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
 
@@ -100,17 +101,9 @@ enum When {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Clock {
-    /// The clock of the system
-    Wall,
-    /// None: missing times stay missing, and deadlines pass with events alone
-    None,
-}
-
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if let Some(path) = &args.verify_log {
-        return verify(path, args.spec.as_deref());
+        return verify(path, args.spec.as_deref(), &args.models);
     }
     let Some(path) = &args.spec else {
         return Err(Failure::Usage("a spec is needed".to_owned()));
@@ -120,31 +113,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             "the standard input holds the events, and cannot be the spec".to_owned(),
         ));
     }
-    let (spec, checked) = spec::usable(path)?;
-    let identity = Identity {
-        spec: artefact::hash(&checked.sources),
-        model: None,
-    };
-    let mut options = Options {
-        eval: args.limits.eval(),
-        input: args.limits.input(),
-        outcomes: match args.outcomes {
-            When::Every => Outcomes::Every,
-            When::Any => Outcomes::Any,
-        },
-        identity: identity.clone(),
-        ..Options::default()
-    };
-    options.traces = args.max_traces.unwrap_or(options.traces);
-    options.proposals = args.max_proposals.unwrap_or(options.proposals);
-    let longest = options.input.record_bytes;
-    let mut monitor = Monitor::new(&spec, options).map_err(|error| {
-        let why = match &error {
-            MonitorError::Limit(limit) => explain(limit),
-            other => other.to_string(),
-        };
-        Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
-    })?;
     let files = Files {
         resume: args.resume.clone(),
         snapshot: args.snapshot.clone(),
@@ -153,19 +121,32 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         log: args.log.clone(),
         sync: args.sync,
     };
-    let (ledger, resumed) = Ledger::open(files, identity, &mut monitor)?;
-    let time = Time::start(args.clock, resumed.and_then(|resumed| resumed.now));
+    let longest = args.limits.input().record_bytes;
+    let desk = Desk::open(Setup {
+        spec: path,
+        models: &args.models,
+        limits: &args.limits,
+        files,
+        clock: args.clock,
+        options: &|options| {
+            options.outcomes = match args.outcomes {
+                When::Every => Outcomes::Every,
+                When::Any => Outcomes::Any,
+            };
+            options.traces = args.max_traces.unwrap_or(options.traces);
+            options.proposals = args.max_proposals.unwrap_or(options.proposals);
+        },
+    })?;
+    let resumed = desk.resumed;
     let mut session = Session {
-        monitor,
-        ledger,
-        time,
+        desk,
         out: io::stdout().lock(),
         format: args.format,
         text: String::new(),
         violated: false,
         unreadable: false,
     };
-    if resumed.is_some() {
+    if resumed {
         session.tell_resumed()?;
     }
     match session.follow(longest) {
@@ -173,7 +154,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
     }
-    session.ledger.snapshot(&session.monitor, true);
+    session.desk.close();
     Ok(if session.violated {
         Outcome::Violated
     } else if session.unreadable {
@@ -181,36 +162,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Holds
     })
-}
-
-/// The time that the monitor is given: that of the system when the process began, and what has passed since. It never
-/// runs back, neither here nor against what an earlier process was given.
-pub(super) struct Time {
-    clock: Clock,
-    start: i128,
-    since: std::time::Instant,
-}
-
-impl Time {
-    pub(super) fn start(clock: Clock, before: Option<Instant>) -> Time {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-        let wall = attoseconds(wall.unwrap_or_default());
-        Time {
-            clock,
-            start: before.map_or(wall, |before| wall.max(before.0)),
-            since: std::time::Instant::now(),
-        }
-    }
-
-    pub(super) fn now(&self) -> Option<Instant> {
-        let now = self.start + attoseconds(self.since.elapsed());
-        (self.clock == Clock::Wall).then_some(Instant(now))
-    }
-}
-
-fn attoseconds(duration: Duration) -> i128 {
-    let nanos = i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX / Instant::SECOND);
-    nanos * (Instant::SECOND / 1_000_000_000)
 }
 
 /// A line of the input.
@@ -272,9 +223,7 @@ pub(super) fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
 }
 
 struct Session<W> {
-    monitor: Monitor,
-    ledger: Ledger,
-    time: Time,
+    desk: Desk,
     out: W,
     format: Format,
     text: String,
@@ -304,13 +253,12 @@ impl<W: Write> Session<W> {
             if !batch.is_empty() {
                 self.batch(batch, longest)?;
             }
-            self.ledger.snapshot(&self.monitor, false);
         }
     }
 
     /// The next line; an empty answer where a deadline passes first, and none at the end of the input.
     fn wait(&self, from: &Receiver<Taken>) -> Option<Option<Taken>> {
-        let deadline = self.monitor.next_deadline().zip(self.time.now());
+        let deadline = self.desk.monitor.next_deadline().zip(self.desk.now());
         let Some((deadline, now)) = deadline else {
             return from.recv().ok().map(Some);
         };
@@ -324,18 +272,11 @@ impl<W: Write> Session<W> {
         }
     }
 
-    /// Decides about deadlines that have passed.
+    /// Decides about deadlines that have passed, and tells it.
     fn deadlines(&mut self) -> Result<(), Failure> {
-        let Some(now) = self.time.now() else {
-            return Ok(());
-        };
-        let decisions = self.monitor.tick(now);
-        if decisions.is_empty() {
-            return Ok(());
-        }
-        let taken = self.monitor.taken();
-        self.ledger.take(taken, Some(now), Input::Tick, &decisions);
-        self.commit(decisions)
+        let kept = self.desk.deadlines();
+        let decisions = std::mem::take(&mut self.desk.late);
+        self.tell(decisions, kept)
     }
 
     fn batch(&mut self, batch: Vec<Taken>, longest: usize) -> Result<(), Failure> {
@@ -343,27 +284,26 @@ impl<W: Write> Session<W> {
             format!("a line is longer than {longest} bytes (raise `--max-record-bytes`)");
         let mut decisions = Vec::with_capacity(batch.len());
         for taken in &batch {
-            let now = self.time.now();
-            let (input, decision) = match taken {
-                Taken::Line(line) => (Input::Line(line), self.monitor.line(line, now)),
-                Taken::TooLong => (Input::Refused(&too_long), self.monitor.refuse(&too_long)),
+            let line = match taken {
+                Taken::Line(line) => Ok(line.as_slice()),
+                Taken::TooLong => Err(too_long.as_str()),
                 Taken::Failed(why) => {
                     complain(&format!("the input cannot be read on: {why}"));
                     self.unreadable = true;
                     continue;
                 }
             };
-            let number = self.monitor.taken();
-            self.ledger
-                .take(number, now, input, std::slice::from_ref(&decision));
-            decisions.push(decision);
+            decisions.push(self.desk.take(line));
         }
-        self.commit(decisions)
+        let kept = self.desk.keep();
+        self.tell(decisions, kept)
     }
 
-    /// Makes sure that what was decided is kept, and tells it. What cannot be kept is denied instead.
-    fn commit(&mut self, decisions: Vec<Decision>) -> Result<(), Failure> {
-        let kept = self.ledger.commit();
+    /// Tells what was decided, where it is kept. What cannot be kept is denied instead.
+    fn tell(&mut self, decisions: Vec<Decision>, kept: Result<(), Failure>) -> Result<(), Failure> {
+        if decisions.is_empty() {
+            return kept;
+        }
         self.text.clear();
         for mut decision in decisions {
             if let Err(Failure::Usage(why)) = &kept {
@@ -400,7 +340,8 @@ impl<W: Write> Session<W> {
     }
 
     fn tell_resumed(&mut self) -> Result<(), Failure> {
-        let (taken, traces) = (self.monitor.taken(), self.monitor.n_traces());
+        let monitor = &self.desk.monitor;
+        let (taken, traces) = (monitor.taken(), monitor.n_traces());
         match self.format {
             Format::Json => writeln!(
                 self.out,
@@ -440,7 +381,7 @@ fn human(decision: &Decision, out: &mut String) {
 }
 
 /// `--verify-log`
-fn verify(path: &std::path::Path, of: Option<&std::path::Path>) -> Result<Outcome, Failure> {
+fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome, Failure> {
     let bytes = std::fs::read(path)
         .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))?;
     let broken = |error: &dyn std::fmt::Display| {
@@ -452,13 +393,10 @@ fn verify(path: &std::path::Path, of: Option<&std::path::Path>) -> Result<Outcom
         Err(error) => return broken(&error),
     };
     if let Some(of) = of {
-        let (_, checked) = spec::usable(of)?;
-        let here = artefact::hash(&checked.sources);
-        if found.identity.spec != here {
-            return broken(&format!(
-                "it is of another spec: {} there, {here} here",
-                found.identity.spec
-            ));
+        let (spec, checked) = spec::usable(of)?;
+        let here = Identity::new(artefact::hash(&checked.sources), &models.read(&spec, of)?);
+        if let Err(differs) = here.same(&found.identity) {
+            return broken(&differs);
         }
     }
     if found.whole < bytes.len() {

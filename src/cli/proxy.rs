@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::desk::{Desk, FileArgs};
+use super::desk::{Clock, Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
+use super::models::ModelArgs;
 use crate::monitor::Decision;
 use crate::ways::mcp::{Session, Verdict};
 
@@ -31,6 +32,8 @@ pub(super) struct Args {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
 
@@ -51,7 +54,14 @@ struct Shared {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.limits.input().record_bytes;
-    let desk = Desk::open(&args.spec, args.files.files(), &args.limits)?;
+    let desk = Desk::open(Setup {
+        spec: &args.spec,
+        models: &args.models,
+        limits: &args.limits,
+        files: args.files.files(),
+        clock: Clock::Wall,
+        options: &|_| {},
+    })?;
     let session = Session::new(&args.trace, args.ask == Ask::Pass);
     let shared = Arc::new(Mutex::new(Shared {
         desk,

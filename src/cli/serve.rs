@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tiny_http::{Header, Method, Request, Response, Server};
 
-use super::desk::{Desk, FileArgs};
+use super::desk::{Clock, Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, code};
 use super::limits::LimitArgs;
+use super::models::ModelArgs;
 use crate::ways::hook::{self, Call, Memory};
 
 const AFTER_HELP: &str = "\
@@ -49,6 +50,8 @@ pub(super) struct Args {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
 
@@ -85,7 +88,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
     };
     let server = Arc::new(listen(&args, token.is_some())?);
-    let desk = Desk::open(&args.spec, args.files.files(), &args.limits)?;
+    let desk = Desk::open(Setup {
+        spec: &args.spec,
+        models: &args.models,
+        limits: &args.limits,
+        files: args.files.files(),
+        clock: Clock::Wall,
+        options: &|_| {},
+    })?;
     let shared = Arc::new(Shared {
         desk: Mutex::new((desk, Memory::default())),
         token,

@@ -137,7 +137,6 @@ codes! {
     // 04 lowering and limits
     G0401 Error "nesting-limit" "brackets and operators nest too deep";
     G0402 Error "too-deep" "definitions or expressions nest beyond a limit";
-    G0410 Error "not-built" "part of the language that this version does not compile";
 
     // 09 style
     G0901 Warning "stray-doc" "a doc comment documents nothing";

@@ -11,7 +11,7 @@ use super::program::{Message, Program, PropertyCode, message};
 use super::world::{Workshop, World};
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::reads::reads;
-use crate::hir::{Expr, Formula, Spec, Unary, Watched};
+use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
 use crate::ids::{ExprId, LetterId, PropertyId};
 use crate::translate::translate;
 use crate::value::{Cell, Truth};
@@ -33,6 +33,8 @@ pub(super) enum WatchedCode {
     /// A property, and the place of the one that stands for it after violations.
     Property(PropertyId, Option<usize>),
     When(NodeId),
+    /// What is said of a model: whoever follows the state of the run knows it.
+    Elsewhere,
 }
 
 /// What an arm says.
@@ -69,6 +71,7 @@ impl ClauseCode {
                 Watched::When { condition, .. } => {
                     WatchedCode::When(lower.root(*condition, false)?)
                 }
+                Watched::Query(_) => WatchedCode::Elsewhere,
                 Watched::Property(property) => {
                     let same = |watched: &WatchedCode| match watched {
                         WatchedCode::Property(other, again) if other == property => Some(*again),
@@ -140,15 +143,39 @@ fn again(
     super::program::property_code(spec, of, Some(automaton), limits, lower).map(Some)
 }
 
+/// The letters of a property.
+fn letters(spec: &Spec, property: PropertyId) -> Vec<ExprId> {
+    let letters = spec.formulas.letters_of(spec.property(property).formula);
+    letters
+        .into_iter()
+        .map(|letter| spec.letter(letter).expr)
+        .collect()
+}
+
 /// All that a clause may depend on.
 fn depends(spec: &Spec, watched: &Watched) -> Depends {
     let mut roots: Vec<ExprId> = spec.filter.step.into_iter().collect();
     match watched {
         Watched::When { condition, .. } => roots.push(*condition),
+        Watched::Query(claim) => {
+            if let Subject::Model(model) = spec.claims[claim.index()].on
+                && let Some(abstraction) = spec.model(model).abstraction()
+            {
+                let abstraction = spec.abstraction(abstraction);
+                roots.extend(abstraction.steps);
+                for component in &abstraction.components {
+                    match component.source {
+                        Source::Value(expr) => roots.push(expr),
+                        Source::Monitor(property) | Source::Violated(property) => {
+                            roots.extend(letters(spec, property));
+                        }
+                    }
+                }
+            }
+        }
         Watched::Property(property) => {
+            roots.extend(letters(spec, *property));
             let property = spec.property(*property);
-            let letters = spec.formulas.letters_of(property.formula);
-            roots.extend(letters.into_iter().map(|letter| spec.letter(letter).expr));
             for var in property
                 .quantified
                 .iter()
@@ -196,7 +223,7 @@ impl Program {
             .iter()
             .filter_map(|watched| match watched {
                 WatchedCode::When(condition) => Some(*condition),
-                WatchedCode::Property(..) => None,
+                WatchedCode::Property(..) | WatchedCode::Elsewhere => None,
             });
         for (place, condition) in conditions.enumerate() {
             let mut eval = world.eval(&self.code, cells, meta, &mut shop.scratch);

@@ -65,6 +65,11 @@ impl Glance<'_> {
         standing.verdict(true)
     }
 
+    /// What is known of the record.
+    pub fn meta(&self) -> &[Cell] {
+        self.meta
+    }
+
     /// What a clause sees.
     pub fn sight(&mut self, clause: usize) -> Sight {
         match self.program.clauses.watched[clause] {
@@ -93,6 +98,11 @@ impl Glance<'_> {
                 }
             }
             WatchedCode::Property(property, again) => self.property_sight(clause, property, again),
+            WatchedCode::Elsewhere => Sight {
+                fires: Truth::False,
+                lasts: false,
+                verdict: Verdict::Unknown,
+            },
         }
     }
 
@@ -208,7 +218,7 @@ impl Glance<'_> {
         };
         let configs = &self.shop.configs;
         let watched = match self.program.clauses.watched[clause] {
-            WatchedCode::When(_) => [None, None],
+            WatchedCode::When(_) | WatchedCode::Elsewhere => [None, None],
             WatchedCode::Property(property, again) => [Some(property.index()), again],
         };
         let doubtful = |run: &Run| {
@@ -266,7 +276,7 @@ impl Glance<'_> {
     /// The names of the quantified variables of a clause with these values.
     pub fn named(&self, clause: usize, values: &[Option<Value>]) -> Vec<(SmolStr, Value)> {
         match self.program.clauses.watched[clause] {
-            WatchedCode::When(_) => Vec::new(),
+            WatchedCode::When(_) | WatchedCode::Elsewhere => Vec::new(),
             WatchedCode::Property(property, _) => self.name(property, values),
         }
     }

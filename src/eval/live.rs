@@ -117,7 +117,7 @@ impl Desk {
                 &self.shop.configs,
                 property.index(),
             ),
-            WatchedCode::When(_) => Truth::False,
+            WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
         }));
         let before = Before::Violated(&violated);
         let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);

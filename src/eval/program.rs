@@ -139,12 +139,16 @@ impl Program {
         Program::new(spec, observed, limits, false)
     }
 
-    /// Compiles a spec for live runs: with its `enforce` clauses.
+    /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions to be [looked](super::Look) at.
     ///
     /// # Errors
     /// As [`Program::compile`].
-    pub fn compile_live(spec: &Spec, limits: &Limits) -> Result<Program, LimitError> {
-        Program::new(Arc::new(spec.clone()), &[], limits, true)
+    pub fn compile_live(
+        spec: Arc<Spec>,
+        observed: &[ExprId],
+        limits: &Limits,
+    ) -> Result<Program, LimitError> {
+        Program::new(spec, observed, limits, true)
     }
 
     fn new(

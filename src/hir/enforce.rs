@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::Text;
-use crate::ids::{ExprId, PropertyId};
+use super::{Compare, Text};
+use crate::ids::{ClaimId, ExprId, PropertyId};
 use crate::source::Span;
+use crate::value::Number;
 
 /// One `enforce` clause.
 #[derive(Clone, Debug)]
@@ -33,6 +34,25 @@ pub enum Watched {
         /// As it stands in the text.
         text: SmolStr,
     },
+    /// `on q`: what is said of a learned model, in the state that the run is in. Messages may name the value, the state
+    /// and why it is so ([`Expr::Var`](super::Expr::Var) in the order of [`Reading`]).
+    Query(ClaimId),
+}
+
+/// What messages of a clause on a query may name, by number of the variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// `{q}`, by the name of the query: its value in the state.
+    Value,
+    /// `{state}`: the state.
+    State,
+    /// `{why}`: through which states the value comes about.
+    Why,
+}
+
+impl Reading {
+    /// All, in order of their numbers.
+    pub const ALL: [Reading; 3] = [Reading::Value, Reading::State, Reading::Why];
 }
 
 /// `TRIGGER => ACTION`
@@ -47,16 +67,21 @@ pub struct Arm {
 }
 
 /// What an arm waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArmTrigger {
     /// The condition of `enforce when` holds.
     Holds,
-    /// The property is violated. Of `G φ`: φ is violated here; it is watched on from the next step with its past.
+    /// The property is violated. Of `G φ`: φ is violated here; it is watched on from the next step with its past. Of what
+    /// is said of a model: it does not hold in the state.
     Violated,
-    /// The property is satisfied, whatever follows.
+    /// The property is satisfied, whatever follows. Of what is said of a model: it holds in the state.
     Satisfied,
     /// Something is owed, for so many steps in a row (at least one).
     PresumablyViolated(u32),
+    /// The value of a query compares so; never [`Compare::Eq`].
+    Reaches(Compare, Number),
+    /// No trace that the model was learned from has been in the state.
+    Unseen,
 }
 
 /// What is done.

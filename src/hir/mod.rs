@@ -33,7 +33,7 @@ use crate::types::{EnumType, Type};
 pub use branching::{
     Ask, Branching, Branchings, Claim, ClaimFormula, ClaimKind, Logic, RewardKind, Subject,
 };
-pub use enforce::{Action, ActionKind, Arm, ArmTrigger, Enforce, Invoke, Watched};
+pub use enforce::{Action, ActionKind, Arm, ArmTrigger, Enforce, Invoke, Reading, Watched};
 pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
 pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
 pub use model::{

@@ -3,7 +3,8 @@
 use smol_str::SmolStr;
 
 use super::decision::{Fired, Ruling};
-use super::table::{Clause, Table};
+use super::risk::{Chains, Reading, Told, Whereabouts};
+use super::table::{Clause, Row, Table};
 use super::{Outcomes, owed_text};
 use crate::eval::{Doubt, Glance, Sight};
 use crate::hir::{ActionKind, ArmTrigger};
@@ -35,11 +36,21 @@ pub(super) struct Moment<'a> {
     pub(super) counts: bool,
 }
 
+/// What clauses on models go by.
+#[derive(Clone, Copy)]
+pub(super) struct Readings<'a> {
+    pub(super) chains: &'a Chains,
+    pub(super) at: &'a Whereabouts,
+    /// By clause: what its query comes to.
+    pub(super) each: &'a [Option<Reading>],
+}
+
 /// The arms that act, with what the trace remembers afterwards.
 pub(super) fn judge(
     table: &Table,
     glance: &mut Glance<'_>,
     memory: &mut [Memory],
+    readings: Readings<'_>,
     moment: Moment<'_>,
     errors: &mut Vec<String>,
 ) -> (Ruling, Vec<Fired>) {
@@ -55,7 +66,11 @@ pub(super) fn judge(
             fired: &mut fired,
             errors,
         };
-        clause.judge(memory);
+        let reading = readings.each.get(number).and_then(Option::as_ref);
+        match reading.and_then(|reading| readings.chains.tell(reading, readings.at)) {
+            Some(told) => clause.weigh(memory, &told),
+            None => clause.judge(memory),
+        }
     }
     let ruling = fired.iter().map(|fired| Ruling::of(fired.action)).max();
     (ruling.unwrap_or_default(), fired)
@@ -93,7 +108,7 @@ impl One<'_, '_> {
         };
         let mut active = 0u64;
         for (place, row) in self.clause.arms.iter().enumerate() {
-            let bit = 1u64.checked_shl(place as u32).unwrap_or(0);
+            let bit = bit(place);
             let (is_active, is_entered) = match row.trigger {
                 ArmTrigger::Violated => (happens || self.sight.lasts, happens),
                 ArmTrigger::Holds => (happens, happens && memory.active & bit == 0),
@@ -105,6 +120,7 @@ impl One<'_, '_> {
                     let long = owed && memory.owed_for >= steps;
                     (long, long && memory.active & bit == 0)
                 }
+                ArmTrigger::Reaches(..) | ArmTrigger::Unseen => (false, false),
             };
             if is_active {
                 active |= bit;
@@ -137,25 +153,14 @@ impl One<'_, '_> {
                 if self.moment.outcomes == Outcomes::Any {
                     return (true, Some(why));
                 }
-                let feared = |row: &super::table::Row| {
-                    matches!(row.trigger, ArmTrigger::Violated | ArmTrigger::Holds)
-                };
+                let feared =
+                    |row: &Row| matches!(row.trigger, ArmTrigger::Violated | ArmTrigger::Holds);
                 if self.clause.arms.iter().any(feared) {
                     let name = &self.clause.name;
-                    let what = if self.clause.property.is_some() {
+                    self.flag(if self.clause.property.is_some() {
                         format!("`{name}` may be violated")
                     } else {
                         format!("`{name}` may come to hold")
-                    };
-                    self.fired.push(Fired {
-                        clause: self.number,
-                        arm: None,
-                        name: name.clone(),
-                        action: ActionKind::Warn,
-                        message: format!("{what}, depending on what the action brings about"),
-                        why: Some(why),
-                        instance: Vec::new(),
-                        invoke: None,
                     });
                 }
                 (false, None)
@@ -163,10 +168,102 @@ impl One<'_, '_> {
         }
     }
 
+    /// Tells of what depends on the outcome of a proposed action.
+    fn flag(&mut self, what: String) {
+        self.fired.push(Fired {
+            clause: self.number,
+            arm: None,
+            name: self.clause.name.clone(),
+            action: ActionKind::Warn,
+            message: format!("{what}, depending on what the action brings about"),
+            why: Some("it depends on what the action brings about".to_owned()),
+            instance: Vec::new(),
+            invoke: None,
+        });
+    }
+
+    /// A clause on what is said of a model.
+    fn weigh(&mut self, memory: &mut Memory, told: &Told<'_>) {
+        let reading = told.reading;
+        if !self.moment.counts || !reading.moved {
+            // What is no step of the chain changes nothing, and is not what the chain warns of.
+            return;
+        }
+        let doubt = if reading.outlook.is_certain() {
+            None
+        } else {
+            Some(self.glance.doubt(self.number, self.moment.awaited))
+        };
+        let by_outcome = self.moment.outcomes == Outcomes::Every && doubt == Some(Doubt::Outcome);
+        let let_through = match &doubt {
+            Some(Doubt::Error(why)) if self.clause.on_error_allow => {
+                let name = &self.clause.name;
+                self.errors
+                    .push(format!("`{name}` is let through on error: {why}"));
+                true
+            }
+            _ => false,
+        };
+        let mut active = 0u64;
+        let mut feared: Option<&Row> = None;
+        for (place, row) in self.clause.arms.iter().enumerate() {
+            let (sure, possible) = reading.reaches(row, self.clause.bound.as_ref());
+            let is_active = if by_outcome || let_through {
+                sure
+            } else {
+                possible
+            };
+            if possible
+                && !sure
+                && by_outcome
+                && feared.is_none_or(|worst| worst.action < row.action)
+            {
+                feared = Some(row);
+            }
+            if !is_active {
+                continue;
+            }
+            active |= bit(place);
+            let entered = (memory.active | memory.acted) & bit(place) == 0;
+            if row.action.lasts() || entered {
+                self.warn_of(place, told, doubt.as_ref());
+            }
+        }
+        if let Some(row) = feared {
+            let name = &self.clause.name;
+            self.flag(format!("`{name}` may come to `{}`", row.when));
+        }
+        memory.active = active;
+        memory.acted = 0;
+    }
+
+    fn warn_of(&mut self, place: usize, told: &Told<'_>, doubt: Option<&Doubt>) {
+        let row = &self.clause.arms[place];
+        let why = match doubt {
+            Some(Doubt::Error(why)) if told.reading.outlook.open => Some(why.clone()),
+            _ => told.why(&row.trigger),
+        };
+        let values = told.values(why.as_deref());
+        let message = self.glance.message(self.number, place, &values);
+        let message = message.unwrap_or_else(|| told.said(&self.clause.name, row, why.as_deref()));
+        let args = |one: &mut Self| one.glance.args(one.number, place, &values);
+        let invoke = row.invoke.clone().map(|invoke| (invoke, args(self)));
+        self.fired.push(Fired {
+            clause: self.number,
+            arm: Some(place),
+            name: self.clause.name.clone(),
+            action: row.action,
+            message,
+            why,
+            instance: Vec::new(),
+            invoke,
+        });
+    }
+
     fn act(&mut self, place: usize, memory: &Memory, why: Option<String>) {
         let row = &self.clause.arms[place];
         let name = self.clause.name.clone();
-        let (values, why) = match row.trigger {
+        let (values, why) = match &row.trigger {
             ArmTrigger::Violated => (self.glance.instance(self.number), why),
             ArmTrigger::PresumablyViolated(_) => {
                 let property = self.clause.property;
@@ -180,7 +277,7 @@ impl One<'_, '_> {
                     owed.map(|owed| format!("{}, since step {since}", owed_text(&name, &owed)));
                 (values, why)
             }
-            ArmTrigger::Holds | ArmTrigger::Satisfied => (Vec::new(), why),
+            _ => (Vec::new(), why),
         };
         let instance = self.glance.named(self.number, &values);
         let message = self.glance.message(self.number, place, &values);
@@ -190,8 +287,8 @@ impl One<'_, '_> {
             (None, Some(why)) if matches!(row.trigger, ArmTrigger::PresumablyViolated(_)) => {
                 why.clone()
             }
-            (None, Some(why)) => format!("{}: {why}", said(&name, row.trigger, &instance)),
-            (None, None) => said(&name, row.trigger, &instance),
+            (None, Some(why)) => format!("{}: {why}", said(&name, &row.trigger, &instance)),
+            (None, None) => said(&name, &row.trigger, &instance),
         };
         let mut args = || self.glance.args(self.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
@@ -208,10 +305,18 @@ impl One<'_, '_> {
     }
 }
 
+/// The bit of an arm; arms beyond 64 remember nothing.
+fn bit(place: usize) -> u64 {
+    u32::try_from(place)
+        .ok()
+        .and_then(|place| 1u64.checked_shl(place))
+        .unwrap_or(0)
+}
+
 /// What an arm without a message says.
-fn said(name: &str, trigger: ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
+fn said(name: &str, trigger: &ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
     let what = match trigger {
-        ArmTrigger::Holds => "holds",
+        ArmTrigger::Holds | ArmTrigger::Reaches(..) | ArmTrigger::Unseen => "holds",
         ArmTrigger::Violated => "is violated",
         ArmTrigger::Satisfied => "is satisfied",
         ArmTrigger::PresumablyViolated(_) => "owes something",

@@ -127,8 +127,8 @@ pub struct Decision {
     pub ruling: Ruling,
     /// The arms that act, in order of the spec.
     pub clauses: Vec<Fired>,
-    /// The probabilities that clauses look at, by query.
-    pub risk: Vec<(SmolStr, f64)>,
+    /// What the queries that clauses look at come to; none in a state that was not seen in training.
+    pub risk: Vec<(SmolStr, Option<f64>)>,
     /// The state of the abstraction, where there is one.
     pub state: Option<String>,
     /// The verdict on every property: after the event, or as it would be.
@@ -201,7 +201,11 @@ impl Decision {
                 out.push(',');
             }
             text(out, query);
-            let _ = write!(out, ":{risk}");
+            match risk {
+                Some(risk) if risk.is_finite() => drop(write!(out, ":{risk}")),
+                Some(_) => out.push_str(":\"inf\""),
+                None => out.push_str(":null"),
+            }
         }
         out.push_str("},\"state\":");
         opt_text(out, self.state.as_deref());

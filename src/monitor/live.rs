@@ -1,20 +1,24 @@
 //! The monitor: many live traces, and what is asked of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::arms::{self, Memory};
+use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
+use super::judge::{Context, Kept};
+use super::risk::{Chains, Whereabouts};
 use super::table::Table;
 use super::wire::{Line, Request};
-use super::{Options, Outcomes, owed_text};
-use crate::eval::{self, Desk, Glance, Live, Program};
-use crate::hir::{PropertyKind, Spec};
-use crate::ids::PropertyId;
+use super::{Identity, Options, owed_text};
+use crate::eval::{self, Desk, Live, Program};
+use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
+use crate::ids::{AbstractionId, PropertyId};
 use crate::input::project::{Outcome, Projection, ProjectionError, Scratch};
 use crate::input::record::{Event, FileName, RawRecord, Unit};
 use crate::problem::{Problem, ProblemKind};
+use crate::query::ForecastError;
 use crate::signature::{Events, Signature};
 use crate::value::{Cell, Instant, Truth, Value};
 use crate::verdict::Verdict;
@@ -23,7 +27,7 @@ use crate::verdict::Verdict;
 const MOST_OWED: usize = 20;
 
 /// A spec that no monitor can be made of.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum MonitorError {
     /// A formula is beyond all limits.
     #[error(transparent)]
@@ -31,6 +35,25 @@ pub enum MonitorError {
     /// The paths of its fields.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A clause asks about a model that is not given.
+    #[error("`{query}` is asked of the model `{model}`, which is not given")]
+    NoModel {
+        /// The model.
+        model: SmolStr,
+        /// The query.
+        query: SmolStr,
+    },
+    /// A model file that cannot be used.
+    #[error("the model `{model}`: {error}")]
+    Model {
+        /// The model.
+        model: SmolStr,
+        /// Why.
+        error: Box<ForecastError>,
+    },
+    /// A model file for a model that the spec does not have.
+    #[error("the spec has no model `{0}`")]
+    OtherModel(SmolStr),
 }
 
 /// Follows live traces by a spec.
@@ -38,6 +61,7 @@ pub enum MonitorError {
 pub struct Monitor {
     pub(super) program: Program,
     pub(super) table: Table,
+    pub(super) chains: Chains,
     projection: Projection,
     names: Vec<SmolStr>,
     /// Positions of the fields that an action has only once it has happened.
@@ -62,6 +86,8 @@ pub struct Monitor {
 pub(super) struct Trace {
     pub(super) live: Live,
     pub(super) memory: Box<[Memory]>,
+    /// Where it is on learned chains.
+    pub(super) whereabouts: Whereabouts,
     /// The position of the next event.
     pub(super) next: u32,
     /// What the clock of the trace shows more than the caller's.
@@ -85,18 +111,50 @@ struct Read {
     errors: Vec<String>,
 }
 
+/// The desk, and what judging needs besides; both from a monitor, of which other parts stay free.
+macro_rules! context {
+    ($monitor:expr) => {
+        (
+            &mut $monitor.desk,
+            Context {
+                program: &$monitor.program,
+                table: &$monitor.table,
+                chains: &$monitor.chains,
+                names: &$monitor.names,
+                outcomes: $monitor.options.outcomes,
+            },
+        )
+    };
+}
+
 impl Monitor {
     /// A monitor without traces.
     ///
     /// # Errors
-    /// The spec is beyond the limits, or its paths cannot be read.
-    pub fn new(spec: &Spec, options: Options) -> Result<Monitor, MonitorError> {
+    /// The spec is beyond the limits, or its paths cannot be read; a model is missing or was learned by another spec.
+    pub fn new(spec: &Spec, mut options: Options) -> Result<Monitor, MonitorError> {
         let mut spec = spec.clone();
         // Conditions belong to tests; they stand after all properties.
         spec.properties
             .retain(|property| property.kind != PropertyKind::Condition);
         spec.tests.clear();
-        let program = Program::compile_live(&spec, &options.eval)?;
+        for (name, file) in &options.models {
+            let model = spec.find_model(name);
+            let model = model.ok_or_else(|| MonitorError::OtherModel(name.clone()))?;
+            // What a loaded model is over, its file says.
+            if let ModelSource::Load(_, over @ None) = &mut spec.models[model.index()].source {
+                let named = |of: &Abstraction| of.name == file.header.abstraction;
+                *over = spec
+                    .abstractions
+                    .iter()
+                    .position(named)
+                    .map(AbstractionId::new);
+            }
+        }
+        let spec = Arc::new(spec);
+        let chains = Chains::new(&spec, &options)?;
+        options.identity = Identity::new(options.identity.spec, &options.models);
+        let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
         let projection = Projection::with_limits(&single_events(&spec.signature), options.input)?;
         let names = spec
             .properties
@@ -106,6 +164,7 @@ impl Monitor {
         let desk = Desk::new(&program);
         Ok(Monitor {
             table: Table::new(&spec),
+            chains,
             projection,
             names,
             awaited: spec.outcomes.clone(),
@@ -127,6 +186,11 @@ impl Monitor {
     /// What is done when.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// What states, journals and logs are bound to.
+    pub fn identity(&self) -> &Identity {
+        &self.options.identity
     }
 
     /// How many traces are live.
@@ -333,6 +397,7 @@ impl Monitor {
             None => Trace {
                 live: Live::new(&self.program),
                 memory: vec![Memory::default(); self.table.clauses.len()].into(),
+                whereabouts: self.chains.begin(),
                 next: 0,
                 ahead: 0,
                 due: None,
@@ -408,22 +473,25 @@ impl Monitor {
         trace.next = trace.next.saturating_add(1);
         let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
         for step in read.event.steps.iter().filter(|_| is_trace) {
-            let (live, memory) = (&mut trace.live, &mut trace.memory);
-            let desk = &mut self.desk;
-            let context = Context {
-                program: &self.program,
-                table: &self.table,
-                names: &self.names,
-                outcomes: self.options.outcomes,
-            };
+            let Trace {
+                live,
+                memory,
+                whereabouts,
+                ..
+            } = &mut trace;
+            let (desk, context) = context!(self);
             context.judge(&mut decision, &read.errors, |look| {
                 desk.happened(&self.program, live, step, |glance| {
-                    look(glance, memory, Some(step.index), &[]);
+                    let kept = Kept {
+                        memory,
+                        whereabouts,
+                    };
+                    look(glance, kept, Some(step.index), &[]);
                 })
             });
         }
         if decision.verdicts.is_empty() {
-            self.verdicts(&mut trace.live, &mut decision);
+            self.as_it_is(&mut trace, &mut decision);
         }
         let latest = trace.live.latest();
         if let Some(latest) = latest {
@@ -447,20 +515,19 @@ impl Monitor {
         };
         let mut decision = Decision::new(Cause::Proposal);
         decision.step = Some(trace.next);
-        let mut memory = trace.memory.clone();
+        let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
         let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
-        let context = Context {
-            program: &self.program,
-            table: &self.table,
-            names: &self.names,
-            outcomes: self.options.outcomes,
-        };
-        let (desk, awaited) = (&mut self.desk, &self.awaited);
+        let awaited = &self.awaited;
+        let (desk, context) = context!(self);
         match &read.event.steps[..] {
             _ if !is_trace => {}
             [step] => context.judge(&mut decision, &read.errors, |look| {
                 desk.proposed(&self.program, &mut trace.live, step, |glance| {
-                    look(glance, &mut memory, Some(step.index), awaited);
+                    let kept = Kept {
+                        memory: &mut memory,
+                        whereabouts: &mut whereabouts,
+                    };
+                    look(glance, kept, Some(step.index), awaited);
                 })
             }),
             steps => {
@@ -469,14 +536,18 @@ impl Monitor {
                 for step in steps {
                     context.judge(&mut decision, &read.errors, |look| {
                         desk.happened(&self.program, &mut fork, step, |glance| {
-                            look(glance, &mut memory, Some(step.index), awaited);
+                            let kept = Kept {
+                                memory: &mut memory,
+                                whereabouts: &mut whereabouts,
+                            };
+                            look(glance, kept, Some(step.index), awaited);
                         })
                     });
                 }
             }
         }
         if decision.verdicts.is_empty() {
-            self.verdicts(&mut trace.live, &mut decision);
+            self.as_it_is(&mut trace, &mut decision);
         }
         // The trace is as it was; one that nothing happened in is not begun.
         if let Some((ahead, meta)) = before {
@@ -519,21 +590,20 @@ impl Monitor {
             .complete(trace.live.meta())
             .is_some_and(|c| c != Truth::True);
         if moment == eval::Moment::End && open {
-            self.verdicts(&mut trace.live, decision);
+            self.as_it_is(trace, decision);
             return;
         }
-        let context = Context {
-            program: &self.program,
-            table: &self.table,
-            names: &self.names,
-            outcomes: self.options.outcomes,
-        };
-        let mut memory = trace.memory.clone();
-        let (desk, live) = (&mut self.desk, &mut trace.live);
+        let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
+        let live = &mut trace.live;
+        let (desk, context) = context!(self);
         let mut owed = Vec::new();
         context.judge(decision, &[], |look| {
             desk.peek(&self.program, live, moment, |glance| {
-                look(glance, &mut memory, None, &[]);
+                let kept = Kept {
+                    memory: &mut memory,
+                    whereabouts: &mut whereabouts,
+                };
+                look(glance, kept, None, &[]);
                 if moment == eval::Moment::End {
                     for (idx, name) in self.names.iter().enumerate() {
                         let all = glance.owed(PropertyId::new(idx), MOST_OWED);
@@ -546,11 +616,15 @@ impl Monitor {
         decision.owed = owed;
     }
 
-    fn verdicts(&mut self, live: &mut Live, decision: &mut Decision) {
+    /// Tells where a trace is that nothing happened in.
+    fn as_it_is(&mut self, trace: &mut Trace, decision: &mut Decision) {
         for (idx, name) in self.names.iter().enumerate() {
-            let verdict = self.desk.verdict(&self.program, live, PropertyId::new(idx));
+            let property = PropertyId::new(idx);
+            let verdict = self.desk.verdict(&self.program, &mut trace.live, property);
             decision.verdicts.push((name.clone(), verdict));
         }
+        let (_, context) = context!(self);
+        context.tell_state(&trace.whereabouts, decision);
     }
 
     /// Notes when something is due in a trace, after a time on its clock.
@@ -589,67 +663,6 @@ impl Monitor {
         self.unreadable(
             "a whole trace where an event must be; `guard audit` judges those".to_owned(),
         )
-    }
-}
-
-/// What judging needs besides the trace.
-struct Context<'a> {
-    program: &'a Program,
-    table: &'a Table,
-    names: &'a [SmolStr],
-    outcomes: Outcomes,
-}
-
-/// Shown a step, with the memory of the trace, its index, and the fields that are not there yet.
-type Look<'l> = dyn FnMut(&mut Glance<'_>, &mut [Memory], Option<u32>, &[usize]) + 'l;
-
-impl Context<'_> {
-    /// Judges one step and joins what comes of it with what came of steps before. `step` says whether it was one.
-    fn judge(
-        &self,
-        decision: &mut Decision,
-        errors: &[String],
-        step: impl FnOnce(&mut Look<'_>) -> bool,
-    ) {
-        let mut seen = false;
-        let cause = decision.cause;
-        let counts = matches!(cause, Cause::Event | Cause::Proposal);
-        let is_step = step(&mut |glance, memory, index, awaited| {
-            seen = true;
-            let moment = arms::Moment {
-                step: index,
-                awaited,
-                outcomes: self.outcomes,
-                counts,
-            };
-            let mut let_through = Vec::new();
-            let (ruling, fired) = arms::judge(self.table, glance, memory, moment, &mut let_through);
-            decision.ruling = decision.ruling.max(ruling);
-            decision.clauses.extend(fired);
-            decision.errors.extend(let_through);
-            decision
-                .errors
-                .extend(glance.faults().into_iter().map(String::from));
-            decision.verdicts.clear();
-            for (idx, name) in self.names.iter().enumerate() {
-                let verdict = glance.verdict(PropertyId::new(idx));
-                decision.verdicts.push((name.clone(), verdict));
-            }
-        });
-        if !is_step {
-            return;
-        }
-        decision.errors.extend_from_slice(errors);
-        if !seen {
-            // The trace can be read in more ways than the limit allows.
-            let limit = self.program.limits().worlds;
-            decision.errors.push(format!(
-                "unknown whether events are steps, in more than {limit} ways (`worlds`)"
-            ));
-            if !self.table.on_error_allow() {
-                decision.ruling = decision.ruling.max(Ruling::Block);
-            }
-        }
     }
 }
 

@@ -46,11 +46,15 @@
 mod arms;
 mod decision;
 pub mod journal;
+mod judge;
 mod live;
 pub mod log;
+mod risk;
 mod state;
 mod table;
 mod wire;
+
+use std::collections::BTreeMap;
 
 use smol_str::SmolStr;
 
@@ -62,6 +66,7 @@ pub use wire::{Line, Request};
 
 use crate::eval::{self, Owed};
 use crate::input::limits::InputLimits;
+use crate::learn::{Model, RowLimits};
 use crate::value::{Instant, Value};
 
 /// What a violation that depends on the outcome of a proposed action is taken for.
@@ -88,7 +93,11 @@ pub struct Options {
     pub proposals: usize,
     /// How outcomes are judged.
     pub outcomes: Outcomes,
-    /// What states, journals and logs are bound to.
+    /// What clauses on queries ask about, by the names of models in the spec.
+    pub models: BTreeMap<SmolStr, Model>,
+    /// Limits on the chains of these models.
+    pub rows: RowLimits,
+    /// What states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
 }
 
@@ -100,6 +109,8 @@ impl Default for Options {
             traces: 1_000_000,
             proposals: 10_000,
             outcomes: Outcomes::default(),
+            models: BTreeMap::new(),
+            rows: RowLimits::default(),
             identity: Identity::default(),
         }
     }

@@ -6,15 +6,19 @@
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::arms::Memory;
 use super::live::{Monitor, Proposal, Trace};
+use super::risk::Whereabouts;
 use crate::eval::{Live, Saved};
+use crate::learn::Model;
 
 /// The version that is written and read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -52,6 +56,7 @@ struct SavedTrace {
     name: SmolStr,
     live: Saved,
     memory: Box<[Memory]>,
+    whereabouts: Whereabouts,
     next: u32,
     ahead: i128,
     due: Option<i128>,
@@ -77,7 +82,7 @@ pub enum StateError {
         tool: String,
     },
     /// It is of another spec, model or way to decide.
-    #[error("the state is of another {what}: {found} there, {here} here")]
+    #[error("it is of another {what}: {found} there, {here} here")]
     Other {
         /// What differs.
         what: &'static str,
@@ -119,6 +124,7 @@ impl Monitor {
                 name: name.clone(),
                 live: trace.live.save(&self.program),
                 memory: trace.memory.clone(),
+                whereabouts: trace.whereabouts.clone(),
                 next: trace.next,
                 ahead: trace.ahead,
                 due: trace.due,
@@ -178,13 +184,16 @@ impl Monitor {
         let body: Body = postcard::from_bytes(body).map_err(|_| StateError::Unsound)?;
         let mut traces = Vec::with_capacity(body.traces.len());
         for saved in body.traces {
-            if saved.memory.len() != self.table.clauses.len() {
+            if saved.memory.len() != self.table.clauses.len()
+                || !self.chains.fit(&saved.whereabouts)
+            {
                 return Err(StateError::Unsound);
             }
             let live = Live::restore(&self.program, saved.live).ok_or(StateError::Unsound)?;
             let trace = Trace {
                 live,
                 memory: saved.memory,
+                whereabouts: saved.whereabouts,
                 next: saved.next,
                 ahead: saved.ahead,
                 due: saved.due,
@@ -204,6 +213,19 @@ impl Monitor {
 }
 
 impl Identity {
+    /// That of a spec, by its hash, with models.
+    pub fn new(spec: String, models: &BTreeMap<SmolStr, Model>) -> Identity {
+        let mut hasher = blake3::Hasher::new();
+        for (name, model) in models {
+            for text in [name.as_str(), &model.to_text()] {
+                hasher.update(&(text.len() as u64).to_le_bytes());
+                hasher.update(text.as_bytes());
+            }
+        }
+        let model = (!models.is_empty()).then(|| hasher.finalize().to_hex().to_string());
+        Identity { spec, model }
+    }
+
     /// Whether something else is by the same spec and model.
     ///
     /// # Errors

@@ -3,8 +3,11 @@
 use serde::Serialize;
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::hir::{ActionKind, ArmTrigger, Spec, Watched};
+use crate::hir::{
+    ActionKind, ArmTrigger, Ask, Branching, Claim, ClaimFormula, Compare, Expr, Spec, Watched,
+};
 use crate::ids::PropertyId;
+use crate::value::Number;
 
 /// The clauses of a spec, in order.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -21,6 +24,9 @@ pub struct Clause {
     /// Where it is a property, which.
     #[serde(skip)]
     pub property: Option<PropertyId>,
+    /// Where it is said of a model and compares a number: how. What it says holds where that is so.
+    #[serde(skip)]
+    pub bound: Option<(Compare, Number)>,
     /// Its arms.
     pub arms: Vec<Row>,
     /// Whether what cannot be evaluated is let through.
@@ -46,14 +52,18 @@ impl Table {
     /// The table of a spec.
     pub fn new(spec: &Spec) -> Table {
         let clause = |clause: &crate::hir::Enforce| {
-            let (name, property) = match &clause.watched {
+            let (name, property, bound) = match &clause.watched {
                 Watched::Property(property) => {
-                    (spec.property(*property).name.clone(), Some(*property))
+                    (spec.property(*property).name.clone(), Some(*property), None)
                 }
-                Watched::When { text, .. } => (text.clone(), None),
+                Watched::When { text, .. } => (text.clone(), None, None),
+                Watched::Query(claim) => {
+                    let claim = spec.claim(*claim);
+                    (claim.name.clone(), None, bound(spec, claim))
+                }
             };
             let row = |arm: &crate::hir::Arm| Row {
-                when: match arm.trigger {
+                when: match &arm.trigger {
                     ArmTrigger::Holds => SmolStr::new_static("holds"),
                     ArmTrigger::Violated => SmolStr::new_static("violated"),
                     ArmTrigger::Satisfied => SmolStr::new_static("satisfied"),
@@ -61,14 +71,19 @@ impl Table {
                     ArmTrigger::PresumablyViolated(steps) => {
                         format_smolstr!("presumably_violated for {steps} steps")
                     }
+                    ArmTrigger::Unseen => SmolStr::new_static("unseen"),
+                    ArmTrigger::Reaches(compare, number) => {
+                        format_smolstr!("{} {number}", sign(*compare))
+                    }
                 },
-                trigger: arm.trigger,
+                trigger: arm.trigger.clone(),
                 action: arm.action.kind,
                 invoke: arm.action.invoke.as_ref().map(|invoke| invoke.name.clone()),
             };
             Clause {
                 name,
                 property,
+                bound,
                 arms: clause.arms.iter().map(row).collect(),
                 on_error_allow: clause.on_error_allow,
             }
@@ -81,5 +96,35 @@ impl Table {
     /// Whether what cannot be read at all is let through: only where every clause says so.
     pub fn on_error_allow(&self) -> bool {
         !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
+    }
+}
+
+/// A comparison as it is written.
+fn sign(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Lt => "<",
+        Compare::Le => "<=",
+        Compare::Gt => ">",
+        Compare::Ge => ">=",
+        Compare::Eq => "==",
+    }
+}
+
+/// The comparison that a claim is, where it is one.
+fn bound(spec: &Spec, claim: &Claim) -> Option<(Compare, Number)> {
+    let ClaimFormula::State(state) = claim.formula else {
+        return None;
+    };
+    let Expr::Branching(branching) = spec.exprs.get(state) else {
+        return None;
+    };
+    match spec.branchings.get(*branching) {
+        Branching::Path { .. } => None,
+        Branching::Probability { ask, .. }
+        | Branching::Steady { ask, .. }
+        | Branching::Reward { ask, .. } => match ask {
+            Ask::Value => None,
+            Ask::Compare(compare, number) => Some((*compare, number.clone())),
+        },
     }
 }

@@ -65,6 +65,13 @@ struct Standing {
     monitors: Box<[u32]>,
 }
 
+impl Position {
+    /// Whether there was a step.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+}
+
 /// Positions that may be more than so many things are followed no longer.
 const MOST_POSSIBLE: usize = 64;
 
@@ -90,12 +97,6 @@ pub enum ForecastError {
     Imported {
         /// The model.
         model: SmolStr,
-    },
-    /// What is asked has no number.
-    #[error("`{query}` is no number that could be looked up")]
-    NoNumber {
-        /// Its name.
-        query: SmolStr,
     },
 }
 
@@ -137,8 +138,8 @@ impl Forecast {
                     query: claim.name.clone(),
                     error,
                 })?;
-                let (rows, table) = found.ok_or_else(|| ForecastError::NoNumber {
-                    query: claim.name.clone(),
+                let (rows, table) = found.ok_or_else(|| ForecastError::Imported {
+                    model: of.name.clone(),
                 })?;
                 of_category.push(table);
                 let mut rules = subject.space.rules(&subject.rules);
@@ -228,6 +229,15 @@ impl Forecast {
         &self.subject.space
     }
 
+    /// The category of a live trace, of whose record these facts are known so far; none where it is not known yet, and
+    /// empty where the model tells none apart.
+    pub fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
+        match self.subject.learn.by {
+            Some(_) => self.categories.of(meta),
+            None => Some(SmolStr::default()),
+        }
+    }
+
     /// The category of a trace whose record has these facts. Without categories it is empty.
     pub fn category(&self, meta: &[Cell]) -> SmolStr {
         self.category_of(self.categories.of(meta).as_ref())
@@ -242,6 +252,16 @@ impl Forecast {
         }
     }
 
+    /// Whether traces of this category were learned from.
+    pub fn knows(&self, category: &str) -> bool {
+        self.tables.contains_key(category)
+    }
+
+    /// Whether the model tells categories of traces apart.
+    pub fn has_categories(&self) -> bool {
+        self.subject.learn.by.is_some()
+    }
+
     /// Before the first step.
     pub fn begin(&self) -> Position {
         Position {
@@ -252,6 +272,21 @@ impl Forecast {
             begun: false,
             known: self.order(),
         }
+    }
+
+    /// Whether a position that was written down can be one of a trace.
+    pub fn fits(&self, position: &Position) -> bool {
+        let order = self.order() as usize;
+        position.known <= self.order()
+            && position.possible.len() <= MOST_POSSIBLE
+            && position.possible.iter().all(|standing| {
+                let states = standing.monitors.iter().zip(&self.monitors);
+                standing.keys.len() <= order
+                    && standing.monitors.len() == self.monitors.len()
+                    && states
+                        .into_iter()
+                        .all(|(state, of)| (*state as usize) < of.len())
+            })
     }
 
     fn order(&self) -> u32 {
@@ -372,25 +407,48 @@ impl Forecast {
     /// that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that it
     /// may be.
     pub fn risk(&self, query: usize, position: &Position, category: &str) -> Option<f64> {
-        let table = self.tables.get(category)?.get(query)?;
-        if !position.begun {
-            return table.start();
-        }
-        if position.known < self.order() || position.possible.is_empty() {
-            return None;
-        }
-        let of = self.queries.get(query)?;
-        let mut most: Option<f64> = None;
+        let outlook = self.outlook(query, position, Some(category));
+        outlook.highest.filter(|_| !outlook.unseen)
+    }
+
+    /// The tables of a query for a category; for all where it is not known.
+    pub(super) fn tables_of(
+        &self,
+        query: usize,
+        category: Option<&str>,
+    ) -> impl Iterator<Item = &RiskTable> {
+        let one = category.map(|category| self.tables.get(category));
+        let all = one.is_none().then(|| self.tables.values());
+        one.flatten()
+            .into_iter()
+            .chain(all.into_iter().flatten())
+            .filter_map(move |tables| tables.get(query))
+    }
+
+    /// Whether as many states are known as the chain remembers.
+    pub(super) fn is_known(&self, position: &Position) -> bool {
+        position.known >= self.order() && !position.possible.is_empty()
+    }
+
+    /// Everything that a position may be, as the tables of a query name it.
+    pub(super) fn each(
+        &self,
+        query: usize,
+        position: &Position,
+        told: &mut dyn FnMut(&[Key], &[u32]),
+    ) {
+        let Some(of) = self.queries.get(query) else {
+            return;
+        };
+        let all = of.iter().copied().eq(0..self.monitors.len());
         for standing in &position.possible {
-            let value = if of.iter().copied().eq(0..self.monitors.len()) {
-                table.at(&standing.keys, &standing.monitors)
+            if all {
+                told(&standing.keys, &standing.monitors);
             } else {
                 let own: Vec<u32> = of.iter().map(|place| standing.monitors[*place]).collect();
-                table.at(&standing.keys, &own)
-            }?;
-            most = Some(most.map_or(value, |most| most.max(value)));
+                told(&standing.keys, &own);
+            }
         }
-        most
     }
 
     /// A position as a person reads it: `exposure=credentials, reach=network`.

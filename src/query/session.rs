@@ -156,10 +156,8 @@ impl<'a, V: Scalar> Session<'a, V> {
         };
         let main = counted.main(claim, &self.options)?;
         let answer = main.evaluation.answer(claim)?;
-        Ok(answer.value.is_some().then(|| {
-            let table = RiskTable::new(&main.rows, &main.learned, &answer);
-            (Rc::clone(&main.rows), table)
-        }))
+        let table = RiskTable::new(&main.rows, &main.learned, &answer);
+        Ok(Some((Rc::clone(&main.rows), table)))
     }
 
     /// The states from which there is no return: where the probability that a claim asks for is at least `threshold`, with

@@ -1,72 +1,100 @@
-//! Risks looked up: what a running monitor asks of a query at each step is one index into a table.
+//! Numbers looked up: what a running monitor asks of a query at each step is one index into a table.
 
 use rustc_hash::FxHashMap;
 
 use super::answer::{ClaimAnswer, Figure};
 use super::chain::Learned;
+use super::outlook::Onward;
 use crate::abstraction::Key;
 use crate::learn::{Place, Rows};
 use crate::markov::Scalar;
 
-/// A query's value in each state of a learned chain, by the packed state.
+/// What a query comes to in each state of a learned chain, by the packed state, and through which successors.
 ///
 /// States that no trace has visited are left out: they have no number, but are *unseen*. Infinite rewards are
-/// [`f64::INFINITY`].
+/// [`f64::INFINITY`]; what holds or does not is 1 or 0.
 ///
 /// # Complexity
 /// [`RiskTable::of`] is one look into an array where states take few bits, else one into a hash table.
 #[derive(Clone, Debug)]
 pub struct RiskTable {
-    /// By key, where keys are small; NaN: not seen. Empty where states are more than one key.
-    dense: Vec<f64>,
+    /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
+    dense: Vec<u32>,
     /// By what the chain remembers: the last keys, oldest first, and where monitors stand.
-    sparse: FxHashMap<(Box<[Key]>, Box<[u32]>), f64>,
+    sparse: FxHashMap<(Box<[Key]>, Box<[u32]>), u32>,
+    /// The entries; the first stands for what was not seen.
+    entries: Vec<Entry>,
+    /// What the states of the chain are called.
+    names: Box<[String]>,
     start: Option<f64>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    value: f64,
+    /// Successors, by name, with the probability to go there and the value there.
+    onward: Box<[(u32, f64, f64)]>,
 }
 
 /// Keys up to this many bits index an array.
 const DENSE_BITS: u32 = 16;
 
+/// Successors that are kept of each state.
+const MOST_ONWARD: usize = 3;
+
 impl RiskTable {
     /// The table of an answer on a chain.
     pub fn new<V: Scalar>(rows: &Rows, learned: &Learned<V>, answer: &ClaimAnswer) -> RiskTable {
-        let mut sparse = FxHashMap::default();
+        let truth = |holds: Option<bool>| if holds == Some(true) { 1.0 } else { 0.0 };
         let number = |figure: &Figure| match figure {
             Figure::Finite { value, .. } => Some(*value),
             Figure::Infinite => Some(f64::INFINITY),
             Figure::Undefined => None,
         };
-        for (vertex, (_, figure)) in learned.vertices.iter().zip(&answer.per_state) {
-            let Some(value) = number(figure) else {
+        let is_number = !answer.per_state.is_empty();
+        let (names, values): (Vec<String>, Vec<Option<f64>>) = if is_number {
+            let each = answer.per_state.iter();
+            each.map(|(name, figure)| (name.clone(), number(figure)))
+                .unzip()
+        } else {
+            let each = answer.per_state_truth.iter();
+            each.map(|(name, holds)| (name.clone(), Some(truth(*holds))))
+                .unzip()
+        };
+        let mut sparse = FxHashMap::default();
+        let nothing = Entry {
+            value: f64::NAN,
+            onward: Box::default(),
+        };
+        let mut entries = vec![nothing];
+        for (number, (vertex, value)) in (0u32..).zip(learned.vertices.iter().zip(&values)) {
+            let Place::At(keys) = &rows.places[vertex.state as usize] else {
                 continue;
             };
-            if let Place::At(keys) = &rows.places[vertex.state as usize]
-                && rows.rows[vertex.state as usize].visits > 0
-            {
-                sparse.insert((keys.clone(), vertex.monitors.clone()), value);
-            }
-        }
-        let plain = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| match &**keys {
-            [key] if monitors.is_empty() => Some(key.0),
-            _ => None,
-        };
-        let most = sparse.keys().map(plain).try_fold(0, |most: u128, key| {
-            key.filter(|key| *key < 1 << DENSE_BITS)
-                .map(|key| most.max(key))
-        });
-        let mut dense = Vec::new();
-        if let Some(most) = most {
-            dense = vec![f64::NAN; most as usize + 1];
-            for (state, value) in &sparse {
-                if let Some(key) = plain(state) {
-                    dense[key as usize] = *value;
-                }
-            }
+            let Some(value) = value.filter(|_| rows.rows[vertex.state as usize].visits > 0) else {
+                continue;
+            };
+            let onward = if is_number {
+                onward(learned, &values, number)
+            } else {
+                Box::default()
+            };
+            sparse.insert(
+                (keys.clone(), vertex.monitors.clone()),
+                entries.len() as u32,
+            );
+            entries.push(Entry { value, onward });
         }
         RiskTable {
-            dense,
+            dense: dense(&sparse),
             sparse,
-            start: answer.value.as_ref().and_then(number),
+            entries,
+            names: names.into(),
+            start: match (&answer.value, answer.holds) {
+                (Some(figure), _) => number(figure),
+                (None, Some(holds)) => Some(truth(holds)),
+                (None, None) => None,
+            },
         }
     }
 
@@ -75,25 +103,83 @@ impl RiskTable {
         self.start
     }
 
-    /// The value in a state of a chain of order 1 without monitors; none where no trace that was learned from has
-    /// visited it.
+    /// The value in a state that remembers these keys, oldest first, with monitors in these states; none where no trace
+    /// that was learned from has visited it.
     #[inline]
-    pub fn of(&self, key: Key) -> Option<f64> {
-        if !self.dense.is_empty() {
-            return usize::try_from(key.0)
-                .ok()
-                .and_then(|place| self.dense.get(place))
-                .copied()
-                .filter(|value| !value.is_nan());
-        }
-        self.at(&[key], &[])
+    pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
+        self.entry(keys, monitors).map(|entry| entry.value)
     }
 
-    /// The value in a state that remembers these keys, oldest first, with monitors in these states.
-    pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
-        if let ([key], [], false) = (keys, monitors, self.dense.is_empty()) {
-            return self.of(*key);
-        }
-        self.sparse.get(&(keys.into(), monitors.into())).copied()
+    /// The successors through which most of a state's value comes, with the probability to go there and the value there,
+    /// that with the largest part first; at most three, and never the state itself.
+    pub fn onward(&self, keys: &[Key], monitors: &[u32]) -> Vec<Onward<'_>> {
+        let entry = self.entry(keys, monitors);
+        let one = |(state, probability, value): &(u32, f64, f64)| {
+            Some(Onward {
+                state: self.names.get(*state as usize)?,
+                probability: *probability,
+                value: *value,
+            })
+        };
+        let all = entry.into_iter().flat_map(|entry| &entry.onward);
+        all.filter_map(one).collect()
     }
+
+    #[inline]
+    fn entry(&self, keys: &[Key], monitors: &[u32]) -> Option<&Entry> {
+        let number = match (keys, monitors, self.dense.is_empty()) {
+            ([key], [], false) => usize::try_from(key.0)
+                .ok()
+                .and_then(|place| self.dense.get(place)),
+            _ => self.sparse.get(&(keys.into(), monitors.into())),
+        };
+        let number = number.copied().filter(|number| *number != 0)?;
+        self.entries.get(number as usize)
+    }
+}
+
+/// The same by key alone, where states are one small key each.
+fn dense(sparse: &FxHashMap<(Box<[Key]>, Box<[u32]>), u32>) -> Vec<u32> {
+    let plain = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| match &**keys {
+        [key] if monitors.is_empty() => usize::try_from(key.0)
+            .ok()
+            .filter(|key| *key < 1 << DENSE_BITS),
+        _ => None,
+    };
+    let most = sparse
+        .keys()
+        .map(plain)
+        .try_fold(0, |most: usize, key| key.map(|key| most.max(key)));
+    let Some(most) = most else {
+        return Vec::new();
+    };
+    let mut dense = vec![0; most + 1];
+    for (state, entry) in sparse {
+        if let Some(key) = plain(state) {
+            dense[key] = *entry;
+        }
+    }
+    dense
+}
+
+/// The successors of a state that add most to its value: by probability times value, as in the equations of the chain.
+fn onward<V: Scalar>(
+    learned: &Learned<V>,
+    values: &[Option<f64>],
+    state: u32,
+) -> Box<[(u32, f64, f64)]> {
+    let row = learned.chain.row(state);
+    let mut all: Vec<(u32, f64, f64)> = row
+        .filter(|(target, _)| *target != state)
+        .filter_map(|(target, probability)| {
+            let value = values.get(target as usize).copied().flatten()?;
+            (value > 0.0).then(|| (target, probability.to_f64(), value))
+        })
+        .collect();
+    all.sort_by(|lhs, rhs| {
+        let part = |of: &(u32, f64, f64)| of.1 * of.2;
+        part(rhs).total_cmp(&part(lhs)).then(lhs.0.cmp(&rhs.0))
+    });
+    all.truncate(MOST_ONWARD);
+    all.into()
 }

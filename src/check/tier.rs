@@ -1,0 +1,206 @@
+//! `enforce on` what is said of a model: which claims have a value in every state of a run, and which arms fit it.
+
+use smol_str::SmolStr;
+
+use super::Checker;
+use super::branching::compare;
+use super::names::Space;
+use super::scope::{Binding, Scope};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{
+    Action, ActionKind, Arm, ArmTrigger, Ask, Branching, ClaimFormula, Expr, ModelSource, Reading,
+    Subject,
+};
+use crate::ids::ClaimId;
+use crate::source::Span;
+use crate::syntax::ast::{self, OutcomeKind};
+use crate::types::Type;
+
+/// What a clause is about, which tells the arms that fit.
+pub(super) enum About {
+    /// A property of runs.
+    Property,
+    /// Something said of the states of a model.
+    Claim {
+        /// Whether it has a number in each state.
+        number: bool,
+        /// Whether that is between 0 and 1.
+        share: bool,
+        /// Whether it holds or does not in each state.
+        truth: bool,
+    },
+}
+
+/// What is done in a state that the model says nothing of, where the clause does not say it.
+pub(super) fn unseen(span: Span) -> Arm {
+    Arm {
+        trigger: ArmTrigger::Unseen,
+        action: Action {
+            kind: ActionKind::Warn,
+            message: None,
+            invoke: None,
+        },
+        span,
+    }
+}
+
+impl<'a> Checker<'a> {
+    /// What is said of a model, of a clause; none where there is no such thing, which is then told.
+    pub(super) fn enforced_claim(&mut self, name: &'a ast::Name) -> Option<ClaimId> {
+        let claims = &self.spec.claims;
+        if let Some(found) = claims.iter().position(|claim| claim.name == name.text) {
+            let wrong = match claims[found].on {
+                Subject::System(_) => Some((
+                    "is said of a system, and runs are in none of its states",
+                    "a query on a learned model can be enforced",
+                )),
+                Subject::Model(model) => match self.spec.model(model).source {
+                    ModelSource::Import(_) => Some((
+                        "is said of a chain of others, whose states are not those of a run",
+                        "learn a model over an abstraction, so that every step has a state",
+                    )),
+                    ModelSource::Learn(_) | ModelSource::Load(..) => None,
+                },
+            };
+            let Some((why, note)) = wrong else {
+                return Some(ClaimId::new(found));
+            };
+            self.report(
+                Diagnostic::new(Code::G0370, name.span, format!("`{name}` {why}"))
+                    .label("no step of a run has a value of it")
+                    .note(note),
+            );
+            return None;
+        }
+        let properties = &self.spec.properties;
+        if properties.iter().any(|property| property.name == name.text) {
+            self.report(
+                Diagnostic::new(
+                    Code::G0370,
+                    name.span,
+                    format!("`{name}` is a property, and a query is asked for"),
+                )
+                .label("has a verdict, not a value")
+                .note(format!("`enforce {name} {{ … }}` looks at its verdict")),
+            );
+            return None;
+        }
+        if self.names.get(0, Space::Property, &name.text).is_some() {
+            // It is broken, which is told where it is declared.
+            return None;
+        }
+        let mut diagnostic = Diagnostic::new(
+            Code::G0370,
+            name.span,
+            format!("there is no query `{name}`"),
+        )
+        .label("not declared");
+        let all = claims.iter().map(|claim| claim.name.as_str());
+        if let Some(near) = did_you_mean(&name.text, all) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// What a claim has in a state: a number, a truth, or both.
+    pub(super) fn about(&self, claim: ClaimId) -> About {
+        let ClaimFormula::State(state) = self.spec.claims[claim.index()].formula else {
+            return About::Property;
+        };
+        let ask = match self.spec.exprs.get(state) {
+            Expr::Branching(branching) => match self.spec.branchings.get(*branching) {
+                Branching::Probability { ask, .. } => Some((ask, true)),
+                Branching::Steady { ask, .. } => Some((ask, true)),
+                Branching::Reward { ask, .. } => Some((ask, false)),
+                Branching::Path { .. } => None,
+            },
+            _ => None,
+        };
+        About::Claim {
+            number: ask.is_some(),
+            share: ask.is_some_and(|(_, share)| share),
+            truth: !matches!(ask, Some((Ask::Value, _))),
+        }
+    }
+
+    /// The names that messages of a clause on a query may use: its own, `state`, `why`.
+    pub(super) fn reading_scope(
+        &mut self,
+        scope: &Scope<'a>,
+        claim: ClaimId,
+        span: Span,
+    ) -> Scope<'a> {
+        let query = self.spec.claims[claim.index()].name.clone();
+        let mut inner = scope.clone();
+        for (idx, reading) in Reading::ALL.into_iter().enumerate() {
+            let (name, ty) = match reading {
+                Reading::Value => (query.clone(), Type::Float),
+                Reading::State => (SmolStr::new_static("state"), Type::String),
+                Reading::Why => (SmolStr::new_static("why"), Type::String),
+            };
+            let variable = self.add(Expr::Var(idx), ty, span);
+            inner = inner.with(&name, Binding::Value(variable));
+        }
+        inner
+    }
+
+    /// What an arm on a query waits for.
+    pub(super) fn reading_trigger(
+        &mut self,
+        scope: &Scope<'a>,
+        trigger: &'a ast::ArmTrigger,
+        span: Span,
+        about: &About,
+    ) -> Option<ArmTrigger> {
+        let About::Claim {
+            number,
+            share,
+            truth,
+        } = about
+        else {
+            return None;
+        };
+        match trigger {
+            ast::ArmTrigger::Unseen => Some(ArmTrigger::Unseen),
+            ast::ArmTrigger::Threshold(threshold) if *number => {
+                let range = share.then_some((0.0, 1.0));
+                let value = self.number_between(scope, &threshold.value, range)?;
+                Some(ArmTrigger::Reaches(compare(threshold.op), value))
+            }
+            ast::ArmTrigger::Threshold(threshold) => {
+                self.report(
+                    Diagnostic::new(
+                        Code::G0371,
+                        threshold.span,
+                        "this holds in a state or does not, and has no number",
+                    )
+                    .label("arms are `violated`, `satisfied` and `unseen`"),
+                );
+                None
+            }
+            ast::ArmTrigger::Outcome(outcome) => match (outcome.kind, &outcome.steps) {
+                (OutcomeKind::Violated, None) if *truth => Some(ArmTrigger::Violated),
+                (OutcomeKind::Satisfied, None) if *truth => Some(ArmTrigger::Satisfied),
+                _ => {
+                    let label = match (number, truth) {
+                        (true, true) => {
+                            "arms are thresholds such as `>= 0.4`, `violated`, `satisfied` and `unseen`"
+                        }
+                        (true, false) => "arms are thresholds such as `>= 0.4`, and `unseen`",
+                        (false, _) => "arms are `violated`, `satisfied` and `unseen`",
+                    };
+                    self.report(
+                        Diagnostic::new(
+                            Code::G0371,
+                            span,
+                            "this arm is about verdicts on runs, and the clause is about states",
+                        )
+                        .label(label),
+                    );
+                    None
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The model files of a live run: those given, and those that the spec loads.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use smol_str::SmolStr;
+
+use super::failure::Failure;
+use super::learn;
+use crate::hir::{ModelSource, Spec, Subject, Watched};
+use crate::learn::Model;
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct ModelArgs {
+    /// What `guard learn` made of recorded traces, for clauses `enforce on QUERY`; once for each model
+    #[arg(long = "model", value_name = "MODEL.json")]
+    given: Vec<PathBuf>,
+}
+
+impl ModelArgs {
+    /// The models that clauses of a spec ask about, by their names there.
+    ///
+    /// # Errors
+    /// One is missing or cannot be read.
+    pub(super) fn read(
+        &self,
+        spec: &Spec,
+        path: &Path,
+    ) -> Result<BTreeMap<SmolStr, Model>, Failure> {
+        let mut given = Vec::with_capacity(self.given.len());
+        for path in &self.given {
+            given.push((path, learn::read(path)?));
+        }
+        let asked = asked(spec);
+        let mut models = BTreeMap::new();
+        for name in &asked {
+            let named = |(_, model): &&(&PathBuf, Model)| model.header.model == *name;
+            let found = match (given.iter().find(named), &given[..], &asked[..]) {
+                (Some((_, model)), ..) => model.clone(),
+                // What a spec loads may be called otherwise where it was learned.
+                (None, [(_, one)], [_]) => one.clone(),
+                _ => loaded(spec, path, name)?,
+            };
+            models.insert(name.clone(), found);
+        }
+        let known = |model: &Model| {
+            asked.len() == 1 || spec.models.iter().any(|of| of.name == model.header.model)
+        };
+        match given.iter().find(|(_, model)| !known(model)) {
+            Some((path, model)) => Err(Failure::Usage(format!(
+                "`{}` holds the model `{}`, and the spec has none of that name",
+                path.display(),
+                model.header.model
+            ))),
+            None => Ok(models),
+        }
+    }
+}
+
+/// The names of the models that clauses ask about.
+fn asked(spec: &Spec) -> Vec<SmolStr> {
+    let mut names: Vec<SmolStr> = Vec::new();
+    for clause in &spec.enforces {
+        if let Watched::Query(claim) = &clause.watched
+            && let Subject::Model(model) = spec.claim(*claim).on
+        {
+            let name = &spec.model(model).name;
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// The model that a spec loads from a file beside it.
+fn loaded(spec: &Spec, path: &Path, name: &str) -> Result<Model, Failure> {
+    let model = spec.models.iter().find(|model| model.name == name);
+    match model.map(|model| &model.source) {
+        Some(ModelSource::Load(file, _)) => {
+            learn::read(&path.parent().unwrap_or(Path::new("")).join(file))
+        }
+        _ => Err(Failure::Usage(format!(
+            "`{name}` is learned from traces: `guard learn {} TRACE… -o {name}.json`, then `--model {name}.json`",
+            path.display(),
+        ))),
+    }
+}

@@ -1,0 +1,348 @@
+//! Where live traces are on learned chains, and what queries come to there.
+//!
+//! Nothing is solved while traces run: every query is a table by state ([`Forecast`]), and the state follows from
+//! expressions that the monitor's own program evaluates with everything else.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use super::table::Row;
+use super::{MonitorError, Options};
+use crate::abstraction::{Mount, Sight};
+use crate::eval::{Glance, Look};
+use crate::hir::{ArmTrigger, Claim, Compare, Spec, Subject, Watched};
+use crate::ids::{ClaimId, ExprId, ModelId};
+use crate::query::{Forecast, Onward, Outlook, Position};
+use crate::value::{Number, Value};
+
+/// The learned chains that clauses ask about.
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    each: Vec<Chain>,
+    /// By clause: which chain, and which of its queries.
+    clauses: Vec<Option<(usize, usize)>>,
+    /// What the program of the monitor observes for them.
+    observed: Vec<ExprId>,
+}
+
+#[derive(Debug)]
+struct Chain {
+    model: SmolStr,
+    forecast: Forecast,
+    mount: Mount,
+}
+
+/// Where a trace is on every chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Whereabouts {
+    positions: Box<[At]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct At {
+    position: Position,
+    /// The category of the trace; none where it is not known.
+    category: Option<SmolStr>,
+    /// Whether the last step of the trace was one of the chain.
+    moved: bool,
+}
+
+/// What a query comes to where a trace is.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    chain: usize,
+    query: usize,
+    /// Whether the step at hand is one of the chain: arms act at those only.
+    pub(super) moved: bool,
+    /// Its value.
+    pub(super) outlook: Outlook,
+}
+
+impl Chains {
+    /// The chains that the clauses of a spec ask about, by the model files in the options.
+    pub(super) fn new(spec: &Arc<Spec>, options: &Options) -> Result<Chains, MonitorError> {
+        let mut chains = Chains::default();
+        let mut asked: Vec<(ModelId, Vec<ClaimId>)> = Vec::new();
+        for clause in &spec.enforces {
+            let Watched::Query(claim) = &clause.watched else {
+                chains.clauses.push(None);
+                continue;
+            };
+            let Subject::Model(model) = spec.claim(*claim).on else {
+                chains.clauses.push(None);
+                continue;
+            };
+            let chain = match asked.iter().position(|(known, _)| *known == model) {
+                Some(known) => known,
+                None => {
+                    asked.push((model, Vec::new()));
+                    asked.len() - 1
+                }
+            };
+            let claims = &mut asked[chain].1;
+            let query = match claims.iter().position(|known| known == claim) {
+                Some(known) => known,
+                None => {
+                    claims.push(*claim);
+                    claims.len() - 1
+                }
+            };
+            chains.clauses.push(Some((chain, query)));
+        }
+        for (model, claims) in asked {
+            let name = &spec.model(model).name;
+            let Some(file) = options.models.get(name) else {
+                let claim: Option<&Claim> = claims.first().map(|claim| spec.claim(*claim));
+                return Err(MonitorError::NoModel {
+                    model: name.clone(),
+                    query: claim.map(|claim| claim.name.clone()).unwrap_or_default(),
+                });
+            };
+            let forecast = Forecast::new(
+                spec,
+                model,
+                file,
+                &claims,
+                &options.eval,
+                (options.rows, &crate::markov::Options::default()),
+            );
+            let forecast = forecast.map_err(|error| MonitorError::Model {
+                model: name.clone(),
+                error: Box::new(error),
+            })?;
+            let mount = forecast.space().mount(chains.observed.len());
+            chains.observed.extend(forecast.space().observed());
+            chains.each.push(Chain {
+                model: name.clone(),
+                forecast,
+                mount,
+            });
+        }
+        Ok(chains)
+    }
+
+    /// What the program of the monitor must observe.
+    pub(super) fn observed(&self) -> &[ExprId] {
+        &self.observed
+    }
+
+    /// Before the first step.
+    pub(super) fn begin(&self) -> Whereabouts {
+        let at = |chain: &Chain| At {
+            position: chain.forecast.begin(),
+            category: chain.forecast.known_category(&[]),
+            moved: false,
+        };
+        Whereabouts {
+            positions: self.each.iter().map(at).collect(),
+        }
+    }
+
+    /// Whether what was written down can be where a trace is.
+    pub(super) fn fit(&self, at: &Whereabouts) -> bool {
+        let fits = |(chain, at): (&Chain, &At)| chain.forecast.fits(&at.position);
+        at.positions.len() == self.each.len() && self.each.iter().zip(&at.positions).all(fits)
+    }
+
+    /// Goes on by a step.
+    pub(super) fn advance(&self, at: &mut Whereabouts, glance: &mut Glance<'_>) {
+        for (chain, at) in self.each.iter().zip(&mut at.positions) {
+            if chain.forecast.has_categories() {
+                at.category = chain.forecast.known_category(glance.meta());
+            }
+            let sight = match Look::new(glance) {
+                Some(mut look) => chain.forecast.space().encode_at(&chain.mount, &mut look),
+                None => Sight::Unknown,
+            };
+            at.moved = sight != Sight::NoStep;
+            chain.forecast.advance(&mut at.position, &sight);
+        }
+    }
+
+    /// By clause: what its query comes to; none for clauses on something else.
+    pub(super) fn readings(&self, at: &Whereabouts) -> Vec<Option<Reading>> {
+        let reading = |of: &Option<(usize, usize)>| {
+            let (chain, query) = (*of)?;
+            let (forecast, at) = (&self.each.get(chain)?.forecast, at.positions.get(chain)?);
+            Some(Reading {
+                chain,
+                query,
+                moved: at.moved,
+                outlook: forecast.outlook(query, &at.position, at.category.as_deref()),
+            })
+        };
+        self.clauses.iter().map(reading).collect()
+    }
+
+    /// Where a trace is, in words; with the names of the models where there are several.
+    pub(super) fn describe(&self, at: &Whereabouts) -> Option<String> {
+        let mut each = self.each.iter().zip(&at.positions);
+        let words = |(chain, at): (&Chain, &At)| chain.forecast.describe(&at.position);
+        match self.each.len() {
+            0 => None,
+            1 => each.next().map(words),
+            _ => {
+                let each =
+                    each.map(|(chain, at)| format!("{}: {}", chain.model, words((chain, at))));
+                Some(each.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// What arms say of a reading.
+    pub(super) fn tell<'c>(
+        &'c self,
+        reading: &'c Reading,
+        at: &'c Whereabouts,
+    ) -> Option<Told<'c>> {
+        let chain = self.each.get(reading.chain)?;
+        Some(Told {
+            chain,
+            reading,
+            at: at.positions.get(reading.chain)?,
+        })
+    }
+}
+
+/// What arms say of a reading.
+pub(super) struct Told<'c> {
+    chain: &'c Chain,
+    pub(super) reading: &'c Reading,
+    at: &'c At,
+}
+
+impl Reading {
+    /// The number that decisions tell.
+    pub(super) fn told(&self) -> Option<f64> {
+        self.outlook.highest.filter(|_| !self.outlook.open)
+    }
+
+    /// Whether an arm is reached whatever is not known, and whether it may be. `bound`: the comparison that is made with
+    /// the number, where what is watched holds or does not.
+    pub(super) fn reaches(&self, row: &Row, bound: Option<&(Compare, Number)>) -> (bool, bool) {
+        let outlook = &self.outlook;
+        // What holds or does not, without a comparison, is 1 or 0.
+        let holds = || match bound {
+            Some((compare, number)) => (*compare, number.to_f64()),
+            None => (Compare::Ge, 1.0),
+        };
+        let (compare, number) = match &row.trigger {
+            ArmTrigger::Unseen => return (outlook.unseen && !outlook.seen, outlook.unseen),
+            ArmTrigger::Reaches(compare, number) => (*compare, number.to_f64()),
+            ArmTrigger::Satisfied => holds(),
+            ArmTrigger::Violated => {
+                let (compare, number) = holds();
+                (contrary(compare), number)
+            }
+            ArmTrigger::Holds | ArmTrigger::PresumablyViolated(_) => return (false, false),
+        };
+        let is = |value: Option<f64>| value.is_some_and(|value| compares(value, compare, number));
+        let (least, most) = (is(outlook.lowest), is(outlook.highest));
+        let sure = least && most && !outlook.unseen && !outlook.open;
+        // What is not known at all is taken for what is feared; that something holds is not.
+        let feared = outlook.open && row.trigger != ArmTrigger::Satisfied;
+        (sure, least || most || feared)
+    }
+}
+
+fn contrary(compare: Compare) -> Compare {
+    match compare {
+        Compare::Lt => Compare::Ge,
+        Compare::Le => Compare::Gt,
+        Compare::Gt => Compare::Le,
+        Compare::Ge | Compare::Eq => Compare::Lt,
+    }
+}
+
+fn compares(value: f64, compare: Compare, number: f64) -> bool {
+    match compare {
+        Compare::Lt => value < number,
+        Compare::Le => value <= number,
+        Compare::Gt => value > number,
+        Compare::Ge => value >= number,
+        Compare::Eq => value == number,
+    }
+}
+
+impl Told<'_> {
+    /// Why a query comes to what it does, or why that is not known.
+    pub(super) fn why(&self, trigger: &ArmTrigger) -> Option<String> {
+        let outlook = &self.reading.outlook;
+        let category = self.at.category.as_deref();
+        if *trigger == ArmTrigger::Unseen || !outlook.seen {
+            let model = &self.chain.model;
+            let known = category.is_none_or(|category| self.chain.forecast.knows(category));
+            return Some(match category.filter(|_| !known) {
+                Some(category) => {
+                    format!("`{model}` was learned from no trace of the category `{category}`")
+                }
+                None => format!("no trace that `{model}` was learned from has been there"),
+            });
+        }
+        let onward = self
+            .chain
+            .forecast
+            .onward(self.reading.query, &self.at.position, category);
+        let one = |next: &Onward<'_>| {
+            format!(
+                "{} to {} ({})",
+                percent(next.probability),
+                next.state,
+                short(next.value)
+            )
+        };
+        let onward: Vec<String> = onward.iter().map(one).collect();
+        (!onward.is_empty()).then(|| format!("next {}", onward.join(", ")))
+    }
+
+    /// What messages may name, in the order of [`hir::Reading`](crate::hir::Reading).
+    pub(super) fn values(&self, why: Option<&str>) -> Vec<Option<Value>> {
+        let text = |text: &str| Some(Value::string(text));
+        let value = |what: &crate::hir::Reading| match what {
+            crate::hir::Reading::Value => {
+                let value = self.reading.told()?;
+                match Number::float(value) {
+                    Some(number) => Some(Value::Number(number)),
+                    None => text("infinite"),
+                }
+            }
+            crate::hir::Reading::State => text(&self.chain.forecast.describe(&self.at.position)),
+            crate::hir::Reading::Why => text(why.unwrap_or("it is so now")),
+        };
+        crate::hir::Reading::ALL.iter().map(value).collect()
+    }
+
+    /// What an arm without a message says.
+    pub(super) fn said(&self, name: &str, row: &Row, why: Option<&str>) -> String {
+        let state = self.chain.forecast.describe(&self.at.position);
+        let mut said = match (&row.trigger, self.reading.told()) {
+            (ArmTrigger::Unseen, _) => format!("`{name}` is not known in {state}"),
+            (ArmTrigger::Violated, _) => format!("`{name}` does not hold in {state}"),
+            (ArmTrigger::Satisfied, _) => format!("`{name}` holds in {state}"),
+            (_, Some(value)) => format!("`{name}` is {} ({}) in {state}", short(value), row.when),
+            (_, None) => format!("`{name}` may be {} in {state}", row.when),
+        };
+        if let Some(why) = why {
+            said.push_str(": ");
+            said.push_str(why);
+        }
+        said
+    }
+}
+
+/// A share as a percentage.
+fn percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+/// A number with three digits.
+fn short(value: f64) -> String {
+    if value.is_infinite() {
+        return "infinite".to_owned();
+    }
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.to_owned()
+}

@@ -1,0 +1,117 @@
+//! What a query comes to where a live trace is: how little and how much it may be, and through which states.
+
+use super::forecast::{Forecast, Position};
+use super::table::RiskTable;
+
+/// What a query comes to over everything that a position may be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// The least of the numbers; none where nothing that the position may be was seen in training.
+    pub lowest: Option<f64>,
+    /// The largest.
+    pub highest: Option<f64>,
+    /// Whether the position may be one that was seen in training.
+    pub seen: bool,
+    /// Whether it may be one that was not.
+    pub unseen: bool,
+    /// Whether nothing is known of the position.
+    pub open: bool,
+}
+
+/// A state that a state leads to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Onward<'t> {
+    /// What it is called.
+    pub state: &'t str,
+    /// How likely it is next.
+    pub probability: f64,
+    /// The number there.
+    pub value: f64,
+}
+
+impl Outlook {
+    /// Nothing is known.
+    pub const OPEN: Outlook = Outlook {
+        lowest: None,
+        highest: None,
+        seen: false,
+        unseen: false,
+        open: true,
+    };
+
+    /// Whether the position is one state, or all that it may be comes to the same.
+    pub fn is_certain(&self) -> bool {
+        !self.open && self.lowest == self.highest && self.seen != self.unseen
+    }
+
+    fn add(&mut self, value: Option<f64>) {
+        match value {
+            None => self.unseen = true,
+            Some(value) => {
+                self.seen = true;
+                self.lowest = Some(self.lowest.map_or(value, |lowest| lowest.min(value)));
+                self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
+            }
+        }
+    }
+}
+
+impl Forecast {
+    /// What a query (by its place among those given to [`Forecast::new`]) comes to at a position of a trace of this
+    /// category. Where the category is not known, it may be any.
+    pub fn outlook(&self, query: usize, position: &Position, category: Option<&str>) -> Outlook {
+        let mut outlook = Outlook::default();
+        let mut known = false;
+        for table in self.tables_of(query, category) {
+            known = true;
+            if !position.has_begun() {
+                outlook.add(table.start());
+                continue;
+            }
+            if !self.is_known(position) {
+                return Outlook::OPEN;
+            }
+            self.each(query, position, &mut |keys, monitors| {
+                outlook.add(table.at(keys, monitors))
+            });
+        }
+        if !known {
+            // Nothing was learned of this category.
+            outlook.unseen = true;
+        }
+        outlook
+    }
+
+    /// Through which successors most of the number of a query at a position comes: of the state with the largest number that
+    /// the position may be. Empty where nothing is to be told.
+    pub fn onward(
+        &self,
+        query: usize,
+        position: &Position,
+        category: Option<&str>,
+    ) -> Vec<Onward<'_>> {
+        let mut most: Option<(f64, Vec<Onward<'_>>)> = None;
+        for table in self.tables_of(query, category) {
+            if !position.has_begun() || !self.is_known(position) {
+                return Vec::new();
+            }
+            self.each(query, position, &mut |keys, monitors| {
+                if let Some((value, onward)) = of(table, keys, monitors)
+                    && most.as_ref().is_none_or(|(most, _)| value > *most)
+                {
+                    most = Some((value, onward));
+                }
+            });
+        }
+        most.map(|(_, onward)| onward).unwrap_or_default()
+    }
+}
+
+fn of<'t>(
+    table: &'t RiskTable,
+    keys: &[crate::abstraction::Key],
+    monitors: &[u32],
+) -> Option<(f64, Vec<Onward<'t>>)> {
+    let value = table.at(keys, monitors)?;
+    Some((value, table.onward(keys, monitors)))
+}
