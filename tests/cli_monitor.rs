@@ -356,7 +356,7 @@ fn what_is_of_another_spec_is_refused_by_name() {
         &["pay.guard", "--resume", "damaged"],
         "checksum does not fit",
     );
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":1", "\"version\":9", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":2", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");
 
@@ -367,40 +367,4 @@ fn what_is_of_another_spec_is_refused_by_name() {
     let run = folder.guard(&["monitor", "--verify-log", "changed"]);
     assert_eq!(run.code, 1);
     assert!(run.err.contains("line 2 does not follow"), "{}", run.err);
-}
-
-#[test]
-#[cfg(unix)]
-fn a_full_disk_denies() {
-    let folder = Folder::new(&[("pay.guard", PAY)]);
-    let inputs: String = (0..400)
-        .map(|n| format!("{{\"trace\":\"t{n}\",\"kind\":\"ok\"}}\n"))
-        .collect();
-    folder.write("in", &inputs);
-    // A file may grow to a few blocks; beyond that writing fails as on a full disk.
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 8; {} monitor pay.guard --journal j < in > /dev/stdout",
-        env!("CARGO_BIN_EXE_guard")
-    );
-    let output = Command::new("bash")
-        .current_dir(folder.path())
-        .args(["-c", &script])
-        .output()
-        .unwrap();
-    let out = String::from_utf8(output.stdout).unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{err}");
-    assert!(err.contains("cannot write `j`"), "{err}");
-    let last = out.lines().last().unwrap();
-    assert!(
-        last.contains(r#""decision":"stop""#) && last.contains("cannot write `j`"),
-        "{last}"
-    );
-    // What was told before is kept: every allowed event is in the journal.
-    let allowed = out
-        .lines()
-        .filter(|line| line.contains(r#""decision":"allow""#))
-        .count();
-    let journal = folder.read("j");
-    assert!(journal.lines().count() > allowed, "{allowed}");
 }

@@ -17,9 +17,13 @@ fn the_examples_decide_as_they_say() {
             continue;
         }
         let input = std::fs::File::open(spec.with_extension("jsonl")).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_guard"))
-            .arg("monitor")
-            .arg(&spec)
+        let mut command = Command::new(env!("CARGO_BIN_EXE_guard"));
+        command.arg("monitor").arg(&spec);
+        let model = spec.with_extension("model.json");
+        if model.exists() {
+            command.arg("--model").arg(model);
+        }
+        let output = command
             .args(["--clock", "none", "--format", "human"])
             .stdin(Stdio::from(input))
             .output()
@@ -35,5 +39,5 @@ fn the_examples_decide_as_they_say() {
         );
         n += 1;
     }
-    assert_eq!(n, 3);
+    assert_eq!(n, 4);
 }

@@ -47,6 +47,7 @@ pub(super) fn unseen(span: Span) -> Arm {
 impl<'a> Checker<'a> {
     /// What is said of a model, of a clause; none where there is no such thing, which is then told.
     pub(super) fn enforced_claim(&mut self, name: &'a ast::Name) -> Option<ClaimId> {
+        let declared = self.find(0, Space::Property, name);
         let claims = &self.spec.claims;
         if let Some(found) = claims.iter().position(|claim| claim.name == name.text) {
             let wrong = match claims[found].on {
@@ -85,7 +86,7 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        if self.names.get(0, Space::Property, &name.text).is_some() {
+        if declared.is_some() {
             // It is broken, which is told where it is declared.
             return None;
         }

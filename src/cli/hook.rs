@@ -1,12 +1,12 @@
 //! `guard hook`: a command hook of Claude Code and the Claude Agent SDK.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::desk::{Clock, Desk, Setup};
 use super::failure::{Failure, Outcome, code, complain};
-use super::ledger::{Files, Sync};
+use super::ledger::{Files, Sync, replace};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use crate::ways::hook::{self, Call, Memory};
@@ -136,7 +136,7 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
     let answer = call.judge(&mut desk, &mut memory)?;
     if memory != before {
         let text = serde_json::to_vec(&memory).map_err(|error| error.to_string())?;
-        replace(&asked, &text).map_err(|error| of(error, &asked))?;
+        replace(&asked, &text, args.sync).map_err(|error| of(error, &asked))?;
     }
     if answer.ended {
         // The decision log stays; a session of this name that begins anew has a log of its own.
@@ -146,14 +146,6 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         let _ = std::fs::rename(file("log"), file(&format!("{}.log", desk.monitor.taken())));
     }
     Ok(answer.json)
-}
-
-/// Writes a file whole or not at all.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = path.with_extension("asked.new");
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    std::fs::rename(&beside, path)
 }
 
 fn default_folder() -> Result<PathBuf, String> {

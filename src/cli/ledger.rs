@@ -299,7 +299,7 @@ impl Ledger {
 
     fn write_state(&mut self, monitor: &Monitor, path: &Path) -> Result<(), String> {
         let bytes = monitor.snapshot().map_err(|error| error.to_string())?;
-        replace(path, &bytes).map_err(|error| error.to_string())?;
+        replace(path, &bytes, Sync::Disk).map_err(|error| error.to_string())?;
         self.kept = monitor.taken();
         let Some(journal) = self
             .files
@@ -312,7 +312,7 @@ impl Ledger {
         // The old journal and the new state overlap, which does no harm.
         let head = journal::head(&self.identity, self.kept).map_err(|error| error.to_string())?;
         let anew = |error: io::Error| format!("the journal cannot begin anew: {error}");
-        replace(&journal, head.as_bytes()).map_err(anew)?;
+        replace(&journal, head.as_bytes(), Sync::Disk).map_err(anew)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -391,20 +391,20 @@ fn settle_folder(path: &Path) {
 }
 
 /// Puts a file in the place of another, whole or not at all.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
     let written = File::create(&part)
         .and_then(|mut file| {
             file.write_all(bytes)?;
-            file.sync_all()
+            settle(sync, &file)
         })
         .and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
-    } else {
-        settle_folder(path);
+    match (&written, sync) {
+        (Err(_), _) => drop(std::fs::remove_file(&part)),
+        (Ok(()), Sync::Disk) => settle_folder(path),
+        (Ok(()), Sync::System) => {}
     }
     written
 }

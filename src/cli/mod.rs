@@ -30,6 +30,7 @@ mod learn;
 mod ledger;
 mod limits;
 mod lsp;
+mod lines;
 mod models;
 mod monitor;
 mod output;

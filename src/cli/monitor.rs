@@ -1,6 +1,6 @@
 //! `guard monitor`: events in, one decision per line out.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use super::desk::{Clock, Desk, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::ledger::{Files, Sync};
 use super::limits::LimitArgs;
+use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::spec;
 use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
@@ -164,60 +165,12 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     })
 }
 
-/// A line of the input.
-enum Taken {
-    Line(Vec<u8>),
-    TooLong,
-    Failed(String),
-}
-
-/// Reads lines until the input ends; blank ones are left out.
-fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Taken>) {
-    loop {
-        let mut line = Vec::new();
-        let limit = longest as u64 + 2;
-        let taken = match from.by_ref().take(limit).read_until(b'\n', &mut line) {
-            Ok(0) => return,
-            Ok(_) if line.last() != Some(&b'\n') && line.len() > longest => {
-                if let Err(error) = skip_line(&mut from) {
-                    let _ = to.send(Taken::Failed(error.to_string()));
-                    return;
-                }
-                Taken::TooLong
-            }
-            Ok(_) => {
-                let end = line.trim_ascii_end().len();
-                line.truncate(end);
-                if line.is_empty() {
-                    continue;
-                }
-                Taken::Line(line)
-            }
-            Err(error) => Taken::Failed(error.to_string()),
-        };
-        let last = matches!(taken, Taken::Failed(_));
-        if to.send(taken).is_err() || last {
+/// Reads lines until the input ends.
+fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Line>) {
+    while let Some(line) = lines::next(&mut from, longest) {
+        let last = matches!(line, Line::Failed(_));
+        if to.send(line).is_err() || last {
             return;
-        }
-    }
-}
-
-/// Passes over the rest of a line without keeping it.
-pub(super) fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let bytes = from.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        match memchr::memchr(b'\n', bytes) {
-            Some(end) => {
-                from.consume(end + 1);
-                return Ok(());
-            }
-            None => {
-                let len = bytes.len();
-                from.consume(len);
-            }
         }
     }
 }
@@ -243,7 +196,7 @@ impl<W: Write> Session<W> {
                 return Ok(());
             };
             self.deadlines()?;
-            let mut batch: Vec<Taken> = first.into_iter().collect();
+            let mut batch: Vec<Line> = first.into_iter().collect();
             while !batch.is_empty() && batch.len() < BATCH {
                 match from.try_recv() {
                     Ok(taken) => batch.push(taken),
@@ -257,7 +210,7 @@ impl<W: Write> Session<W> {
     }
 
     /// The next line; an empty answer where a deadline passes first, and none at the end of the input.
-    fn wait(&self, from: &Receiver<Taken>) -> Option<Option<Taken>> {
+    fn wait(&self, from: &Receiver<Line>) -> Option<Option<Line>> {
         let deadline = self.desk.monitor.next_deadline().zip(self.desk.now());
         let Some((deadline, now)) = deadline else {
             return from.recv().ok().map(Some);
@@ -279,15 +232,15 @@ impl<W: Write> Session<W> {
         self.tell(decisions, kept)
     }
 
-    fn batch(&mut self, batch: Vec<Taken>, longest: usize) -> Result<(), Failure> {
+    fn batch(&mut self, batch: Vec<Line>, longest: usize) -> Result<(), Failure> {
         let too_long =
             format!("a line is longer than {longest} bytes (raise `--max-record-bytes`)");
         let mut decisions = Vec::with_capacity(batch.len());
         for taken in &batch {
             let line = match taken {
-                Taken::Line(line) => Ok(line.as_slice()),
-                Taken::TooLong => Err(too_long.as_str()),
-                Taken::Failed(why) => {
+                Line::Whole(line) => Ok(line.as_slice()),
+                Line::TooLong => Err(too_long.as_str()),
+                Line::Failed(why) => {
                     complain(&format!("the input cannot be read on: {why}"));
                     self.unreadable = true;
                     continue;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::desk::{Clock, Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
+use super::lines::{self, Line};
 use super::models::ModelArgs;
 use crate::monitor::Decision;
 use crate::ways::mcp::{Session, Verdict};
@@ -200,25 +201,11 @@ fn send(to: &mut impl Write, line: &[u8]) -> std::io::Result<()> {
     to.flush()
 }
 
-/// The next line without its end; none at the end of the stream. A line beyond the limit is passed over.
+/// The next line; none at the end of the stream, or where it cannot be read on. A line beyond the limit is passed over.
 fn next_line(from: &mut impl BufRead, longest: usize) -> Option<Result<Vec<u8>, String>> {
-    loop {
-        let mut line = Vec::new();
-        match from
-            .by_ref()
-            .take(longest as u64 + 2)
-            .read_until(b'\n', &mut line)
-        {
-            Ok(0) | Err(_) => return None,
-            Ok(_) => {}
-        }
-        if line.last() != Some(&b'\n') && line.len() > longest {
-            super::monitor::skip_line(from).ok()?;
-            return Some(Err(format!("a line is longer than {longest} bytes")));
-        }
-        line.truncate(line.trim_ascii_end().len());
-        if !line.is_empty() {
-            return Some(Ok(line));
-        }
+    match lines::next(from, longest)? {
+        Line::Whole(line) => Some(Ok(line)),
+        Line::TooLong => Some(Err(format!("a line is longer than {longest} bytes"))),
+        Line::Failed(_) => None,
     }
 }

@@ -154,6 +154,9 @@ codes! {
     G0919 Warning "constant-condition" "a condition that is always true or always false";
     G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
     G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
+    G0940 Warning "after-the-fact" "an action that can only come after what it is to prevent";
+    G0941 Warning "mild-action" "an action that is weaker than the severity of the property";
+    G0942 Warning "only-the-end" "a step is to be denied that no step violates";
     G0950 Hint "todo" "a condition that is still to be written";
     G0951 Warning "requirement-differs" "a requirement whose formula may not say what its sentence says";
 }

@@ -135,6 +135,9 @@ impl Desk {
         look: impl FnOnce(&mut Glance<'_>),
     ) -> bool {
         self.take_up(live);
+        for world in &mut live.run.worlds {
+            world.trim(program);
+        }
         let mut fork = live.run.clone();
         let before = Before::Run(&live.run);
         self.step(program, &mut fork, &live.meta, step, before, look)

@@ -27,6 +27,9 @@ pub(super) struct World {
     pub(super) live: Vec<u32>,
 }
 
+/// Instances that forks may copy although they no longer matter.
+const FORK_SLACK: usize = 32;
+
 /// Where a trace is with regard to one property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum Watch {
@@ -313,6 +316,18 @@ impl World {
         if !busy.is_empty() {
             let mut gone = busy.iter().peekable();
             live.retain(|id| gone.next_if_eq(&id).is_none());
+        }
+    }
+
+    /// Forgets instances that behave as those that were never met: what is left is copied by forks.
+    pub(super) fn trim(&mut self, program: &Program) {
+        for (watch, property) in self.watches.iter_mut().zip(&program.properties) {
+            // What others share is as large as it was when they began to.
+            if let (Watch::Sliced(slices), Some(quantified)) = (watch, &property.quantified)
+                && let Some(slices) = Arc::get_mut(slices)
+            {
+                slices.trim(quantified, FORK_SLACK);
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a spec says that it can hardly mean: properties that nothing can satisfy or break, parts that make no difference,
-//! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches.
+//! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches; and
+//! `enforce` clauses that come too late or do too little (`G0940` to `G0942`).
 //!
 //! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The findings are
 //! about meaning, not about syntax: languages of automata are compared, and conditions are decided over the types of what
@@ -20,6 +21,7 @@
 
 mod alone;
 mod conditions;
+mod enforcement;
 mod limits;
 mod occurrence;
 mod relation;
@@ -62,6 +64,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
     shape::lint(&mut subjects, &mut budget, &mut found);
     together::lint(&mut subjects, &mut budget, &mut found);
     vacuity::lint(&mut subjects, &mut budget, &mut found);
+    enforcement::lint(&subjects, &mut found);
     let comparisons: Vec<Span> = told
         .iter()
         .filter(|diagnostic| diagnostic.code == Code::G0308)

@@ -49,6 +49,7 @@ pub mod journal;
 mod judge;
 mod live;
 pub mod log;
+mod members;
 mod risk;
 mod state;
 mod table;
@@ -60,6 +61,7 @@ use smol_str::SmolStr;
 
 pub use decision::{Argument, Cause, Decision, Fired, Ruling};
 pub use live::{Monitor, MonitorError};
+pub use members::Members;
 pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table};
 pub use wire::{Line, Request};

@@ -9,13 +9,9 @@
 //! | `{"phase":"abandon","proposal":n}` | what was proposed will not happen |
 //! | `{"trace":"t1","end":true}` | the trace has ended; with `before` around it: may it end? |
 
-use std::borrow::Cow;
-use std::fmt;
-
 use memchr::memmem;
-use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
-use serde_json::value::RawValue;
+
+use super::members::Members;
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,25 +49,21 @@ impl<'l> Line<'l> {
         if memmem::find(line, b"\"phase\"").is_none() {
             return Ok(plain);
         }
-        let Ok(Members(members)) = serde_json::from_slice::<Members<'l>>(line) else {
+        let Ok(members) = Members::parse(line) else {
             return Ok(plain);
         };
-        let get = |name: &str| {
-            members
-                .iter()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| *value)
-        };
-        let Some(phase) = get("phase").and_then(word) else {
+        let Some(phase) = members.raw("phase").and_then(word) else {
             return Ok(plain);
         };
-        let event = get("event").map(|event| event.get().as_bytes());
+        let event = members.raw("event").map(str::as_bytes);
         let event = event.filter(|event| event.first() == Some(&b'{'));
         let request = match (phase, event) {
             ("before", Some(_)) => Request::Propose,
             ("after", Some(_)) => Request::Happened,
             ("commit" | "abandon", _) => {
-                let number = get("proposal").and_then(|number| number.get().parse().ok());
+                let number = members
+                    .raw("proposal")
+                    .and_then(|number| number.parse().ok());
                 let number = number.ok_or_else(|| {
                     format!("`\"phase\":\"{phase}\"` needs the number of a `proposal`")
                 })?;
@@ -87,10 +79,14 @@ impl<'l> Line<'l> {
             return Err(format!("`\"phase\":\"{phase}\"` needs an `event`"));
         }
         for (place, (key, _)) in members.iter().enumerate() {
-            if !["phase", "event", "proposal"].contains(&&**key) {
+            if !["phase", "event", "proposal"].contains(&key) {
                 return Err(format!("`{key}` does not belong beside `phase`"));
             }
-            if members[..place].iter().any(|(earlier, _)| earlier == key) {
+            if members
+                .iter()
+                .take(place)
+                .any(|(earlier, _)| earlier == key)
+            {
                 return Err(format!("the key `{key}` stands twice"));
             }
         }
@@ -108,40 +104,9 @@ impl Request {
 }
 
 /// A string without escapes.
-fn word(value: &RawValue) -> Option<&str> {
-    value.get().strip_prefix('"')?.strip_suffix('"')
+fn word(value: &str) -> Option<&str> {
+    value.strip_prefix('"')?.strip_suffix('"')
 }
-
-/// The members of an object in order, also those that stand twice.
-struct Members<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Collect;
-
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(key) = map.next_key::<Key<'de>>()? {
-                    members.push((key.0, map.next_value()?));
-                }
-                Ok(Members(members))
-            }
-        }
-
-        from.deserialize_map(Collect)
-    }
-}
-
-/// A key, borrowed where it has no escape.
-#[derive(Deserialize)]
-struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
 
 #[cfg(test)]
 mod tests {

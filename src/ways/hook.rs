@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::Judge;
-use super::event::{Event, Members};
-use crate::monitor::{Decision, Ruling};
+use super::event::Event;
+use crate::monitor::{Decision, Members, Ruling};
 
 /// What a hook must remember from one call to the next, beside the state of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use serde_json::{Value as Json, json};
 
 use super::Judge;
-use super::event::{Event, Members};
-use crate::monitor::{Decision, Ruling};
+use super::event::Event;
+use crate::monitor::{Decision, Members, Ruling};
 
 /// From this version of the protocol on every result says its type.
 const TYPED_RESULTS: &str = "2026-07-28";

@@ -417,12 +417,19 @@ impl Slices {
                         == decisive
             });
         }
-        if self.parent.len() > 1024 + 2 * (self.live.len() + self.fixed.len() + self.map.len())
-            || self.n_moved > 4096 + self.map.len() as u64 / 2
+        self.trim(quantified, 4096);
+        fixed
+    }
+
+    /// Forgets what no longer matters, where that is so much that it is worth the work: more than `slack` beyond a part of
+    /// what does matter, so that the work is a constant for each event.
+    pub(in crate::eval) fn trim(&mut self, quantified: &QuantifiedCode, slack: usize) {
+        let used = self.live.len() + self.fixed.len() + self.map.len();
+        if self.parent.len() > slack / 4 + 2 * used
+            || self.n_moved > (slack + self.map.len() / 2) as u64
         {
             self.tidy(quantified);
         }
-        fixed
     }
 
     /// Makes ready what was written down; false where it cannot be the instances of this property.

@@ -1,0 +1,170 @@
+//! `enforce` clauses that come too late, do too little, or deny what cannot be denied.
+
+use super::subject::{Subject, Subjects};
+use crate::automata::{Dfa, Finality, StateSet};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::reads::reads;
+use crate::hir::{ActionKind, Arm, ArmTrigger, Enforce, Severity, Watched};
+use crate::ids::PropertyId;
+
+/// Letters that are known before an action are tried in all ways up to this many.
+const MOST_KNOWN: usize = 12;
+
+pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
+    let spec = subjects.spec;
+    for clause in &spec.enforces {
+        let Watched::Property(property) = clause.watched else {
+            continue;
+        };
+        let of = spec.property(property);
+        let Some(subject) = subjects.all.iter().find(|s| s.property.name == of.name) else {
+            continue;
+        };
+        for arm in violated(clause).filter(|arm| arm.action.kind.lasts()) {
+            if subject.fails() == Some((false, true)) {
+                found.push(at_the_end(subject, arm));
+            } else if let Some(awaited) = after_the_fact(subjects, subject) {
+                found.push(too_late(subject, arm, &awaited));
+            }
+        }
+        found.extend(mild(subjects, property, subject, clause));
+    }
+}
+
+fn violated(clause: &Enforce) -> impl Iterator<Item = &Arm> {
+    clause
+        .arms
+        .iter()
+        .filter(|arm| arm.trigger == ArmTrigger::Violated)
+}
+
+fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
+    let name = &subject.property.name;
+    let word = arm.action.kind.as_str();
+    Diagnostic::new(
+        Code::G0942,
+        arm.span,
+        format!("`{word}` never stops a step: only the end of a trace violates `{name}`"),
+    )
+    .label("acts when the trace ends")
+    .also(subject.property.formula_span, "a later step may always satisfy this")
+    .note("`presumably_violated for n steps` acts while something is owed; a deadline (`within 5 steps`) can be blocked")
+}
+
+/// The fields that are there only once an action has happened, where every violation depends on them: then no proposal is
+/// ever known to violate.
+fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<String>> {
+    let spec = subjects.spec;
+    let dfa = subject.dfa.as_ref().filter(|_| !subject.timed)?;
+    let awaited = |letter: &crate::ids::LetterId| {
+        let read = reads(spec, [spec.letter(*letter).expr]).fields;
+        let fields = spec.outcomes.iter().filter(|field| read.contains(field));
+        fields.copied().collect::<Vec<usize>>()
+    };
+    let mut fields: Vec<usize> = subject.letters.iter().flat_map(awaited).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    if fields.is_empty() {
+        return None;
+    }
+    let unknown = |atom: u32| {
+        let letter = crate::ids::LetterId::new(atom as usize);
+        !awaited(&letter).is_empty()
+    };
+    let open = dfa
+        .states()
+        .filter(|state| dfa.finality(*state) != Finality::FinalFalse);
+    for state in open {
+        if is_known_to_violate(dfa, state, &unknown)? {
+            return None;
+        }
+    }
+    let name = |field: usize| {
+        spec.signature
+            .fields
+            .get(field)
+            .map(|field| field.name.to_string())
+    };
+    Some(fields.into_iter().filter_map(name).collect())
+}
+
+/// Whether some letter violates from this state whatever the unknown atoms are; none where there are too many to try.
+fn is_known_to_violate(
+    dfa: &Dfa,
+    state: crate::automata::StateId,
+    unknown: &impl Fn(u32) -> bool,
+) -> Option<bool> {
+    let atoms = dfa.relevant_atoms(state);
+    let known: Vec<_> = atoms.iter().filter(|atom| !unknown(atom.0)).collect();
+    if known.len() > MOST_KNOWN {
+        return None;
+    }
+    let any = (0u32..1 << known.len()).any(|bits| {
+        let mut next = StateSet::new();
+        let holds = |atom| {
+            let place = known.iter().position(|other| **other == atom)?;
+            Some(bits >> place & 1 == 1)
+        };
+        dfa.step_unknown(state, holds, &mut next);
+        next.iter()
+            .all(|next| dfa.finality(next) == Finality::FinalFalse)
+    });
+    Some(any)
+}
+
+fn too_late(subject: &Subject<'_>, arm: &Arm, awaited: &[String]) -> Diagnostic {
+    let name = &subject.property.name;
+    let fields: Vec<String> = awaited.iter().map(|field| format!("`{field}`")).collect();
+    let word = arm.action.kind.as_str();
+    Diagnostic::new(
+        Code::G0940,
+        arm.span,
+        format!("`{word}` comes after the fact: no proposal is known to violate `{name}`"),
+    )
+    .label("acts once the action has happened")
+    .also(
+        subject.property.formula_span,
+        format!("every violation depends on {}", fields.join(", ")),
+    )
+    .note("fields marked `@outcome` are not known before; `guard monitor --outcomes any` denies what may violate")
+}
+
+/// The property is grave, and all clauses on it together only tell.
+fn mild(
+    subjects: &Subjects<'_>,
+    property: PropertyId,
+    subject: &Subject<'_>,
+    clause: &Enforce,
+) -> Option<Diagnostic> {
+    let of = subject.property;
+    let (least, grave) = match of.severity {
+        _ if of.catastrophic => (ActionKind::Ask, "catastrophic"),
+        Severity::Critical => (ActionKind::Ask, "critical"),
+        Severity::High => (ActionKind::Warn, "high"),
+        Severity::Medium | Severity::Low => return None,
+    };
+    let same = |other: &&Enforce| matches!(other.watched, Watched::Property(of) if of == property);
+    let all = || subjects.spec.enforces.iter().filter(same);
+    // Told once, at the first clause that says what a violation leads to.
+    let first = all().find(|other| violated(other).next().is_some())?;
+    if first.span != clause.span {
+        return None;
+    }
+    let strongest = all().flat_map(violated).map(|arm| arm.action.kind).max()?;
+    if strongest >= least {
+        return None;
+    }
+    let arm = violated(clause).next()?;
+    Some(
+        Diagnostic::new(
+            Code::G0941,
+            arm.span,
+            format!(
+                "a violation of `{}` is {grave}, and only `{}` follows it",
+                of.name,
+                strongest.as_str()
+            ),
+        )
+        .label(format!("`{}` or more is expected", least.as_str())),
+    )
+}

@@ -1,0 +1,159 @@
+//! JSON objects as their members, each as it was written.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object, in order and as written; those that stand twice are both there.
+#[derive(Clone, Debug)]
+pub struct Members<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
+
+impl<'l> Members<'l> {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// What is wrong with it: no JSON, no object, a key that stands twice at whatever depth.
+    pub fn read(text: &'l [u8]) -> Result<Members<'l>, String> {
+        let wrong = |error: serde_json::Error| format!("no JSON object: {error}");
+        serde_json::from_slice::<Unique>(text).map_err(wrong)?;
+        serde_json::from_slice(text).map_err(wrong)
+    }
+
+    /// Reads an object whose keys are looked at elsewhere: one may stand twice.
+    ///
+    /// # Errors
+    /// It is no JSON object.
+    pub fn parse(text: &'l [u8]) -> Result<Members<'l>, serde_json::Error> {
+        serde_json::from_slice(text)
+    }
+
+    /// The members of a member that is an object.
+    ///
+    /// # Errors
+    /// As [`Members::read`]; a member that is not there has none.
+    pub fn of(&self, key: &str) -> Result<Members<'l>, String> {
+        match self.raw(key) {
+            None => Ok(Members(Vec::new())),
+            Some("null") => Ok(Members(Vec::new())),
+            Some(text) => {
+                Members::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}"))
+            }
+        }
+    }
+
+    /// A member as written.
+    pub fn raw(&self, key: &str) -> Option<&'l str> {
+        self.0
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.get())
+    }
+
+    /// A member that is a string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.raw(key)?).ok()
+    }
+
+    /// Whether a member is `true`.
+    pub fn is_true(&self, key: &str) -> bool {
+        self.raw(key) == Some("true")
+    }
+
+    /// All members.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
+        self.0
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value.get()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Collect;
+
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(key) = map.next_key::<Key<'de>>()? {
+                    members.push((key.0, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        from.deserialize_map(Collect)
+    }
+}
+
+/// Any JSON in which no object has a key twice: readers differ on which one counts.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Unique)
+    }
+}
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = Unique;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Unique, E> {
+        Ok(Unique)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Unique, A::Error> {
+        while items.next_element::<Unique>()?.is_some() {}
+        Ok(Unique)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Unique, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            if keys.contains(&key.0) {
+                let twice = format!("the key `{}` stands twice", key.0);
+                return Err(serde::de::Error::custom(twice));
+            }
+            keys.insert(key.0);
+            map.next_value::<Unique>()?;
+        }
+        Ok(Unique)
+    }
+}
+
+/// A key, borrowed where it has no escape.
+#[derive(Deserialize)]
+struct Key<'l>(#[serde(borrow)] Cow<'l, str>);
