@@ -1,4 +1,5 @@
-//! What one decision costs: 23 enforced properties as agents have them, events of about 300 bytes, parsing included.
+//! What one decision costs: 23 enforced properties as agents have them and the risk of the state that a run is in, looked up in
+//! a table; events of about 300 bytes, parsing included.
 //!
 //! `cargo bench --bench monitor`; prints the median and the 99th and 99.9th percentile in nanoseconds, for events that
 //! happened and for proposals, and beside them what `benches/safetydrift_monitor.py` takes: the lookup in a dictionary that
@@ -10,14 +11,19 @@
 )]
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Instant;
 
+use guard_lang::hir::Spec;
+use guard_lang::input::record::Origin;
+use guard_lang::learn::{Ending, InvalidPolicy, Model, Subject, Walk};
 use guard_lang::monitor::{Monitor, Options};
 use guard_lang::{check, front, project::NoFiles};
 
 const N: usize = 200_000;
 
 const SPEC: &str = r#"
+use std.drift.{Exposure, Reach, exposure_of, reach_of}
 use std.agent.{phi1, phi2_each, phi3, phi4_each, phi5_each, phi6, phi7_each, phi8, phi9, phi10, phi11, phi12, phi13_each, phi14_each, phi15, phi16, phi17, phi18_each, phi19_each, phi20, phi21, phi22}
 
 event {
@@ -64,7 +70,41 @@ property p20 = phi20(kind == "query", kind == "lie")
 property p21 = phi21(kind == "pii", args.consent == true)
 property p22 = phi22(kind == "escalate", kind == "escalate")
 property p23 = G (count(called("mail")) <= 100000)
+
+track exposure: Exposure = none
+  then if kind == "call" then max(exposure, exposure_of(tool ?? "", args)) else exposure
+track reach: Reach = read_only
+  then if kind == "call" then max(reach, reach_of(tool ?? "")) else reach
+abstraction drift { steps when kind == "call"  over exposure, reach }
+model run = learn drift { smoothing 1.0 }
+query soon = P=? [ F<=5 (exposure >= sensitive and reach >= network) ] on run
+enforce on soon { >= 0.999 => warn "{soon:.0%}"  unseen => log }
 "#;
+
+/// A model of made-up walks: every state is seen, and each leads to the next in the order of their names.
+fn model(spec: &Arc<Spec>) -> Model {
+    let id = spec.find_model("run").unwrap();
+    let abstraction = spec.model(id).abstraction().unwrap();
+    let limits = guard_lang::eval::Limits::default();
+    let subject = Subject::new(spec, id, abstraction, &[], &limits).unwrap();
+    let keys = subject.space.rules(&subject.rules).states(1000).unwrap();
+    let mut counter = subject.counter(InvalidPolicy::Error);
+    counter.add(&Walk {
+        trace: "t".into(),
+        origin: Origin {
+            file: "t".into(),
+            below: "t".into(),
+            line: 1,
+            ordinal: 0,
+        },
+        category: None,
+        steps: (0..keys.len() as u32).collect(),
+        keys,
+        ending: Ending::Complete,
+        problems: Vec::new(),
+    });
+    subject.model(&counter.finish().0)
+}
 
 fn event(n: usize) -> String {
     let trace = n % 100;
@@ -108,6 +148,8 @@ fn main() {
         println!("{messages:?}");
         std::process::exit(2)
     });
+    let spec = Arc::new(spec);
+    let model = model(&spec);
     let events: Vec<String> = (0..N).map(event).collect();
     let bytes = events.iter().map(String::len).sum::<usize>() / N;
     println!(
@@ -117,7 +159,11 @@ fn main() {
     let mut out = String::new();
     let mut time =
         |name: &str, judge: &mut dyn FnMut(&mut Monitor, &str) -> guard_lang::monitor::Decision| {
-            let mut monitor = Monitor::new(&spec, Options::default()).unwrap();
+            let options = Options {
+                models: [("run".into(), model.clone())].into(),
+                ..Options::default()
+            };
+            let mut monitor = Monitor::new(&spec, options).unwrap();
             let mut nanos = Vec::with_capacity(N);
             for event in &events {
                 let start = Instant::now();

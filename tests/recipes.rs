@@ -60,6 +60,30 @@ fn plain_javascript() {
     assert!(told.is_none_or(|told| told == TOLD));
 }
 
+/// The official SDK of MCP, as client and as server, around `guard proxy`.
+#[test]
+fn mcp() {
+    let there = Command::new("python3")
+        .args(["-c", "import mcp.client.client, mcp.server.mcpserver"])
+        .stderr(Stdio::null())
+        .status();
+    if !there.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: mcp_agent.py needs the package mcp, version 2");
+        return;
+    }
+    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
+    let output = Command::new("python3")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(recipes.join("mcp_agent.py"))
+        .arg(env!("CARGO_BIN_EXE_guard"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(told, format!("tools: look_up, refund\n{TOLD}"));
+}
+
 #[test]
 fn langgraph() {
     let told = run(
