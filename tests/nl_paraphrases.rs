@@ -13,51 +13,59 @@ use guard_lang::draft::{Document, Status, draft};
 use proptest::prelude::*;
 
 /// What is expected of a sentence: `modality/modality; formula; sentence`.
-fn cases() -> Vec<(&'static str, &'static str, &'static str)> {
-    [
-        include_str!("nl/paraphrases.txt"),
-        include_str!("nl/fresh_first.txt"),
-    ]
-    .into_iter()
-    .flat_map(str::lines)
-    .filter(|line| !line.is_empty() && !line.starts_with('#'))
-    .map(|line| {
-        let mut parts = line.splitn(3, ';').map(str::trim);
-        (
-            parts.next().unwrap(),
-            parts.next().unwrap(),
-            parts.next().unwrap(),
-        )
-    })
-    .collect()
+fn cases(files: &[&'static str]) -> Vec<(&'static str, &'static str, &'static str)> {
+    files
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| {
+            let mut parts = line.splitn(3, ';').map(str::trim);
+            (
+                parts.next().unwrap(),
+                parts.next().unwrap(),
+                parts.next().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// What was found, where it is not what is expected.
+fn missed((modalities, expected, text): (&str, &str, &str)) -> Option<String> {
+    let draft = draft(text);
+    let kind = modalities
+        .split('/')
+        .any(|modality| modality == draft.modality.as_str());
+    let same = match draft.formula.as_deref() {
+        None => expected.is_empty() && draft.question.is_some(),
+        Some(found) => !expected.is_empty() && formula::equivalent(found, expected, false).unwrap(),
+    };
+    (!kind || !same)
+        .then(|| format!("{text}\n  expected {modalities} {expected}\n  found {draft:?}"))
 }
 
 #[test]
 fn paraphrases_are_drafted() {
-    let mut misses = Vec::new();
-    for (modalities, expected, text) in cases() {
-        let draft = draft(text);
-        let kind = modalities
-            .split('/')
-            .any(|modality| modality == draft.modality.as_str());
-        let same = match draft.formula.as_deref() {
-            None => expected.is_empty() && draft.question.is_some(),
-            Some(found) => {
-                !expected.is_empty() && formula::equivalent(found, expected, false).unwrap()
-            }
-        };
-        if !kind || !same {
-            misses.push(format!(
-                "{text}\n  expected {modalities} {expected}\n  found {draft:?}"
-            ));
-        }
-    }
+    let cases = cases(&[
+        include_str!("nl/paraphrases.txt"),
+        include_str!("nl/fresh_first.txt"),
+        include_str!("nl/fresh_second.txt"),
+        include_str!("nl/fresh_third.txt"),
+    ]);
+    let misses: Vec<String> = cases.into_iter().filter_map(missed).collect();
     assert!(
         misses.is_empty(),
         "{} missed\n{}",
         misses.len(),
         misses.join("\n")
     );
+}
+
+/// FIXME: these are not drafted as they are meant. Whatever is met by now belongs among the others.
+#[test]
+fn what_is_not_met_is_known() {
+    for case in cases(&[include_str!("nl/unmet.txt")]) {
+        assert!(missed(case).is_some(), "{} is met", case.2);
+    }
 }
 
 /// The forms of the library: templates, patterns and their scopes, with names in place of `a`, `b`, `c`.

@@ -71,3 +71,36 @@ fn every_item_of_the_library_is_documented() {
         }
     }
 }
+
+/// The examples in the pages of modules check, and are laid out.
+#[test]
+fn every_example_of_the_library_checks() {
+    let mut examples = 0;
+    for module in guard_lang::stdlib::modules() {
+        let (file, text) = guard_lang::stdlib::module(&[module]).unwrap();
+        let (tree, _) = guard_lang::syntax::parse(&guard_lang::source::SourceFile::new(file, text));
+        let items = tree.items.iter().map(|item| &item.docs);
+        for docs in std::iter::once(&tree.docs).chain(items) {
+            let text: Vec<&str> = docs.iter().map(|line| line.text.as_str()).collect();
+            for example in text.join("\n").split("```guard\n").skip(1) {
+                let example = example.split("\n```").next().unwrap();
+                let example = format!("{example}\n");
+                let checked = guard_lang::front(
+                    "example.guard",
+                    &example,
+                    &guard_lang::project::NoFiles,
+                    guard_lang::check::Limits::default(),
+                );
+                assert!(
+                    checked.spec.is_some() && checked.diagnostics.is_empty(),
+                    "{file}: {:?}",
+                    checked.diagnostics
+                );
+                let laid_out = guard_lang::syntax::format(&example).unwrap();
+                assert_eq!(laid_out, example, "{file}");
+                examples += 1;
+            }
+        }
+    }
+    assert!(examples > 0);
+}

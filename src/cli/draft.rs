@@ -7,7 +7,7 @@ use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::spec::text_of;
 use crate::draft::{Document, Status, sentences};
-use crate::report;
+use crate::{report, syntax};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -64,7 +64,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     match format {
         Format::Human => report::draft::write(&document, &mut output, paint)?,
         Format::Json => output.write_all(document.json_lines().as_bytes())?,
-        Format::Guard => output.write_all(document.to_guard(&source).as_bytes())?,
+        Format::Guard => {
+            let spec = document.to_guard(&source);
+            let spec = syntax::format(&spec).unwrap_or(spec);
+            output.write_all(spec.as_bytes())?;
+        }
     }
     output.close()?;
     Ok(Outcome::Holds)
@@ -100,18 +104,27 @@ fn settle(text: &str) -> Result<String, Failure> {
     }
     let mut kept = String::new();
     for sentence in sentences(text) {
-        let mut words = sentence.text;
+        let (mut words, mut reading) = (sentence.text, sentence.reading);
         loop {
-            let draft = crate::draft::draft(&words);
+            let mut draft = crate::draft::draft(&words);
+            if let Some(number) = reading {
+                draft.take(number);
+            }
             let _ = writeln!(err, "\n{}: {words}", sentence.id);
             let prompt = match draft.status {
                 Status::Formal => {
-                    let _ = writeln!(err, "  {}", draft.readback.as_deref().unwrap_or_default());
-                    let _ = writeln!(err, "  {}", draft.formula.as_deref().unwrap_or_default());
-                    for (number, other) in draft.alternatives.iter().enumerate() {
-                        let _ = writeln!(err, "    {}  {}", number + 1, other.formula);
+                    report::draft::reading(&draft, &mut err, report::Paint::PLAIN)?;
+                    for (number, other) in draft.choices() {
+                        let _ = writeln!(err, "    {number}  {}", other.formula);
                     }
-                    "is this what is meant? enter: yes; s: leave it out; or another wording"
+                    match draft.choices().len() {
+                        0 => {
+                            "is this what is meant? enter: yes; s: leave it out; or another wording"
+                        }
+                        _ => {
+                            "is this what is meant? enter: yes; a number: that instead; s: leave it out; or another wording"
+                        }
+                    }
                 }
                 Status::Unclear => {
                     let _ = writeln!(err, "  {}", draft.question.as_deref().unwrap_or_default());
@@ -127,13 +140,25 @@ fn settle(text: &str) -> Result<String, Failure> {
             };
             match answer.as_str() {
                 "" | "y" | "yes" => {
-                    let line = serde_json::json!({"id": sentence.id, "text": words});
+                    let line = serde_json::json!({
+                        "id": sentence.id,
+                        "text": words,
+                        "reading": reading,
+                    });
                     kept.push_str(&line.to_string());
                     kept.push('\n');
                     break;
                 }
                 "s" | "skip" => break,
-                other => words = other.to_owned(),
+                other => match other.parse::<usize>() {
+                    Ok(number) if draft.choices().iter().any(|(known, _)| *known == number) => {
+                        reading = Some(number);
+                    }
+                    Ok(_) => {
+                        let _ = writeln!(err, "  there is no reading {other}");
+                    }
+                    Err(_) => (words, reading) = (other.to_owned(), None),
+                },
             }
         }
     }

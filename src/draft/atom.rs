@@ -2,7 +2,8 @@
 
 use smol_str::SmolStr;
 
-use super::lexicon::words::{AGENTS, AUXILIARIES, DETERMINERS, FUNCTION, PRONOUNS, VERBS, among};
+use super::lexicon::verbs::VERBS;
+use super::lexicon::words::{AGENTS, AUXILIARIES, DETERMINERS, FUNCTION, PRONOUNS, among};
 use super::token::{Kind, Token};
 
 /// A situation.

@@ -116,13 +116,20 @@ fn opening(tokens: &[Token], at: usize) -> Option<(Tag, Option<Measure>, bool, u
         Some(Tag::Every) if token.low.starts_with("for") && at == 0 => {
             Some((Tag::When, None, false, at + 1))
         }
+        // `except for emergencies, …`
+        Some(Tag::Except) if at == 0 => Some((Tag::Unless, None, false, at + 1)),
         Some(Tag::With) if at == 0 && token.low == "with" => Some((Tag::If, None, false, at + 1)),
         // `from opening it until closing it, …`
         Some(Tag::With) if at == 0 && token.low == "from" => tokens
             .iter()
             .take_while(|token| token.kind != Kind::Comma)
             .any(|token| token.is(Tag::Until) || token.word("to"))
-            .then_some((Tag::From, None, false, 1)),
+            .then_some((Tag::From, None, false, 1))
+            .or_else(|| {
+                // `from the arrival of a call, …`
+                let event = next.is_some_and(|next| next.word("the"));
+                event.then_some((Tag::After, None, false, 1))
+            }),
         // `from acquisition to release`.
         Some(Tag::With) if token.low == "from" => {
             let until = tokens[at..]

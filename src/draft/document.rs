@@ -41,6 +41,9 @@ impl Document {
         for sentence in sentences(text) {
             let mut made = draft(&sentence.text);
             made.id = sentence.id;
+            if let Some(number) = sentence.reading {
+                made.take(number);
+            }
             document.push(made);
         }
         document.relate();

@@ -11,11 +11,14 @@ pub struct Sentence {
     pub text: String,
     /// The line it begins in, from 1.
     pub line: usize,
+    /// Which of its other readings is meant, from 1; none: the first reading.
+    pub reading: Option<usize>,
 }
 
 #[derive(Deserialize)]
 struct Object {
     id: Option<serde_json::Value>,
+    reading: Option<serde_json::Value>,
     #[serde(alias = "requirement", alias = "sentence", alias = "description")]
     text: String,
 }
@@ -63,12 +66,17 @@ fn json_lines(text: &str) -> Option<Vec<Sentence>> {
                 },
                 text: object.text,
                 line: index + 1,
+                reading: object
+                    .reading
+                    .and_then(|number| number.as_u64())
+                    .and_then(|number| usize::try_from(number).ok()),
             },
             // What is no object is a sentence; that it cannot be read is told of it.
             Err(_) => Sentence {
                 id: String::new(),
                 text: line.to_owned(),
                 line: index + 1,
+                reading: None,
             },
         };
         out.push(sentence);
@@ -143,6 +151,7 @@ fn table(text: &str) -> Option<Vec<Sentence>> {
             id: field(id).to_owned(),
             text: field(Some(words)).to_owned(),
             line,
+            reading: None,
         });
     }
     Some(out)
@@ -192,6 +201,7 @@ fn prose(text: &str) -> Vec<Sentence> {
                     id,
                     text: rest.trim_start_matches('>').trim().to_owned(),
                     line: index + 1,
+                    reading: None,
                 });
             }
         }
@@ -229,6 +239,7 @@ fn close(out: &mut Vec<Sentence>, block: &mut Option<Sentence>) {
                 },
                 text: part.to_owned(),
                 line: block.line,
+                reading: None,
             }),
         }
     }
@@ -323,6 +334,7 @@ fn row(
                 .to_owned(),
             text: (*text).to_owned(),
             line: number,
+            reading: None,
         });
     }
 }

@@ -8,7 +8,7 @@ use super::number::with_numbers;
 use super::phrase::marked;
 use super::reading::{Doubt, Modality, Reading};
 use super::token::{Kind, Token, tokens};
-use super::unclear;
+use super::{rewrite, unclear};
 use crate::words::formula::{
     Binary, Logic, Unary, always, and, implies, never, next, not, previously, since,
 };
@@ -42,7 +42,7 @@ pub(super) fn interpret(text: &str) -> Interpretation {
             reading: Err(Doubt::TooLong(words)),
         };
     }
-    let tokens = with_sequence(with_neither(marked(with_numbers(plain.clone()))));
+    let tokens = rewrite::marked(marked(with_numbers(rewrite::plain(plain.clone()))));
     let tokens = without_holding(without_irrelevant(&tokens));
     let reading = match unclear::before(&plain, &tokens) {
         Some(doubt) => Err(doubt),
@@ -58,68 +58,6 @@ pub(super) fn interpret(text: &str) -> Interpretation {
         tokens,
         reading,
     }
-}
-
-/// `neither a nor b may` is `no a or b may`, `must neither a nor b` is `must not a or b`, and `is neither a nor b` is `is
-/// not a and not b`.
-fn with_neither(tokens: Vec<Token>) -> Vec<Token> {
-    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    let mut joined = None;
-    for mut token in tokens {
-        let mark = |tag| Kind::Mark(tag, None);
-        let neither = token.low == "neither" || token.low.ends_with(" neither");
-        if neither && token.is(Tag::MustNot) {
-            joined = Some(Tag::Or);
-        } else if neither && token.is(Tag::Not) {
-            let leads = out
-                .last()
-                .is_none_or(|before| matches!(before.kind, Kind::Comma | Kind::Stop | Kind::Colon));
-            joined = Some(if leads { Tag::Or } else { Tag::And });
-            if leads {
-                token.kind = mark(Tag::No);
-            }
-        } else if token.low == "nor"
-            && let Some(tag) = joined
-        {
-            if out.last().is_some_and(|before| before.kind == Kind::Comma) {
-                out.pop();
-            }
-            let mut join = token.clone();
-            join.kind = mark(tag);
-            out.push(join);
-            if tag == Tag::Or {
-                continue;
-            }
-        }
-        out.push(token);
-    }
-    out
-}
-
-/// `opening the safe, then leaving the room`: where no condition stands in front, `then` tells what comes after.
-fn with_sequence(tokens: Vec<Token>) -> Vec<Token> {
-    let gerund = |token: Option<&Token>| {
-        token.is_some_and(|token| token.kind == Kind::Word && token.low.ends_with("ing"))
-    };
-    let then = tokens.iter().position(|token| token.is(Tag::Then));
-    let Some(then) = then.filter(|then| {
-        *then > 1
-            && tokens[then - 1].kind == Kind::Comma
-            && gerund(tokens.first())
-            && gerund(tokens.get(then + 1))
-    }) else {
-        return tokens;
-    };
-    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    for (at, mut token) in tokens.into_iter().enumerate() {
-        if at == then {
-            token.kind = Kind::Mark(Tag::AndThen, None);
-        }
-        if token.kind != Kind::Comma {
-            out.push(token);
-        }
-    }
-    out
 }
 
 /// `x holds` of a name says no more than the name.
@@ -319,9 +257,9 @@ impl Reader {
 
     /// Whether a clause only insists that the end of an *until* must come; then it must.
     fn insists(&mut self, words: &[Token], logic: &mut Logic) -> bool {
-        // `and one must come`
+        // `and one must come`, `which has to happen`
         let mut said = content(words);
-        said.retain(|stem| stem != "one");
+        said.retain(|stem| !matches!(stem.as_str(), "one" | "happen" | "occur" | "come"));
         let Logic::Binary(op, _, _, end) = logic else {
             return false;
         };

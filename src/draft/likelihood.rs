@@ -10,7 +10,7 @@ use super::number::{Measure, Ratio, Unit};
 use super::reading::{Doubt, Likelihood, Modality, Reading};
 use super::timing::Timing;
 use super::token::{Kind, Token};
-use crate::words::formula::{Logic, Unary, Window, and, eventually, not};
+use crate::words::formula::{Logic, Unary, Window, and, eventually, not, occurrences};
 
 impl Reader {
     /// The reading of a sentence about a probability; none where it speaks of none.
@@ -36,6 +36,20 @@ impl Reader {
         Ok(Some(reading))
     }
 
+    /// `two crashes`
+    fn so_many(&mut self, tokens: &[Token]) -> Option<Logic> {
+        let (first, event) = trimmed(tokens).split_first()?;
+        let Kind::Number(measure) = first.kind else {
+            return None;
+        };
+        let count = measure.value.whole().filter(|count| *count > 1)?;
+        let plural = event.first().is_some_and(|noun| noun.low.ends_with('s'));
+        if measure.unit != Unit::None || !plural || count > crate::words::formula::NESTED {
+            return None;
+        }
+        Some(occurrences(count, &self.condition(event)?))
+    }
+
     /// What would be forbidden, were it not only unlikely: a sequence, or so many times.
     fn risk(&mut self, mut main: Main, subs: &[Sub]) -> Result<Logic, Doubt> {
         // `sends at most two`: that it is so is what is likely.
@@ -56,9 +70,24 @@ impl Reader {
             .any(|token| token.tag().is_some_and(super::clause::is_deontic) && !token.is(Tag::May));
         let general = tokens
             .iter()
-            .any(|token| matches!(token.tag(), Some(Tag::Every | Tag::No)));
+            .any(|token| matches!(token.tag(), Some(Tag::Every | Tag::No | Tag::Always)));
         if at_least && (asks || general) {
-            return self.requirement(tokens, &[]);
+            let mut reading = self.requirement(tokens, &[])?;
+            // `the goal must be reached`: once is enough.
+            let reached = tokens.windows(2).any(|pair| {
+                pair[0].word("be") && pair[1].kind == Kind::Word && pair[1].low.ends_with("ed")
+            });
+            if !general
+                && reached
+                && let Logic::Unary(Unary::Always, None, inner) = &reading.logic
+                && matches!(inner.as_ref(), Logic::Atom(_))
+            {
+                reading.logic = eventually(None, (**inner).clone());
+            }
+            return Ok(reading);
+        }
+        if let Some(logic) = self.so_many(tokens) {
+            return Ok(Reading::new(Modality::ProbabilityBound, logic));
         }
         // `may the agent …`, `should the agent …`
         let tokens: Vec<Token> = tokens
@@ -72,16 +101,16 @@ impl Reader {
         let main = Main::new(&sentence.main).ok_or(Doubt::NoSituation)?;
         let timing = main.timing;
         // `a critical action is not confirmed within 5 steps`
-        let negation = sentence.main.iter().position(|token| token.is(Tag::Not));
+        let negates = |token: &Token| token.is(Tag::Not) || token.is(Tag::Never);
+        let negation = sentence.main.iter().position(negates);
         let logic = match negation {
             Some(at) if sentence.subs.is_empty() => {
                 let (words, timing) = Timing::take(&sentence.main);
-                let at = words
-                    .iter()
-                    .position(|token| token.is(Tag::Not))
-                    .unwrap_or(at);
+                let at = words.iter().position(negates).unwrap_or(at);
+                let never = words.get(at).is_some_and(|token| token.is(Tag::Never));
                 let subject = trimmed(&words[..at]);
-                let followed = words[at..].iter().any(|token| token.is(Tag::Followed));
+                let followed = words[at..].iter().any(|token| token.is(Tag::Followed))
+                    || never && is_trigger(subject);
                 if followed || is_trigger(subject) && (timing.is_future() || timing.previous) {
                     let subject: Vec<Token> = subject
                         .iter()
@@ -100,6 +129,16 @@ impl Reader {
                     };
                     let lacks = self.timed(&response, timing).ok_or(Doubt::NoSituation)?;
                     eventually(None, and([act, not(lacks)]))
+                } else if never {
+                    let words: Vec<Token> = words
+                        .iter()
+                        .filter(|token| !negates(token))
+                        .cloned()
+                        .collect();
+                    let condition = self
+                        .timed(&words, Timing::default())
+                        .ok_or(Doubt::NoSituation)?;
+                    not(placed(condition, timing))
                 } else {
                     let condition = self
                         .timed(&words, Timing::default())
@@ -309,7 +348,14 @@ fn runs(tokens: &[Token]) -> Option<(Ratio, usize, usize)> {
         let spoken = tokens.iter().any(is_probability);
         let bottom = bottom.value.whole().filter(|bottom| *bottom > 0)?;
         if named || spoken {
-            let value = top.value.times(Ratio::new(1, i128::from(bottom)));
+            // `fewer than one` was read as a count, at most none.
+            let strict = tokens[start].is(Tag::AtMost) || tokens[start].is(Tag::AtMostOf);
+            let strict = strict && matches!(tokens[start].low.as_str(), "fewer" | "less" | "under");
+            let least = Ratio::new(i128::from(strict), 1);
+            let value = top
+                .value
+                .plus(least)
+                .times(Ratio::new(1, i128::from(bottom)));
             return Some((value, start, at));
         }
     }
@@ -360,6 +406,8 @@ fn comparison(tokens: &[Token], at: usize) -> (Option<&'static str>, usize) {
         (Some("than"), Some("more" | "greater" | "higher" | "larger")) => (">", 2),
         (Some("than"), Some("less" | "lower" | "smaller" | "fewer")) => ("<", 2),
         (Some("to"), Some("up" | "equal")) => ("<=", 2),
+        (Some("below" | "under"), Some("or")) if low(3) == Some("at") => ("<=", 3),
+        (Some("above" | "over"), Some("or")) if low(3) == Some("at") => (">=", 3),
         (Some("below" | "under" | "beneath"), _) => ("<", 1),
         (Some("above" | "over"), _) => (">", 1),
         (Some("exceed" | "exceeds" | "exceeding" | "surpass"), _) => (">", 1),

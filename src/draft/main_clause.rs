@@ -4,8 +4,9 @@ use super::atom::{carries, content};
 use super::clause::{Sub, trimmed};
 use super::condition::has_verb;
 use super::lexicon::Tag;
+use super::lexicon::verbs::VERBS;
 use super::lexicon::words::{
-    AGENTS, AUXILIARIES, DETERMINERS, PRONOUNS, VERBS, among, is_event, is_staying,
+    AGENTS, AUXILIARIES, DETERMINERS, PRONOUNS, among, is_event, is_staying,
 };
 use super::number::Unit;
 use super::reading::Doubt;
@@ -270,7 +271,7 @@ const NOUN_TOO: &[&str] = &[
 ];
 
 /// Verbs of states and of coming and going, which begin no order.
-const STATES_VERBS: &[&str] = &[
+pub(super) const STATES_VERBS: &[&str] = &[
     "come", "go", "arrive", "happen", "occur", "follow", "precede", "become", "contain", "hold",
     "exist", "belong", "depend", "remain", "stay", "keep", "continue", "need", "require", "expire",
     "fail", "succeed", "begin", "end", "receive", "get", "make", "say", "ask", "know", "want",

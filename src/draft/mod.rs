@@ -51,6 +51,7 @@ mod reading;
 mod requirement;
 mod respond;
 mod result;
+mod rewrite;
 mod spec;
 mod stem;
 mod template;

@@ -178,6 +178,15 @@ fn measure(tokens: &[Token], at: usize, before: Option<&Token>) -> Option<(Measu
             2,
         ));
     }
+    // `within the past hour`
+    if before.is_some_and(|token| matches!(token.low.as_str(), "past" | "last" | "previous"))
+        && let Some((num, den)) = low(0).and_then(time_unit)
+        && low(0).is_some_and(|unit| unit.len() > 3 && !unit.ends_with('s'))
+    {
+        let value = Ratio::new(num, den);
+        let unit = Unit::Seconds;
+        return Some((Measure { value, unit }, 1));
+    }
     // `an hour`, where a distance is asked for.
     if matches!(low(0), Some("a" | "an")) {
         let asked = before.is_some_and(|token| {
@@ -323,10 +332,12 @@ fn fraction(tokens: &[Token], at: usize) -> Option<(Measure, usize)> {
     let (part, mut used) = match (low(0)?, low(1)) {
         ("half", Some("a" | "an")) => (Ratio::new(1, 2), 2),
         ("half", Some("the")) => return None,
-        ("a", Some("quarter")) if low(2) == Some("of") && low(3) == Some("an") => {
+        ("a", Some("quarter")) if low(2) == Some("of") && matches!(low(3), Some("a" | "an")) => {
             (Ratio::new(1, 4), 4)
         }
-        ("three", Some("quarters")) if low(2) == Some("of") && low(3) == Some("an") => {
+        ("three", Some("quarters"))
+            if low(2) == Some("of") && matches!(low(3), Some("a" | "an")) =>
+        {
             (Ratio::new(3, 4), 4)
         }
         _ => return None,

@@ -1,7 +1,9 @@
 //! What ties one situation to another: *that* call, *its* response, *the same* id.
 
+use super::lexicon::Tag;
 use super::lexicon::words::{AGENTS, among};
 use super::token::{Kind, Token};
+use crate::words::{Logic, Unary};
 
 /// The name of what ties the atoms of a formula to one another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +18,7 @@ impl Key {
 }
 
 /// The key that a sentence ties its situations by; none where it speaks of one situation, or of things that nothing ties.
-pub(super) fn key(tokens: &[Token], atoms: &[usize]) -> Option<Key> {
+pub(super) fn key(tokens: &[Token], atoms: &[usize], logic: &Logic) -> Option<Key> {
     if atoms.len() < 2 {
         return None;
     }
@@ -42,6 +44,13 @@ pub(super) fn key(tokens: &[Token], atoms: &[usize]) -> Option<Key> {
             ));
         }
     }
+    // `a lock that was acquired must be released`: what is spoken of at two steps is one thing.
+    if relates_steps(logic)
+        && let Some(at) = tokens.iter().position(|token| token.is(Tag::Relative))
+        && let Some(noun) = at.checked_sub(1).and_then(|before| named(&tokens[before]))
+    {
+        return Some(Key(singular(&noun).to_owned()));
+    }
     let pronoun = tokens
         .iter()
         .position(|token| {
@@ -55,9 +64,26 @@ pub(super) fn key(tokens: &[Token], atoms: &[usize]) -> Option<Key> {
         .take_while(|token| !matches!(token.kind, Kind::Comma))
         .filter_map(named)
         .last()?;
-    let singular = noun
-        .strip_suffix('s')
+    Some(Key(singular(&noun).to_owned()))
+}
+
+fn singular(noun: &str) -> &str {
+    noun.strip_suffix('s')
         .filter(|base| !base.ends_with('s') && base.len() > 2)
-        .unwrap_or(&noun);
-    Some(Key(singular.to_owned()))
+        .unwrap_or(noun)
+}
+
+/// Whether what is said of every step speaks of other steps.
+fn relates_steps(logic: &Logic) -> bool {
+    match logic {
+        Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
+            Logic::Implies(a, b) => !(a.is_state() && b.is_state()),
+            inner => !inner.is_state(),
+        },
+        Logic::Not(inner) => match inner.as_ref() {
+            Logic::Unary(Unary::Eventually, None, scene) => !scene.is_state(),
+            _ => false,
+        },
+        _ => false,
+    }
 }

@@ -202,6 +202,10 @@ impl Reader {
             self.use_of(&all)
         } else if let Some(cut) = has(Tag::Except)
             .or_else(|| has(Tag::But))
+            .filter(|cut| {
+                let next = words.get(cut + 1).and_then(Token::tag);
+                !matches!(next, Some(Tag::Never | Tag::Not))
+            })
             .filter(|_| main.force == Force::Forbid || main.force == Force::Permit)
         {
             let mut act = words[..cut].to_vec();
@@ -251,6 +255,9 @@ impl Reader {
         } else {
             None
         };
+        // `one attempt and no more` is a count.
+        let counted = words.iter().any(|token| token.measure().is_some());
+        let found = found.filter(|_| has(Tag::NothingElse).is_none() || !counted);
         let Some((act, member)) = found else {
             return Ok(None);
         };

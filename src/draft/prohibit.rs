@@ -69,6 +69,11 @@ impl Reader {
             self.always_counted = timing.always || timing.same;
             return self.count(&words, limit, subs);
         }
+        // `a third restart is not allowed`
+        if let Some((ordinal, limit)) = ordinal(&words) {
+            let event = [&words[..ordinal], &words[ordinal + 1..]].concat();
+            return self.count(&event, limit, subs);
+        }
         if let Some(reading) = self.left_undone(&words, subs)? {
             return Ok(reading);
         }
@@ -119,6 +124,18 @@ impl Reader {
                 .ok_or(Doubt::NoSituation)?;
             scene.act = Some(first);
             scene.with.push(second);
+            self.circumstances(subs, &mut scene)?;
+            return Ok(scene);
+        }
+        // `no purchase may follow the cancellation`
+        if let Some((first, event)) = main.predicate.split_first()
+            && first.kind == super::token::Kind::Word
+            && first.stem == super::stem::stem("follow")
+            && !content(event).is_empty()
+            && !main.subject.is_empty()
+        {
+            scene.act = Some(self.condition(&main.subject).ok_or(Doubt::NoSituation)?);
+            scene.after = Some(self.condition(event).ok_or(Doubt::NoSituation)?);
             self.circumstances(subs, &mut scene)?;
             return Ok(scene);
         }
@@ -320,6 +337,21 @@ impl Reader {
         };
         Some(Reading::new(modality, always(implies(trigger, answer))).bounded(timing.within))
     }
+}
+
+/// `a third attempt`: where the number stands, and how many come before it.
+fn ordinal(words: &[Token]) -> Option<(usize, u32)> {
+    const ORDINALS: &[&str] = &["second", "third", "fourth", "fifth", "sixth", "seventh"];
+    let at = words
+        .iter()
+        .take(2)
+        .position(|token| token.kind == super::token::Kind::Word && among(ORDINALS, &token.low))?;
+    let article = at == 0 || matches!(words[0].low.as_str(), "a" | "another");
+    let place = ORDINALS
+        .iter()
+        .position(|ordinal| words[at].word(ordinal))?;
+    let noun = words.get(at + 1).is_some_and(carries);
+    (article && noun).then_some((at, u32::try_from(place + 1).ok()?))
 }
 
 /// The parts of a subject that `or` joins; none where it joins none, or within a relative clause.

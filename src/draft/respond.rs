@@ -217,12 +217,11 @@ impl Reader {
                         )
                 });
             // `Every proposal must be decided on within 3 steps`: whichever it is, from when it is there.
-            let each = main
-                .subject
-                .first()
-                .is_some_and(|first| first.is(Tag::Every))
-                && timing.within.is_some()
-                && main.predicate.first().is_some_and(|first| first.word("be"))
+            let each = main.subject.first().is_some_and(|first| {
+                matches!(first.tag(), Some(Tag::Every | Tag::Any))
+                    && (timing.is_future() || timing.eventually || timing.some_point)
+                    || matches!(first.low.as_str(), "a" | "an") && timing.within.is_some()
+            }) && main.predicate.first().is_some_and(|first| first.word("be"))
                 && !main.subject.iter().any(|token| among(AGENTS, &token.low));
             if (is_trigger(&main.subject) || each)
                 && !content(&main.predicate).is_empty()

@@ -8,10 +8,10 @@ use super::example::{self, Trace};
 use super::interpret::interpret;
 use super::number::{Measure, Unit};
 use super::parameter::{self, Key};
-use super::reading::{Modality, Reading};
+use super::reading::{Likelihood, Modality, Reading};
 use super::template::{Shape, TEMPLATES};
 use crate::words::formula::{always, and, eventually, implies, never, next, not, once, previously};
-use crate::words::{Logic, Window, Writer, sentence};
+use crate::words::{Logic, Unary, Window, Writer, sentence};
 
 /// A bound in steps or seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,6 +51,8 @@ pub struct Alternative {
     pub formula: String,
     /// How likely it is meant.
     pub confidence: f64,
+    #[serde(skip)]
+    logic: Logic,
 }
 
 /// An atom and the words it stands for.
@@ -101,6 +103,7 @@ pub struct Draft {
     pub question: Option<String>,
     /// What ties the atoms to one another: the name of the key.
     pub key: Option<Key>,
+    likelihood: Option<Likelihood>,
     /// The formula over numbered atoms.
     pub(super) logic: Option<Logic>,
     pub(super) content: Vec<Vec<smol_str::SmolStr>>,
@@ -143,6 +146,7 @@ pub fn draft(text: &str) -> Draft {
                 rejects: Vec::new(),
                 question: Some(doubt.question()),
                 key: None,
+                likelihood: None,
                 logic: None,
                 content: Vec::new(),
             };
@@ -194,17 +198,78 @@ pub fn draft(text: &str) -> Draft {
             })
             .collect(),
         alternatives: alternatives(&reading, &matched, &writer),
-        readback: Some(spoken(&reading, &|atom| quoted(&names, atom))),
+        readback: Some(spoken(&reading.logic, reading.likelihood, &|atom| {
+            quoted(&names, atom)
+        })),
         accepts: accepts.into_iter().collect(),
         rejects: rejects.into_iter().collect(),
         question: None,
-        key: parameter::key(&found.tokens, &used),
+        key: parameter::key(&found.tokens, &used, &reading.logic),
+        likelihood: reading.likelihood,
         logic: Some(reading.logic.clone()),
         content: used
             .iter()
             .filter_map(|index| list.get(*index))
             .map(|atom| atom.key().to_vec())
             .collect(),
+    }
+}
+
+impl Draft {
+    /// The other readings that say something else, each once, with their numbers from 1.
+    pub fn choices(&self) -> Vec<(usize, &Alternative)> {
+        let mut shown: Vec<&str> = self.formula.iter().map(String::as_str).collect();
+        let mut choices = Vec::new();
+        for (index, other) in self.alternatives.iter().enumerate() {
+            if !shown.contains(&other.formula.as_str()) {
+                shown.push(&other.formula);
+                choices.push((index + 1, other));
+            }
+        }
+        choices
+    }
+
+    /// Takes another reading for what is meant: the alternative of this number, from 1. False where there is none.
+    pub fn take(&mut self, number: usize) -> bool {
+        let chosen = number
+            .checked_sub(1)
+            .and_then(|index| self.alternatives.get(index).cloned());
+        let (Some(chosen), Some(first)) = (chosen, &self.logic) else {
+            return false;
+        };
+        // Atoms are numbered as in the first reading; the other one may speak of fewer.
+        let numbers = first.atoms();
+        let mut names = vec![String::new(); numbers.iter().max().map_or(0, |last| last + 1)];
+        for (number, atom) in numbers.iter().zip(&self.atoms) {
+            names[*number].clone_from(&atom.name);
+        }
+        let used = chosen.logic.atoms();
+        let keep: Vec<usize> = used
+            .iter()
+            .filter_map(|atom| numbers.iter().position(|known| known == atom))
+            .collect();
+        self.atoms = keep.iter().map(|at| self.atoms[*at].clone()).collect();
+        self.content = keep.iter().map(|at| self.content[*at].clone()).collect();
+        let machine = example::machine(&chosen.logic);
+        let trigger = used.first().copied().filter(|_| used.len() > 1);
+        let machine = machine.as_ref();
+        self.accepts = machine
+            .and_then(|machine| machine.accepted(trigger, &names))
+            .into_iter()
+            .collect();
+        self.rejects = machine
+            .and_then(|machine| machine.rejected(&names))
+            .into_iter()
+            .collect();
+        self.readback = Some(spoken(&chosen.logic, self.likelihood, &|atom| {
+            quoted(&names, atom)
+        }));
+        self.formula = Some(chosen.formula);
+        self.template = chosen.template;
+        self.confidence = 1.0;
+        self.logic = Some(chosen.logic);
+        self.alternatives = Vec::new();
+        true
     }
 }
 
@@ -215,9 +280,9 @@ fn quoted(names: &[String], atom: usize) -> String {
 }
 
 /// The reading in English.
-fn spoken(reading: &Reading, name: &dyn Fn(usize) -> String) -> String {
-    let words = sentence(&reading.logic, name);
-    let Some(likelihood) = reading.likelihood else {
+fn spoken(logic: &Logic, likelihood: Option<Likelihood>, name: &dyn Fn(usize) -> String) -> String {
+    let words = sentence(logic, name);
+    let Some(likelihood) = likelihood else {
         return words;
     };
     let how = match likelihood.op {
@@ -283,18 +348,25 @@ fn alternatives(
             template: None,
             formula,
             confidence: rounded((1.0 - reading.certainty).clamp(0.05, 0.45)),
+            logic: other,
         });
     }
     let skip = usize::from(matched.first.is_some());
     for (index, score) in matched.ranked.iter().skip(skip).take(ALTERNATIVES - 1) {
-        let formula = writer.write(&instance(*index, &a, &b, reading));
+        let logic = instance(*index, &a, &b, reading);
         out.push(Alternative {
             template: Some(TEMPLATES[*index].id),
             confidence: rounded(score * (1.0 - reading.certainty).max(0.1)),
-            formula,
+            formula: with_likelihood(reading, &writer.write(&logic)),
+            logic,
         });
     }
-    out.retain(|other| other.template.is_some() || other.formula != main);
+    // With one situation, what ties two says nothing.
+    out.retain(|other| {
+        let ties = matches!(&other.logic, Logic::Unary(Unary::Always, None, inner)
+            if matches!(inner.as_ref(), Logic::Implies(x, y) if x == y));
+        !ties && (other.template.is_some() || other.formula != main)
+    });
     out.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     out.truncate(ALTERNATIVES);
     out

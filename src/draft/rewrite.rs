@@ -37,8 +37,8 @@ fn neither(tokens: Vec<Token>) -> Vec<Token> {
     for token in tokens {
         if token.word("neither") {
             let before = out.last();
-            let leads =
-                before.is_none_or(|before| matches!(before.kind, Kind::Comma | Kind::Stop | Kind::Colon));
+            let leads = before
+                .is_none_or(|before| matches!(before.kind, Kind::Comma | Kind::Stop | Kind::Colon));
             let modal = before.is_some_and(|before| {
                 among(
                     &["must", "shall", "should", "may", "can", "will", "to"],
@@ -96,7 +96,10 @@ fn sequence(tokens: Vec<Token>) -> Vec<Token> {
 fn inverted(mut tokens: Vec<Token>) -> Vec<Token> {
     let inverts = tokens.first().is_some_and(|first| first.low == "should")
         && tokens.iter().any(|token| token.kind == Kind::Comma)
-        && tokens.iter().skip(1).any(|token| token.tag().is_some_and(super::clause::is_deontic));
+        && tokens
+            .iter()
+            .skip(1)
+            .any(|token| token.tag().is_some_and(super::clause::is_deontic));
     if inverts && let Some(first) = tokens.first_mut() {
         *first = mark(first, Tag::If);
     }

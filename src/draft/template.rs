@@ -499,6 +499,10 @@ fn consequent(logic: &Logic) -> Shape {
 
 /// Whether a template can be meant by a reading of this form.
 pub(super) fn fits(template: &Template, shape: Shape, reading: &Reading) -> bool {
+    // What is forbidden together with something lists nothing.
+    if template.modality == Modality::Allowlist && together(&reading.logic) {
+        return false;
+    }
     template.shape == shape
         || match template.shape {
             // Wording may put both situations into one, or say of one what it is bad by.
@@ -509,6 +513,7 @@ pub(super) fn fits(template: &Template, shape: Shape, reading: &Reading) -> bool
             // A prohibition that says in two what the template says in one.
             Shape::Never => {
                 shape == Shape::Implication
+                    && reading.logic.atoms().len() <= 2
                     && (matches!(reading.logic, Logic::Not(_)) || forbids(&reading.logic))
             }
             _ => false,
@@ -520,6 +525,20 @@ fn forbids(logic: &Logic) -> bool {
     match logic {
         Logic::Unary(Unary::Always, None, inner) => match inner.as_ref() {
             Logic::Implies(_, b) => matches!(b.as_ref(), Logic::Not(_)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// `!F (a & b)`
+fn together(logic: &Logic) -> bool {
+    let Logic::Not(inner) = logic else {
+        return false;
+    };
+    match inner.as_ref() {
+        Logic::Unary(Unary::Eventually, None, scene) => match scene.as_ref() {
+            Logic::And(parts) => parts.iter().all(|part| matches!(part, Logic::Atom(_))),
             _ => false,
         },
         _ => false,

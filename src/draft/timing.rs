@@ -2,8 +2,9 @@
 
 use super::atom::carries;
 use super::lexicon::Tag;
-use super::lexicon::words::{VERBS, among};
-use super::main_clause::is_third_person;
+use super::lexicon::verbs::VERBS;
+use super::lexicon::words::among;
+use super::main_clause::{STATES_VERBS, is_third_person};
 use super::number::{Measure, Unit};
 use super::token::{Kind, Token};
 use crate::words::formula::{Logic, Window, eventually, next, not, once, previously};
@@ -233,7 +234,10 @@ impl Timing {
 fn is_noun(token: &Token) -> bool {
     token.kind == Kind::Word
         && (token.word("of")
-            || carries(token) && !among(VERBS, &token.low) && !is_third_person(&token.low))
+            || carries(token)
+                && !among(VERBS, &token.low)
+                && !among(STATES_VERBS, &token.low)
+                && !is_third_person(&token.low))
 }
 
 /// The window of a deadline.

@@ -123,12 +123,13 @@ fn vague(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
             }
             // `as soon as` is a connective.
             let place = plain[at].span.start;
+            let length = plain[at + words.len() - 1].span.end - place;
             let marked = tokens.iter().any(|token| {
                 token.tag().is_some_and(|tag| tag != Tag::Filler)
                     && token.span.contains(&place)
-                    && token.span.len() > plain[at].span.len()
+                    && token.span.len() > length
             });
-            if marked && words.len() == 1 {
+            if marked {
                 continue;
             }
             let asked = in_what_is_asked(plain, tokens, at);
@@ -354,7 +355,10 @@ fn limit_without_number(plain: &[Token], tokens: &[Token]) -> Option<Doubt> {
     let capped = has(&["be", "capped"])
         || has(&["be", "limited"]) && !has(&["limited", "to"])
         || has(&["is", "limited"]) && !has(&["limited", "to"]);
-    let within = has(&["within", "the", "limit"])
+    let within = ["on", "for", "of"]
+        .iter()
+        .any(|of| has(&["the", "limit", of]))
+        || has(&["within", "the", "limit"])
         || has(&["within", "the", "deadline"])
         || has(&["the", "time", "limit"])
         || has(&["allotted", "time"])
@@ -395,9 +399,10 @@ fn dangling(tokens: &[Token]) -> Option<Doubt> {
         return None;
     }
     // `discloses that it is an AI`: the one who acts.
-    let acts = tokens
-        .get(pronoun + 1)
-        .is_some_and(|next| super::condition::has_verb(std::slice::from_ref(next)));
+    let acts = tokens.get(pronoun + 1).is_some_and(|next| {
+        super::condition::has_verb(std::slice::from_ref(next))
+            || word == "it" && next.kind == Kind::Word && next.low.ends_with('s')
+    });
     let agent = tokens[..pronoun]
         .iter()
         .any(|token| among(AGENTS, &token.low));

@@ -20,7 +20,10 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
             writeln!(out, "  {} {question}", paint.open("unclear:"))?;
             continue;
         }
-        formal(draft, out, paint)?;
+        reading(draft, out, paint)?;
+        for (_, other) in draft.choices().into_iter().take(2) {
+            writeln!(out, "  {:<11} {}", "or", other.formula)?;
+        }
         if let Some(first) = document.duplicate_of(index) {
             writeln!(out, "  {} {}", paint.open("says the same as"), first.id)?;
         }
@@ -50,7 +53,11 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
     writeln!(out, "\n{formal} drafted, {unclear} unclear")
 }
 
-fn formal(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
+/// Writes how a requirement is read: formula, words, kind, atoms and shortest examples.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn reading(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:<11} {text}");
     line(
         "formula",
@@ -84,9 +91,6 @@ fn formal(draft: &Draft, out: &mut dyn Write, paint: Paint) -> io::Result<()> {
     }
     for trace in &draft.rejects {
         line("rejects", &steps(trace))?;
-    }
-    for other in draft.alternatives.iter().take(2) {
-        line("or", &other.formula)?;
     }
     Ok(())
 }

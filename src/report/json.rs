@@ -61,7 +61,19 @@ struct VerdictTail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    requirement: Option<Sentence<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     undecided_by: Option<&'a [Undecided]>,
+}
+
+/// The English that a requirement formalises, and where it stands.
+#[derive(Serialize)]
+struct Sentence<'a> {
+    text: &'a str,
+    file: &'a str,
+    line: u32,
+    #[serde(skip_serializing_if = "<[SmolStr]>::is_empty")]
+    cites: &'a [SmolStr],
 }
 
 #[derive(Serialize)]
@@ -254,6 +266,16 @@ impl<'s> Lines<'s> {
             severity: bad.then_some(heading.severity),
             catastrophic: (bad && heading.catastrophic).then_some(true),
             owner: heading.owner.as_deref().filter(|_| bad),
+            requirement: heading
+                .requirement
+                .as_deref()
+                .filter(|_| bad)
+                .map(|text| Sentence {
+                    text,
+                    file: &heading.file,
+                    line: heading.line,
+                    cites: &heading.cites,
+                }),
             undecided_by: (open || !undecided.is_empty()).then_some(undecided),
         };
         let more = bad || open || tail.instance.is_some() || tail.counterexample.is_some();

@@ -102,6 +102,12 @@ impl<W: Write> Reporter for Junit<'_, W> {
         let mut report = Report::new("guard audit");
         for (heading, cases) in self.headings.properties.iter().zip(&mut self.suites) {
             let mut suite = TestSuite::new(heading.name.as_str());
+            if let Some(sentence) = &heading.requirement {
+                suite.add_property(("requirement", sentence.as_str()));
+            }
+            if !heading.cites.is_empty() {
+                suite.add_property(("cites", heading.cites.join(", ").as_str()));
+            }
             suite.add_property(("formula", heading.formula.as_str()));
             suite.add_test_cases(std::mem::take(cases));
             report.add_test_suite(suite);
@@ -138,6 +144,9 @@ fn status(
     };
     let mut text = Vec::new();
     writeln!(text, "{place}")?;
+    if let Some(sentence) = &heading.requirement {
+        writeln!(text, "“{sentence}”")?;
+    }
     writeln!(
         text,
         "{}:{}: {}",

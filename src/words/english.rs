@@ -96,6 +96,9 @@ impl Speaker<'_> {
                     Logic::And(parts) if parts.len() == 2 && is_last(&parts[1]) => {
                         format!("the run must end with {}", self.must(&parts[0]))
                     }
+                    Logic::And(parts) if self.unanswered(parts).is_some() => {
+                        self.unanswered(parts).unwrap_or_default()
+                    }
                     inner => format!("{} must hold at some point", self.must(inner)),
                 },
             },
@@ -129,6 +132,27 @@ impl Speaker<'_> {
             }
             other => format!("at the first step, {}", self.phrase(other).text),
         }
+    }
+
+    /// `a & !F[1,5] b`: an event that nothing comes of.
+    fn unanswered(&self, parts: &[Logic]) -> Option<String> {
+        let [Logic::Atom(event), Logic::Not(lacks)] = parts else {
+            return None;
+        };
+        let Logic::Unary(Unary::Eventually, window, answer) = lacks.as_ref() else {
+            return None;
+        };
+        let Logic::Atom(answer) = answer.as_ref() else {
+            return None;
+        };
+        let (event, answer) = ((self.name)(*event), (self.name)(*answer));
+        Some(match window {
+            Some(window) => format!(
+                "some {event} is not followed by {answer} {}",
+                ahead(*window, false)
+            ),
+            None => format!("some {event} is never followed by {answer}"),
+        })
     }
 
     /// `G (a -> b)`

@@ -6,6 +6,7 @@ mod filler;
 mod relation;
 mod timing;
 pub(super) mod vague;
+pub(super) mod verbs;
 pub(super) mod words;
 
 /// What a function word or a fixed phrase does in a sentence.

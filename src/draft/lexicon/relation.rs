@@ -115,7 +115,6 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
         Followed,
     ),
     ("be? followed|succeeded by?", Followed),
-    ("~lead|give|result to|rise|in", Followed),
     ("~lead eventually? to", Followed),
     ("~result in", Followed),
     ("~trigger|entail", Followed),
@@ -123,6 +122,11 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("~bring about", Followed),
     ("~be always? preceded|preceeded by", Preceded),
     ("be? preceded|preceeded by?", Preceded),
+    ("immediately|directly follow|follows", DirectlyPreceded),
+    (
+        "~come|occur|happen directly|immediately|right|straight after",
+        DirectlyPreceded,
+    ),
     (
         "and|then|or afterwards|afterward|thereafter|subsequently|later|then|next|after",
         AndThen,

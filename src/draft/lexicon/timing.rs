@@ -55,8 +55,8 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("before {q} go by", Within),
     ("before the {q} is|are up|over", Within),
     ("{q} or less|fewer|sooner", Within),
-    ("~take at most {q}", Within),
-    ("~take no|not more|longer than {q}", Within),
+    ("take|takes at most {q}", Within),
+    ("take|takes no|not more|longer than {q}", Within),
     ("for longer|more than {q}", Longer),
     ("longer than {q}", Longer),
     ("for over {q}", Longer),
@@ -84,7 +84,10 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("no|not sooner|earlier|less than {q} later?", NotSooner),
     ("no|not more|older than {q} old?", Fresh),
     ("no|not more than {q} old|earlier|before|ago|prior", Fresh),
-    ("at most {q} old|earlier|before|ago|prior", Fresh),
+    (
+        "at most {q} old|earlier|before|beforehand|previously|ago|prior",
+        Fresh,
+    ),
     ("less|fewer than {q} old|earlier|before|ago|prior", Fresh),
     ("younger|newer|fresher than {q}", Fresh),
     (
@@ -100,7 +103,7 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
         Next,
     ),
     (
-        "in|on|at|as the step|event|turn|action|position that|which|directly|immediately? follows|following|after it|that|this?",
+        "in|on|at|as the step|event|turn|action|position that|which|directly|immediately? follows|following|after|comes it|that|this|next?",
         Next,
     ),
     (
@@ -227,6 +230,7 @@ pub(super) const PHRASES: &[(&str, Tag)] = &[
     ("subsequent|later", Eventually),
     ("at any later time|point|step|stage", Eventually),
     ("at some point|time|stage|moment|step", SomePoint),
+    ("at some time or other|another", SomePoint),
     ("at one point|time or another?", SomePoint),
     (
         "at some point|time in|during|of|over each|every|the|a|any run|session|task|conversation|episode|trace|process|workflow",

@@ -255,4 +255,8 @@ pub(in crate::draft) const VAGUE: &[(&str, Missing)] = &[
     ("seldom", Missing::Frequency),
     ("hardly ever", Missing::Frequency),
     ("do what", Missing::Quality),
+    ("overuse", Missing::Amount),
+    ("overdo", Missing::Amount),
+    ("misuse", Missing::Quality),
+    ("abuse", Missing::Quality),
 ];

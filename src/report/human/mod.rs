@@ -84,6 +84,15 @@ impl<'s, W: Write> Human<'s, W> {
             head.push_str(&format!(", {}", severity(heading.severity)));
         }
         writeln!(self.out, "{head}")?;
+        if let Some(sentence) = &heading.requirement {
+            for line in wrap(&format!("“{}”", tame(sentence)), COLUMNS - 4) {
+                writeln!(self.out, "    {line}")?;
+            }
+            if !heading.cites.is_empty() {
+                let cites = format!("from {}", tame(&heading.cites.join(", ")));
+                writeln!(self.out, "    {}", paint.quiet(&cites))?;
+            }
+        }
         if let Some(message) = &verdict.message {
             for line in wrap(&tame(message), COLUMNS - 4) {
                 writeln!(self.out, "    {line}")?;
