@@ -5,6 +5,7 @@
 //! same; what changes is which words make an atom, and on which side of it a negation stands.
 
 use super::condition::Reader;
+use super::lexicon::Tag;
 use super::reading::{Modality, Reading};
 use super::template::{Shape, TEMPLATES, fits, is_second, scores, shape};
 use super::token::Token;
@@ -27,11 +28,21 @@ pub(super) struct Match {
 /// Finds the template of a reading.
 pub(super) fn find(tokens: &[Token], reading: &Reading) -> Match {
     let form = shape(reading);
+    let lacking = tokens.iter().any(|token| {
+        token.low.starts_with("un")
+            || matches!(
+                token.tag(),
+                Some(Tag::Not | Tag::Never | Tag::Nobody | Tag::Before | Tag::Until | Tag::Without)
+            )
+    });
     let mut ranked: Vec<(usize, f64)> = scores(tokens)
         .into_iter()
         .enumerate()
         .map(|(index, (score, all))| {
-            let fitting = fits(&TEMPLATES[index], form, reading);
+            let template = &TEMPLATES[index];
+            // What says in one that something lacks needs a word that says so.
+            let told = template.shape != Shape::Never || template.concepts() < 2 || lacking;
+            let fitting = told && fits(template, form, reading);
             let score = if all { score } else { 0.5 * score };
             (index, if fitting { score } else { 0.5 * score })
         })
