@@ -1,0 +1,283 @@
+//! Assume-guarantee reasoning: what the components of a composition promise, proved one component at a time.
+//!
+//! A component is checked with the others as an environment that may do anything with its own variables: do its runs that
+//! satisfy its assumptions keep its guarantees? Each assumption is then *discharged*: the guarantees of the others imply it,
+//! or another component satisfies it as it is. Where the components rely on one another in no circle, that proves the
+//! guarantees, whatever the formulas (Pnueli 1985; Cobleigh, Giannakopoulou, Păsăreanu 2003).
+//!
+//! In a circle the plain rule is unsound: "I keep my word if you keep yours" holds of two liars. There the guarantees must be
+//! safety formulas, each about the variables of its own component only, and each component must keep its guarantee one step
+//! longer than the others keep theirs ([`crate::kripke::prefix::keeps_ahead`]); then no first step can break any of them. That every
+//! guarantee is about variables of its own makes good prefixes of all of them good prefixes of their conjunction. Any other
+//! circle is refused.
+//!
+//! What this cannot decide is looked at in the composition itself, state by state. What neither decides is trusted, and said
+//! to be.
+
+mod answer;
+mod discharge;
+mod promise;
+
+use crate::hir::system::Pledge;
+use crate::hir::{ClaimFormula, Logic, Spec};
+use crate::ids::{FormulaId, SystemId};
+
+use super::session::Session;
+use super::verify::{Verdict, told};
+use super::{Limits, SystemError, VerifyError};
+
+/// How many valuations are tried to see which conditions can hold together.
+const MAX_VALUATIONS: u128 = 1 << 20;
+
+/// The most states of a composition that is looked at beside the proof.
+const MAX_DIRECT: usize = 1_000_000;
+
+/// The pledges of a composition, under examination.
+pub(super) struct Agreement<'a> {
+    spec: &'a Spec,
+    system: SystemId,
+    parts: Vec<SystemId>,
+    limits: Limits,
+}
+
+/// What an assumption stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Support {
+    /// Guarantees of other parts, by part and position.
+    Promises(Vec<(usize, usize)>),
+    /// Another part satisfies it, under its own assumptions.
+    Part(usize),
+    /// Nothing that was found.
+    None,
+}
+
+/// An assumption of a part, with what it stands on.
+struct Assumed<'a> {
+    part: usize,
+    at: usize,
+    pledge: &'a Pledge,
+    support: Support,
+}
+
+/// A guarantee of a part.
+struct Promise {
+    part: usize,
+    at: usize,
+    local: Local,
+}
+
+/// How an assumption stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Established,
+    Trusted,
+    Open,
+}
+
+/// What is established, by the order of promises and assumptions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Proof {
+    promises: Vec<bool>,
+    assumptions: Vec<Standing>,
+}
+
+impl Proof {
+    /// Whether none of a part's assumptions is open.
+    fn part_stands(&self, part: usize, assumed: &[Assumed<'_>]) -> bool {
+        let own = assumed
+            .iter()
+            .zip(&self.assumptions)
+            .filter(|(assumption, _)| assumption.part == part);
+        own.into_iter()
+            .all(|(_, standing)| *standing != Standing::Open)
+    }
+}
+
+/// The composition itself, looked at where the proof does not reach; made when it is first asked.
+struct Direct<'b, 'a> {
+    agreement: &'b Agreement<'a>,
+    /// None: not asked yet. Some(None): too large.
+    session: Option<Option<Session<'a>>>,
+}
+
+impl<'a> Direct<'_, 'a> {
+    fn session(&mut self) -> Result<Option<&mut Session<'a>>, VerifyError> {
+        if self.session.is_none() {
+            self.session = Some(self.agreement.product()?);
+        }
+        Ok(self.session.as_mut().and_then(Option::as_mut))
+    }
+
+    fn answer(&mut self, formula: FormulaId) -> Result<Option<Verdict>, VerifyError> {
+        let Some(session) = self.session()? else {
+            return Ok(None);
+        };
+        let answer = within(session.path(formula))?;
+        Ok(answer.map(|answer| told(session, answer, Logic::Ltl)))
+    }
+
+    fn holds(&mut self, formula: FormulaId) -> Result<Option<bool>, VerifyError> {
+        Ok(self.answer(formula)?.and_then(|verdict| verdict.holds))
+    }
+}
+
+/// What is known of a part's guarantees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Local {
+    /// On so many states and transitions of the part and its environment.
+    Proved {
+        circular: bool,
+        states: usize,
+        transitions: usize,
+    },
+    Refused(String),
+    Fails,
+}
+
+impl<'a> Agreement<'a> {
+    pub(super) fn new(spec: &'a Spec, system: SystemId, limits: Limits) -> Agreement<'a> {
+        Agreement {
+            spec,
+            system,
+            parts: spec.system(system).parts().to_vec(),
+            limits,
+        }
+    }
+
+    /// One verdict for each assumption about states, and one for each guarantee.
+    pub(super) fn verdicts(&self) -> Result<Vec<Verdict>, VerifyError> {
+        let assumed = self.assumptions()?;
+        let circles = self.circles(&assumed);
+        let mut promises: Vec<Promise> = Vec::new();
+        for part in 0..self.parts.len() {
+            for at in 0..self.pledges(part).len() {
+                let local = self.local(part, at, &assumed, &circles)?;
+                promises.push(Promise { part, at, local });
+            }
+        }
+        let mut direct = Direct {
+            agreement: self,
+            session: None,
+        };
+        let proof = self.proof(&assumed, &promises, &circles, &mut direct)?;
+        let mut verdicts = Vec::new();
+        for (assumption, standing) in assumed.iter().zip(&proof.assumptions) {
+            verdicts.push(self.assumption(assumption, *standing, &assumed, &proof, &mut direct)?);
+        }
+        for (promise, established) in promises.iter().zip(&proof.promises) {
+            verdicts.push(self.guarantee(promise, *established, &assumed, &proof, &mut direct)?);
+        }
+        Ok(verdicts)
+    }
+
+    /// What the proof establishes: all that rests on nothing but what is established, or trusted.
+    ///
+    /// A greatest fixpoint: promises of a circle are established together, each having been proved one step ahead.
+    fn proof(
+        &self,
+        assumed: &[Assumed<'_>],
+        promises: &[Promise],
+        circles: &[Vec<usize>],
+        direct: &mut Direct<'_, 'a>,
+    ) -> Result<Proof, VerifyError> {
+        let mut proof = Proof {
+            promises: promises
+                .iter()
+                .map(|promise| matches!(promise.local, Local::Proved { .. }))
+                .collect(),
+            assumptions: Vec::new(),
+        };
+        for assumption in assumed {
+            proof.assumptions.push(match assumption.support {
+                Support::None => match direct.holds(assumption.pledge.formula)? {
+                    Some(true) => Standing::Established,
+                    Some(false) => Standing::Open,
+                    None => Standing::Trusted,
+                },
+                // In a circle nobody may rest on what another does only under its own assumptions.
+                Support::Part(on) if circles[assumption.part].contains(&on) => Standing::Open,
+                _ => Standing::Established,
+            });
+        }
+        loop {
+            let before = proof.clone();
+            for (at, assumption) in assumed.iter().enumerate() {
+                let stands = match &assumption.support {
+                    Support::None => true,
+                    Support::Promises(on) => on.iter().all(|(part, at)| {
+                        let place = promises
+                            .iter()
+                            .position(|promise| promise.part == *part && promise.at == *at);
+                        place.is_some_and(|place| proof.promises[place])
+                    }),
+                    Support::Part(part) => proof.part_stands(*part, assumed),
+                };
+                if !stands {
+                    proof.assumptions[at] = Standing::Open;
+                }
+            }
+            for (at, promise) in promises.iter().enumerate() {
+                proof.promises[at] &= proof.part_stands(promise.part, assumed);
+            }
+            if proof == before {
+                return Ok(proof);
+            }
+        }
+    }
+
+    fn pledges(&self, part: usize) -> &'a [Pledge] {
+        &self.spec.system(self.parts[part]).guarantees
+    }
+
+    /// The composition itself, where it is small enough to be looked at.
+    fn product(&self) -> Result<Option<Session<'a>>, VerifyError> {
+        let mut asked = Vec::new();
+        for part in &self.parts {
+            let part = self.spec.system(*part);
+            let pledges = part
+                .assumes
+                .iter()
+                .chain(&part.guarantees)
+                .filter(|pledge| !pledge.of_events);
+            asked.extend(pledges.map(|pledge| ClaimFormula::Path(pledge.formula)));
+        }
+        let limits = Limits {
+            states: self.limits.states.min(MAX_DIRECT),
+            ..self.limits
+        };
+        let Some(mut session) = within(Session::new(self.spec, self.system, &asked, &[], limits))?
+        else {
+            return Ok(None);
+        };
+        let explored = within(session.explorer.explore().map_err(VerifyError::System))?;
+        Ok(explored.map(|()| session))
+    }
+}
+
+impl Support {
+    fn parts(&self) -> Vec<usize> {
+        let mut parts: Vec<usize> = match self {
+            Support::Promises(promises) => promises.iter().map(|(part, _)| *part).collect(),
+            Support::Part(part) => vec![*part],
+            Support::None => Vec::new(),
+        };
+        parts.dedup();
+        parts
+    }
+}
+
+/// What a check finds within the limits; none beyond them.
+fn within<T>(result: Result<T, VerifyError>) -> Result<Option<T>, VerifyError> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(
+            VerifyError::System(
+                SystemError::States { .. }
+                | SystemError::Transitions { .. }
+                | SystemError::InitialWork { .. },
+            )
+            | VerifyError::Product { .. },
+        ) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
