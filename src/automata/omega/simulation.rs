@@ -9,6 +9,8 @@
 //! K. Etessami, R. Wilke, R. Schuller, "Fair simulation relations, parity games, and state space reduction for Büchi
 //! automata", 2001; F. Somenzi, R. Bloem, "Efficient Büchi automata from LTL formulae", 2000.
 
+use std::collections::VecDeque;
+
 use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
 use crate::automata::dfa::StateId;
@@ -117,14 +119,38 @@ impl Game {
                 *by = state == self.initial;
             }
         }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for p in 0..n {
-                for q in 0..n {
-                    if p != q && simulates[p][q] && !self.matches(buchi, &simulates, p, q)? {
-                        simulates[p][q] = false;
-                        changed = true;
+        let mut before: Vec<Vec<u32>> = vec![Vec::new(); n];
+        for (state, edges) in self.edges.iter().enumerate() {
+            for edge in edges {
+                let known = &mut before[edge.target.index()];
+                if known.last() != Some(&(state as u32)) {
+                    known.push(state as u32);
+                }
+            }
+        }
+        // A pair is looked at again when a pair that its edges lead to has gone. States are numbered as a search from the
+        // first one meets them, so that in this order most are looked at once.
+        let mut queue: VecDeque<(u32, u32)> = VecDeque::new();
+        for p in 0..n as u32 {
+            queue.extend((0..n as u32).filter(|q| *q != p).map(|q| (p, q)));
+        }
+        if self.direction == Direction::Forward {
+            queue.make_contiguous().reverse();
+        }
+        let mut queued = vec![true; n * n];
+        while let Some((p, q)) = queue.pop_front() {
+            let (p, q) = (p as usize, q as usize);
+            queued[p * n + q] = false;
+            if !simulates[p][q] || self.matches(buchi, &simulates, p, q)? {
+                continue;
+            }
+            simulates[p][q] = false;
+            for &above in &before[p] {
+                for &by in &before[q] {
+                    let (x, y) = (above as usize, by as usize);
+                    if x != y && simulates[x][y] && !std::mem::replace(&mut queued[x * n + y], true)
+                    {
+                        queue.push_back((above, by));
                     }
                 }
             }
