@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """The list of `benches/automata.rs` through MONA (by ltlf2dfa) and Spin.
 
-Needs `mona` and `spin` on the PATH and the PyPI package `ltlf2dfa`. Formulas with bounds or past are left out, and for Spin
-those with `X`; how many were done is printed. Times are wall clock, the process of each tool included.
+Needs `mona` and `spin` on the PATH and the PyPI package `ltlf2dfa`. Formulas with past are left out, and for Spin those with
+`X`; bounds are written out as nested `X`. A formula has `--limit` seconds (10); how many were done, and how many were not done
+in time, is printed. Times are wall clock, the process of each tool included, that of Python not.
 """
+import argparse
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
 
 SUITE = pathlib.Path(__file__).resolve().parent.parent / "tests/suites/ltl/automata.jsonl"
-TOKEN = re.compile(r"\s*(<->|->|[a-z][a-z0-9_]*|[A-Z]|[!&|()])")
+TOKEN = re.compile(r"\s*(<->|->|[a-z][a-z0-9_]*|[FG]\[\d+,\d+\]|[A-Z]|[!&|()])")
 
 
 def tokens(text):
@@ -73,7 +77,21 @@ class Parser:
             return inner
         if token in ("!", "X", "N", "F", "G"):
             return (token, self.unary())
+        if "[" in token:
+            return bounded(token, self.unary())
         return (token,)
+
+
+def bounded(token, operand):
+    """`F[a,b]` and `G[a,b]` as nested strong and weak next."""
+    low, high = (int(number) for number in token[2:-1].split(","))
+    step, join = ("X", "|") if token[0] == "F" else ("N", "&")
+    tree = operand
+    for _ in range(high - low):
+        tree = (join, operand, (step, tree))
+    for _ in range(low):
+        tree = (step, tree)
+    return tree
 
 
 def write(tree, names):
@@ -104,32 +122,79 @@ SPIN = {
 }
 
 
-def main():
+def to_dfa(formula):
+    """In a process of its own: the time that `ltlf2dfa` takes, with MONA."""
     from ltlf2dfa.parser.ltlf import LTLfParser
 
+    # MONA stays in the group of this process, so that it is ended with it.
+    os.setsid = lambda: None
+    sys.setrecursionlimit(100_000)
+    claim = write(Parser(tokens(formula)).iff(), MONA)
+    parser = LTLfParser()
+    start = time.perf_counter()
+    made = parser(claim).to_dfa()
+    took = time.perf_counter() - start
+    # Without MONA the package says nothing and draws an automaton without states.
+    if "circle" not in made:
+        sys.exit("no automaton: is `mona` on the PATH?")
+    print(took)
+
+
+def run(command, limit):
+    """What a command prints, none if it takes too long: it and its children are killed after the limit."""
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        out, error = child.communicate(timeout=limit)
+        if child.returncode != 0:
+            sys.exit(f"{command[0]} fails: {(error or out).strip()[-300:]}")
+        return out
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        return None
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--limit", type=float, default=10.0, help="seconds for one formula")
+    arguments.add_argument("--one", help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.one is not None:
+        to_dfa(given.one)
+        return
     cases = [json.loads(line) for line in SUITE.open()]
-    cases = [case for case in cases if case["family"] in ("dwyer", "template")]
-    done = {"mona": [], "spin": []}
-    for case in cases:
-        found = tokens(case["formula"])
-        if found is None or any(token in "YZOHSB" for token in found if len(token) == 1):
-            continue
-        tree = Parser(found).iff()
-        start = time.perf_counter()
-        LTLfParser()(write(tree, MONA)).to_dfa()
-        done["mona"].append((time.perf_counter() - start, case["name"]))
-        if "X" not in found and "N" not in found:
-            start = time.perf_counter()
-            claim = write(tree, SPIN)
-            made = subprocess.run(["spin", "-f", claim], capture_output=True, text=True, check=False)
-            if made.returncode == 0:
-                done["spin"].append((time.perf_counter() - start, case["name"]))
+    for family in ("dwyer", "template"):
+        of_family = [case for case in cases if case["family"] == family]
+        done = {"mona": [], "spin": []}
+        late = {"mona": [], "spin": []}
+        for case in of_family:
+            found = tokens(case["formula"])
+            if found is None or any(token in "YZOHSB" for token in found if len(token) == 1):
+                continue
+            out = run([sys.executable, __file__, "--one", case["formula"]], given.limit + 2)
+            if out is None:
+                late["mona"].append(case["name"])
             else:
-                print(f"spin refuses {claim}: {made.stdout.strip()[:80]}", file=sys.stderr)
-    for tool, times in done.items():
-        worst, name = max(times)
-        total = sum(took for took, _ in times)
-        print(f"{tool}: {len(times)} of {len(cases)} formulas: {total:.3f} s, worst {worst * 1e3:.1f} ms ({name})")
+                done["mona"].append((float(out.split()[-1]), case["name"]))
+            tree = Parser(found).iff()
+            if any(token in found for token in "XN") or "[" in case["formula"]:
+                continue
+            start = time.perf_counter()
+            out = run(["spin", "-f", write(tree, SPIN)], given.limit)
+            if out is None:
+                late["spin"].append(case["name"])
+            else:
+                done["spin"].append((time.perf_counter() - start, case["name"]))
+        for tool, times in done.items():
+            worst, name = max(times, default=(0.0, "none"))
+            total = sum(took for took, _ in times)
+            line = f"{family}: {tool}: {len(times)} of {len(of_family)} formulas: {total:.3f} s"
+            line += f", worst {worst * 1e3:.1f} ms ({name})"
+            if late[tool]:
+                line += f"; not within {given.limit:g} s: {', '.join(late[tool])}"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
