@@ -1,9 +1,9 @@
 //! Size and depth: long bounds, many pending obligations, deep nesting, long traces.
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use guard_lang::automata::{
-    Atom, CompileError, Finality, FormulaId, Formulas, Interval, Limits, Machine, Resource,
-    Verdict, compile, eval,
+    Atom, CompileError, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits,
+    Moment, Next, Resource, Spot, Verdict, compile, eval,
 };
 
 /// `G (0 -> F[window] 1)`
@@ -14,33 +14,106 @@ fn response(formulas: &mut Formulas, window: Interval) -> FormulaId {
     formulas.always(Interval::ALL, step)
 }
 
+fn at(position: u64, time: Option<i128>) -> Moment {
+    Moment { position, time }
+}
+
+fn tick(lazy: &mut LazyDfa, state: &mut LazyState, moment: Moment) {
+    if let Some(next) = lazy.tick(state, moment).unwrap() {
+        *state = next;
+    }
+}
+
+/// Bounds of any size have the same few states, and finality comes at the deadline.
+#[test]
+fn long_bounds_cost_no_states() {
+    let mut regions = Vec::new();
+    for k in [5, 1_000, 100_000, 4_000_000_000] {
+        let mut formulas = Formulas::new();
+        let rule = response(&mut formulas, Interval::steps(0, k));
+        let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+        let (mut state, mut spot) = (lazy.initial(), Spot::default());
+        let mut n_changes = 0;
+        let mut read = |lazy: &mut LazyDfa, position: u64, letter: &[Atom]| {
+            let next = lazy.next(&state, &mut spot, at(position, None), |atom| {
+                Some(letter.contains(&atom))
+            });
+            match next.unwrap() {
+                Next::Same => {}
+                Next::One(next, at) => {
+                    (state, spot) = (next, at);
+                    n_changes += 1;
+                }
+                Next::Any(_) => panic!("the whole letter is known"),
+            }
+            state.verdict()
+        };
+        let k = u64::from(k);
+        let open = [Verdict::PresumablyViolated, Verdict::PresumablySatisfied];
+        assert_eq!(read(&mut lazy, 0, &[Atom(0)]), open[0]);
+        // A later request does not move the deadline, an answer takes it away.
+        assert_eq!(read(&mut lazy, 1, &[Atom(0)]), open[0]);
+        assert_eq!(read(&mut lazy, 2, &[Atom(1)]), open[1]);
+        assert_eq!(read(&mut lazy, 3, &[Atom(0)]), open[0]);
+        for position in (4..4 + k.min(5_000)).filter(|position| *position < 2 + k) {
+            assert_eq!(read(&mut lazy, position, &[Atom(0)]), open[0]);
+        }
+        assert_eq!(read(&mut lazy, 2 + k, &[]), open[0]);
+        assert_eq!(read(&mut lazy, 3 + k, &[]), Verdict::Violated);
+        assert!(n_changes < 8, "{n_changes}");
+        regions.push(lazy.n_regions());
+    }
+    assert!(regions.iter().all(|n| *n <= 12), "{regions:?}");
+}
+
+/// Requests whose windows are not open yet are counted, not told apart.
+#[test]
+fn windows_that_open_late_have_a_counter_each() {
+    let mut formulas = Formulas::new();
+    let rule = response(&mut formulas, Interval::steps(20, 100_000));
+    let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+    let mut state = lazy.initial();
+    let mut known = 0;
+    for i in 0..4_000u64 {
+        let holds = |atom| atom == Atom(0) && i % 3 == 0;
+        lazy.step(&mut state, at(i, None), holds).unwrap();
+        assert!(state.size() < 12, "{state:?}");
+        if i == 200 {
+            known = lazy.n_regions();
+        }
+    }
+    assert_eq!(lazy.n_regions(), known);
+}
+
 #[test]
 fn pending_obligations_merge() {
     let mut formulas = Formulas::new();
     let rule = response(&mut formulas, Interval::time(0, 1_000));
-    let mut machine = Machine::new(&formulas, rule, &Limits::default()).unwrap();
-    let mut state = machine.initial();
+    let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+    let mut state = lazy.initial();
     for now in 0..=1_000 {
-        machine
-            .step(&mut state, Some(now), |atom| atom == Atom(0))
-            .unwrap();
+        lazy.step(&mut state, at(now as u64, Some(now)), |atom| {
+            atom == Atom(0)
+        })
+        .unwrap();
         assert!(state.size() <= 2, "{state:?}");
         assert_eq!(state.verdict(), Verdict::PresumablyViolated);
     }
     let mut answered = state.clone();
-    machine
-        .step(&mut answered, Some(1_000), |atom| atom == Atom(1))
-        .unwrap();
+    lazy.step(&mut answered, at(1_001, Some(1_000)), |atom| {
+        atom == Atom(1)
+    })
+    .unwrap();
     assert_eq!(answered.verdict(), Verdict::PresumablySatisfied);
     // A clock without an event is enough to see that the first request was not answered.
-    machine.tick(&mut state, 1_000).unwrap();
+    tick(&mut lazy, &mut state, at(1_001, Some(1_000)));
     assert_eq!(state.verdict(), Verdict::PresumablyViolated);
-    machine.tick(&mut state, 1_001).unwrap();
+    tick(&mut lazy, &mut state, at(1_001, Some(1_001)));
     assert_eq!(state.verdict(), Verdict::Violated);
 }
 
 #[test]
-fn a_machine_follows_what_cannot_be_compiled() {
+fn what_cannot_be_compiled_is_followed() {
     let mut formulas = Formulas::new();
     let rule = response(&mut formulas, Interval::steps(40, 60));
     let limits = Limits {
@@ -51,8 +124,8 @@ fn a_machine_follows_what_cannot_be_compiled() {
     assert!(
         matches!(error, CompileError::Limit(limit) if limit.resource == Resource::States && limit.demand > 5_000)
     );
-    let mut machine = Machine::new(&formulas, rule, &limits).unwrap();
-    let mut state = machine.initial();
+    let mut lazy = LazyDfa::new(&formulas, rule, &limits).unwrap();
+    let mut state = lazy.initial();
     let n = 3_000;
     let letter = |i: usize| (i % 7 == 1 || i % 11 == 3, i % 50 < 3);
     let holds = |i: usize, atom: Atom| {
@@ -63,8 +136,7 @@ fn a_machine_follows_what_cannot_be_compiled() {
         }
     };
     for i in 0..n {
-        machine
-            .step(&mut state, None, |atom| holds(i, atom))
+        lazy.step(&mut state, at(i as u64, None), |atom| holds(i, atom))
             .unwrap();
         assert!(state.size() <= 70);
         if i % 100 == 0 {
@@ -78,21 +150,20 @@ fn a_machine_follows_what_cannot_be_compiled() {
 }
 
 #[test]
-fn tables_of_a_machine_stay_bounded() {
+fn tables_stay_bounded() {
     let mut formulas = Formulas::new();
     let rule = response(&mut formulas, Interval::time(3, 40));
     let limits = Limits {
         nodes: 2_000,
         ..Limits::default()
     };
-    let mut machine = Machine::new(&formulas, rule, &limits).unwrap();
-    let mut state = machine.initial();
+    let mut lazy = LazyDfa::new(&formulas, rule, &limits).unwrap();
+    let mut state = lazy.initial();
     for i in 0..20_000 {
-        machine
-            .step(&mut state, Some(i), |atom| {
-                atom == Atom(0) && i % 3 == 0 || atom == Atom(1) && i % 20 == 0
-            })
-            .unwrap();
+        lazy.step(&mut state, at(i as u64, Some(i)), |atom| {
+            atom == Atom(0) && i % 3 == 0 || atom == Atom(1) && i % 20 == 0
+        })
+        .unwrap();
         assert_ne!(state.finality(), Finality::FinalFalse);
     }
 }
@@ -110,12 +181,12 @@ fn depth_does_not_matter() {
     }
     let values = eval(&formulas, nested, 10, |_, _| true);
     let dfa = compile(&formulas, nested, &Limits::default()).unwrap();
-    let machine = Machine::new(&formulas, nested, &Limits::default());
-    let (mut machine, mut state) = (machine.unwrap(), dfa.initial());
-    let mut running = machine.initial();
-    for _ in 0..10 {
+    let lazy = LazyDfa::new(&formulas, nested, &Limits::default());
+    let (mut lazy, mut state) = (lazy.unwrap(), dfa.initial());
+    let mut running = lazy.initial();
+    for i in 0..10 {
         state = dfa.step(state, |_| true);
-        machine.step(&mut running, None, |_| true).unwrap();
+        lazy.step(&mut running, at(i, None), |_| true).unwrap();
     }
     assert_eq!(dfa.accepting(state), values[0]);
     assert_eq!(running.accepting(), values[0]);
@@ -133,10 +204,10 @@ fn depth_does_not_matter() {
     }
     assert_eq!(eval(&formulas, past, 3, |_, _| true), [false; 3]);
     assert!(compile(&formulas, boolean, &Limits::default()).is_ok());
-    // Five thousand bits of memory are no automaton, but a machine has them.
-    let mut machine = Machine::new(&formulas, past, &Limits::default()).unwrap();
-    let mut running = machine.initial();
-    machine.step(&mut running, None, |_| true).unwrap();
+    // Five thousand bits of memory are no automaton, but they can be followed.
+    let mut lazy = LazyDfa::new(&formulas, past, &Limits::default()).unwrap();
+    let mut running = lazy.initial();
+    lazy.step(&mut running, at(0, None), |_| true).unwrap();
     assert_eq!(running.verdict(), Verdict::Violated);
 }
 
@@ -157,27 +228,39 @@ fn many_atoms_are_a_named_limit() {
 }
 
 #[test]
-fn a_machine_sees_what_time_cannot_change() {
+fn what_time_cannot_change_is_final() {
     let mut formulas = Formulas::new();
     let (a, b) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
     let not_a = formulas.not(a);
     let soon = formulas.eventually(Interval::time(0, 10), a);
     let never = formulas.always(Interval::ALL, not_a);
     let clash = formulas.and(soon, never);
-    let machine = Machine::new(&formulas, clash, &Limits::default()).unwrap();
-    assert_eq!(machine.initial().verdict(), Verdict::Violated);
+    let lazy = LazyDfa::new(&formulas, clash, &Limits::default()).unwrap();
+    assert_eq!(lazy.initial().verdict(), Verdict::Violated);
+
+    // Asked for within ten units, and forbidden for longer.
+    let longer = formulas.always(Interval::time(0, 20), not_a);
+    let both = formulas.and(soon, longer);
+    let asked = formulas.implies(b, both);
+    let rule = formulas.always(Interval::ALL, asked);
+    let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+    let mut state = lazy.initial();
+    assert_eq!(state.verdict(), Verdict::PresumablySatisfied);
+    lazy.step(&mut state, at(0, Some(5)), |atom| atom == Atom(1))
+        .unwrap();
+    assert_eq!(state.verdict(), Verdict::Violated);
 
     // Quiet for ten units, or `b` at some time.
     let quiet = formulas.always(Interval::time(0, 10), not_a);
     let once = formulas.eventually(Interval::ALL, b);
     let rule = formulas.or(quiet, once);
-    let mut machine = Machine::new(&formulas, rule, &Limits::default()).unwrap();
-    let mut state = machine.initial();
-    machine.step(&mut state, Some(5), |_| false).unwrap();
+    let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+    let mut state = lazy.initial();
+    lazy.step(&mut state, at(0, Some(5)), |_| false).unwrap();
     assert_eq!(state.verdict(), Verdict::PresumablySatisfied);
     let mut late = state.clone();
-    machine.step(&mut late, Some(16), |_| false).unwrap();
+    lazy.step(&mut late, at(1, Some(16)), |_| false).unwrap();
     assert_eq!(late.verdict(), Verdict::Satisfied);
-    machine.tick(&mut state, 16).unwrap();
+    tick(&mut lazy, &mut state, at(1, Some(16)));
     assert_eq!(state.verdict(), Verdict::Satisfied);
 }

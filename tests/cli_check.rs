@@ -252,18 +252,36 @@ fn two_properties_are_compared() {
     assert_eq!(relation("often", "F G answer", &[]).0, "equivalent");
     assert_eq!(relation("forgiving", "answered", &infinite).0, "equivalent");
     assert_eq!(relation("forgiving", "answered", &[]).0, "implied_by");
+    // With bounds in time, by the clock.
+    let (found, object) = relation("in_two", "in_five", &[]);
+    assert_eq!(found, "implies");
+    assert_eq!(object["witness_satisfies"], "in_five");
+    let times = object["witness_times"].as_array().unwrap();
+    assert_eq!(times.len(), object["witness"].as_array().unwrap().len());
+    let last = times.last().unwrap().as_f64().unwrap();
+    assert!(2.0 < last && last <= 5.0, "{object}");
+    assert_eq!(relation("in_five", "answered", &[]).0, "implies");
+    let same = "G (request -> answer or F[0,5s] answer)";
+    assert_eq!(relation("in_five", same, &[]).0, "equivalent");
+    let never = "F (request and G[0,6s] not answer)";
+    assert_eq!(relation("in_five", never, &[]).0, "disjoint");
+    // A property of another spec, by the names of this one.
+    let other = RELATED.replace("F[0,3]", "F[0,4]");
+    folder.write("b.guard", other);
+    assert_eq!(relation("soon", "b.guard:soon", &[]).0, "implies");
+    assert_eq!(relation("each", "b.guard:each", &[]).0, "equivalent");
     let quantified = "forall y: G (request and id == y -> Y O (answer and id == y))";
     assert_eq!(relation("each", quantified, &[]).0, "equivalent");
 }
 
 #[test]
 fn what_cannot_be_compared_is_said() {
-    let folder = Folder::new(&[("a.guard", RELATED)]);
+    let folder = Folder::new(&[("a.guard", RELATED), ("b.guard", RELATED)]);
     for (name, against, part) in [
         ("answered", "son", "did you mean `soon`"),
         ("answered", "G (request ->", "_against"),
         ("answered", "each", "one is about every value"),
-        ("in_two", "in_five", "bounds in time"),
+        ("answered", "b.guard:son", "did you mean `soon`"),
     ] {
         let run = folder.guard(&["explain", "a.guard", name, "--against", against]);
         assert_eq!(run.code, 2, "{run:?}");
@@ -271,4 +289,16 @@ fn what_cannot_be_compared_is_said() {
     }
     let run = folder.guard(&["explain", "a.guard", "--against", "soon"]);
     assert_eq!(run.code, 2, "{run:?}");
+    let args = [
+        "explain",
+        "a.guard",
+        "in_five",
+        "--against",
+        "in_two",
+        "--semantics",
+        "infinite",
+    ];
+    let run = folder.guard(&args);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("bounds in time"), "{}", run.err);
 }

@@ -317,6 +317,7 @@ fn agree(
     choices: &[Vec<u8>],
     complete: bool,
     filtered: bool,
+    unrolled: u32,
 ) -> Result<(), TestCaseError> {
     let (text, spec) = compile(properties, filtered);
     let Some(spec) = spec else {
@@ -325,6 +326,7 @@ fn agree(
     // As many ways to read the trace as there are.
     let limits = eval::Limits {
         worlds: 1 << choices.len(),
+        unrolled,
         ..eval::Limits::default()
     };
     let Ok(program) = Program::compile(&spec, &limits) else {
@@ -399,8 +401,10 @@ proptest! {
         choices in steps(),
         complete in any::<bool>(),
         filtered in prop::bool::weighted(0.2),
+        // Without unrolling, every bound is counted.
+        unrolled in prop::sample::select(vec![0u32, 512]),
     ) {
-        agree(&properties, &choices, complete, filtered)?;
+        agree(&properties, &choices, complete, filtered, unrolled)?;
     }
 }
 
@@ -411,5 +415,5 @@ fn violated_before_the_first_step() {
         text: "property NAME = forall x: F (k == x or true) and Y (x in [\"x\"])".into(),
         timed: false,
     };
-    agree(&[property], &[vec![0; 8], vec![0; 8]], false, true).unwrap();
+    agree(&[property], &[vec![0; 8], vec![0; 8]], false, true, 512).unwrap();
 }

@@ -176,6 +176,18 @@ impl Formulas {
         self.nodes.is_empty()
     }
 
+    /// The greatest bound in steps of a formula, of those whose window ends or begins late; 0 if it has none.
+    pub fn greatest_bound(&self, formula: FormulaId) -> u32 {
+        let bounds =
+            self.parts(formula)
+                .into_iter()
+                .filter_map(|part| match self.node(part).interval() {
+                    Some(Interval::Steps { lo, hi }) => Some(hi.unwrap_or(lo)),
+                    _ => None,
+                });
+        bounds.max().unwrap_or(0)
+    }
+
     /// Adds a node as it is, unless it is there already.
     fn add(&mut self, node: Node) -> FormulaId {
         FormulaId(u32::try_from(self.nodes.insert_full(node).0).unwrap_or(u32::MAX))

@@ -2,7 +2,7 @@
 //!
 //! The automaton of a formula can be doubly exponential in it, so every construction of this module counts what it does
 //! and stops at a stated limit. Running out is an ordinary answer, not a failure of the program: the same formula can
-//! still be followed by a [`Machine`](super::Machine), which never builds the whole automaton.
+//! still be followed by a [`LazyDfa`](super::LazyDfa), which never builds the whole automaton.
 
 use thiserror::Error;
 
@@ -76,7 +76,7 @@ pub enum CompileError {
     #[error("the automaton {0}")]
     Limit(#[from] LimitError),
     /// The formula bounds an operator by time. Such a formula has no finite automaton over its atoms; a
-    /// [`Machine`](super::Machine) follows it.
+    /// [`LazyDfa`](super::LazyDfa) follows it.
     #[error("a formula with bounds in time has no finite automaton")]
     Timed,
 }
@@ -105,6 +105,11 @@ impl Meter {
     /// Starts the count of work again; memory stays counted.
     pub(super) fn restart(&mut self) {
         self.work = 0;
+    }
+
+    /// Sets the limit of work; gives the one before.
+    pub(super) fn cap_work(&mut self, most: u64) -> u64 {
+        std::mem::replace(&mut self.limits.work, most)
     }
 
     pub(super) fn work(&self) -> u64 {

@@ -7,15 +7,14 @@
 //!
 //! ```text
 //! Formulas ──desugar──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa
-//!     │                            └──────── machine ────▶ MachineState, one step at a time
+//!     │                            └──────── lazy ───────▶ LazyDfa, states made as a trace comes to them
 //!     └──eval──▶ values at every position of a complete trace
 //! ```
 //!
 //! | use | when |
 //! |---|---|
 //! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
-//! | [`Machine`] | bounds in time; automata beyond the limits |
-//! | [`LazyDfa`] | automata beyond the limits of which traces visit little: the same steps, in bounded memory |
+//! | [`LazyDfa`] | bounds in time, long bounds in steps, automata beyond the limits: counters, states made when visited |
 //! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
 //! | [`eval()`] | the final value of complete traces; the meaning of it all |
 //!
@@ -75,8 +74,6 @@ pub mod omega;
 
 // Formulas without automata.
 mod lazy;
-mod machine;
-mod outlook;
 mod path;
 
 pub use analysis::{Class, Letter, Word};
@@ -84,9 +81,8 @@ pub use compile::{compile, compile_counted, compile_raw};
 pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
-pub use lazy::LazyDfa;
+pub use lazy::{Found, LazyDfa, LazyState, Moment, Next, Spot, StepError};
 pub use limits::{CompileError, LimitError, Limits, Resource};
-pub use machine::{Machine, MachineState, StepError};
 pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;

@@ -146,6 +146,19 @@ impl Engine {
         }
     }
 
+    /// As [`Self::step`], with at most so much work.
+    pub(super) fn step_within(
+        &mut self,
+        configuration: u32,
+        reading: Reading<'_>,
+        work: u64,
+    ) -> Result<Ref, LimitError> {
+        let all = self.meter.cap_work(work);
+        let made = self.step(configuration, reading);
+        self.meter.cap_work(all);
+        made
+    }
+
     fn step_pair(&mut self, pair: Pair, reading: Reading<'_>) -> Result<Ref, LimitError> {
         let joined = self.successors(pair, reading)?;
         self.project(joined)

@@ -137,7 +137,7 @@ impl Residuals {
     /// The residual whose clauses are these sets of obligations, which must be an antichain.
     pub(super) fn of_clauses(
         &mut self,
-        clauses: &[Arc<[Obligation]>],
+        clauses: &[Vec<Obligation>],
         meter: &mut Meter,
     ) -> Result<u32, LimitError> {
         let mut ids = self.intern_clauses(clauses, meter)?;
@@ -149,7 +149,7 @@ impl Residuals {
     pub(super) fn weakest(
         &mut self,
         program: &Program,
-        clauses: &[Arc<[Obligation]>],
+        clauses: &[Vec<Obligation>],
         meter: &mut Meter,
     ) -> Result<u32, LimitError> {
         let ids = self.intern_clauses(clauses, meter)?;
@@ -158,7 +158,7 @@ impl Residuals {
 
     fn intern_clauses(
         &mut self,
-        clauses: &[Arc<[Obligation]>],
+        clauses: &[Vec<Obligation>],
         meter: &mut Meter,
     ) -> Result<Vec<u32>, LimitError> {
         let mut ids = Vec::with_capacity(clauses.len());

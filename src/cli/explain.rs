@@ -9,7 +9,7 @@ use super::output::Output;
 use super::{plan, spec};
 use crate::automata::Limits;
 use crate::diagnostic::{Code, did_you_mean};
-use crate::hir::{Property, PropertyKind, Spec};
+use crate::hir::{Property, PropertyKind, Spec, print};
 use crate::ids::PropertyId;
 use crate::lint::{self, Comparison, Semantics};
 use crate::report::explanation::{Against, Explanation};
@@ -22,8 +22,8 @@ pub(super) struct Args {
     /// A property, rule, unsafe state, requirement or query of the spec
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Compare with this: another property of the spec, or a formula over its names
-    #[arg(long, value_name = "NAME|FORMULA", requires = "name")]
+    /// Compare with this: another property of the spec, one of another spec, or a formula over its names
+    #[arg(long, value_name = "NAME|SPEC:NAME|FORMULA", requires = "name")]
     against: Option<String>,
     /// Over which traces to compare
     #[arg(long, value_enum, default_value_t = Traces::Finite, requires = "against")]
@@ -68,8 +68,12 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
             if is_name(against) {
                 return Err(Failure::Usage(not_found(&spec, against)));
             }
+            let formula = elsewhere(against)?;
             // A formula is one more property of the spec, so that its names mean the same.
-            let item = format!("property {AGAINST} = {against}\n");
+            let item = format!(
+                "property {AGAINST} = {}\n",
+                formula.as_ref().unwrap_or(against)
+            );
             (spec, checked) = spec::with_item(&checked, &item)?;
             other = spec.find_property(AGAINST);
         }
@@ -114,6 +118,47 @@ fn query(args: &Args, spec: Spec, checked: &spec::Checked, name: &str) -> Result
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// The formula of a property of another spec, from `SPEC:NAME`; none if that is no file.
+fn elsewhere(against: &str) -> Result<Option<String>, Failure> {
+    let Some((path, name)) = against.rsplit_once(':') else {
+        return Ok(None);
+    };
+    let (path, name) = (Path::new(path.trim()), name.trim());
+    if !is_name(name) || !path.is_file() {
+        return Ok(None);
+    }
+    let (spec, _) = spec::usable(path)?;
+    let Some(id) = find(&spec, name) else {
+        return Err(Failure::Usage(format!(
+            "`{}`: {}",
+            path.display(),
+            not_found(&spec, name)
+        )));
+    };
+    let property = spec.property(id);
+    let formula = print::formula(&spec.formulas, property.formula);
+    let Some(quantified) = &property.quantified else {
+        return Ok(Some(formula));
+    };
+    if quantified.vars.iter().any(|var| var.range.is_some()) {
+        return Err(Failure::Usage(format!(
+            "`{name}` of `{}` is about the values of an expression of that spec; write it out in one spec to compare it",
+            path.display()
+        )));
+    }
+    let word = if quantified.universal {
+        "forall"
+    } else {
+        "exists"
+    };
+    let vars: Vec<&str> = quantified
+        .vars
+        .iter()
+        .map(|var| var.name.as_str())
+        .collect();
+    Ok(Some(format!("{word} ({}): {formula}", vars.join(", "))))
 }
 
 /// The name of the property that a formula to compare with becomes.

@@ -32,6 +32,9 @@ pub(super) struct LimitArgs {
     /// Letters of one formula
     #[arg(long, value_name = "N")]
     max_letters: Option<usize>,
+    /// Bounds in steps beyond this are counted instead of being unrolled into states
+    #[arg(long, value_name = "N")]
+    max_unrolled: Option<u32>,
     /// Ways to read a trace at once, where it is unknown which events are steps
     #[arg(long, value_name = "N")]
     max_worlds: Option<usize>,
@@ -70,6 +73,7 @@ impl LimitArgs {
         automata.nodes = self.max_nodes.unwrap_or(automata.nodes);
         automata.work = self.max_work.unwrap_or(automata.work);
         automata.atoms = self.max_letters.unwrap_or(automata.atoms);
+        limits.unrolled = self.max_unrolled.unwrap_or(limits.unrolled);
         limits.worlds = self.max_worlds.unwrap_or(limits.worlds);
         limits.instances = self.max_instances.unwrap_or(limits.instances);
         limits.history_bytes = self.max_history_bytes.unwrap_or(limits.history_bytes);

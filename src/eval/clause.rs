@@ -135,7 +135,7 @@ fn again(
     let asks = formulas.atom(start);
     let asked = formulas.implies(asks, inner);
     let formula = formulas.always(Interval::ALL, asked);
-    let automaton = Automaton::recurring(&formulas, formula, start, &limits.automata);
+    let automaton = Automaton::recurring(&formulas, formula, start, limits);
     let automaton = automaton.map_err(|error| LimitError::Formula {
         property: of.name.clone(),
         error,

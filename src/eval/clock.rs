@@ -19,6 +19,13 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// Comes to a step that was read before, at this time of its own.
+    pub(super) fn come(&mut self, position: usize, time: Option<i128>) {
+        self.now = time;
+        self.latest = time.or(self.latest);
+        self.position = position as u64;
+    }
+
     /// Reads the clock field of the next step; says whether it ran back.
     pub(super) fn read(&mut self, cell: Option<&Cell>) -> bool {
         let time = match cell {

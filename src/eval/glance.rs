@@ -229,7 +229,7 @@ impl Glance<'_> {
                     watches().any(|id| match &world.watches[*id] {
                         Watch::Plain { config, .. } => configs[*id].is_doubtful(*config),
                         Watch::Sliced(slices) => slices.is_doubtful(&configs[*id]),
-                    }) || watches().any(|id| configs[*id].overflow)
+                    }) || watches().any(|id| configs[*id].overflow())
                         || depends
                             .tracks
                             .iter()

@@ -8,8 +8,11 @@ use crate::automata;
 /// The caps on judging. All are inclusive and may be changed freely.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// What the automaton of one formula may cost; beyond it the formula is followed step by step.
+    /// What the automaton of one formula may cost; beyond it its states are made when a trace comes there.
     pub automata: automata::Limits,
+    /// The greatest bound in steps for which an automaton has states of its own; a greater one is counted. States are
+    /// faster than counters, and take longer to build.
+    pub unrolled: u32,
     /// Ways to read a trace at once, where `where` is unknown. Beyond it every verdict is unknown.
     pub worlds: usize,
     /// Combinations of values of tracks for which one expression is evaluated. Beyond it its value is unknown.
@@ -30,6 +33,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             automata: automata::Limits::default(),
+            unrolled: 512,
             worlds: 16,
             combinations: 256,
             instances: 4_000_000,
@@ -44,7 +48,7 @@ impl Default for Limits {
 /// A spec that cannot be compiled for judging.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LimitError {
-    /// A formula is too large even to be followed step by step.
+    /// A formula is too large even to be followed state by state.
     #[error("the formula of `{property}` {error}")]
     Formula {
         /// The property.

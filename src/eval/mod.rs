@@ -19,6 +19,7 @@ mod classes;
 mod clause;
 mod clock;
 mod code;
+mod counted;
 mod demand;
 mod explain;
 mod expr;

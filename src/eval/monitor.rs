@@ -1,15 +1,18 @@
 //! The automaton of one property, and where a trace is in it.
 //!
 //! Where a trace is, is a *configuration*: one state, or all the states that the completions of unknown letters lead
-//! to. It is a number, so that many instances can share it and be compared; sets of states, and states of formulas that
-//! have no automaton, are numbered as a trace meets them.
+//! to. It is a number, so that many instances can share it and be compared; sets of states, and states with counters
+//! (`counted.rs`), are numbered as a trace meets them.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+use super::clock::Clock;
+use super::counted::{Counted, Followed};
+use super::limits::Limits;
 use crate::automata::{
     self, Atom, CompileError, Dfa, Finality, FormulaId as AFormulaId, Formulas as AFormulas,
-    Machine, MachineState, Recurring, StateId, StateSet, StepError,
+    LazyDfa, Recurring, StateId, StateSet,
 };
 use crate::value::Truth;
 use crate::verdict::Verdict;
@@ -46,7 +49,7 @@ impl Standing {
         }
     }
 
-    fn new(finality: Finality, accepting: bool) -> Standing {
+    pub(super) fn new(finality: Finality, accepting: bool) -> Standing {
         Standing {
             now: Truth::from(accepting),
             fixed: finality != Finality::Open,
@@ -77,18 +80,18 @@ pub(super) enum Automaton {
         /// By state: whether the formula is violated there.
         violated: Box<[bool]>,
     },
-    Machine(Box<Machine>),
-    /// Of `G (s -> φ)`, where `s` is this atom: `G φ` watched on after violations.
-    Recurring(Box<Machine>, Atom),
+    /// With counters, and states that are made when a trace comes there. Of `G (s -> φ)`, where `s` is the atom: `G φ`
+    /// watched on after violations.
+    Counted(Box<LazyDfa>, Option<Atom>),
 }
 
 impl Automaton {
     pub(super) fn new(
         formulas: &AFormulas,
         formula: AFormulaId,
-        limits: &automata::Limits,
+        limits: &Limits,
     ) -> Result<Automaton, automata::LimitError> {
-        match automata::compile(formulas, formula, limits) {
+        match unrolled(formulas, formula, limits) {
             Ok(dfa) => {
                 let states: Box<[StateId]> = dfa.states().collect();
                 let standing =
@@ -103,9 +106,10 @@ impl Automaton {
                     violated,
                 })
             }
-            Err(CompileError::Timed | CompileError::Limit(_)) => Ok(Automaton::Machine(Box::new(
-                Machine::new(formulas, formula, limits)?,
-            ))),
+            Err(CompileError::Timed | CompileError::Limit(_)) => {
+                let lazy = LazyDfa::new(formulas, formula, &limits.automata)?;
+                Ok(Automaton::Counted(Box::new(lazy), None))
+            }
         }
     }
 
@@ -115,12 +119,12 @@ impl Automaton {
         formulas: &AFormulas,
         formula: AFormulaId,
         start: Atom,
-        limits: &automata::Limits,
+        limits: &Limits,
     ) -> Result<Automaton, automata::LimitError> {
-        let compiled = automata::compile(formulas, formula, limits);
+        let compiled = unrolled(formulas, formula, limits);
         if let Some(Recurring { dfa, violated }) = compiled
             .ok()
-            .and_then(|dfa| dfa.recurring(start, limits).ok())
+            .and_then(|dfa| dfa.recurring(start, &limits.automata).ok())
         {
             let states: Box<[StateId]> = dfa.states().collect();
             let standing = |state: &StateId| Standing {
@@ -135,15 +139,30 @@ impl Automaton {
                 violated,
             });
         }
-        let machine = Machine::new(formulas, formula, limits)?;
-        Ok(Automaton::Recurring(Box::new(machine), start))
+        let lazy = LazyDfa::new(formulas, formula, &limits.automata)?;
+        Ok(Automaton::Counted(Box::new(lazy), Some(start)))
+    }
+
+    /// Whether what follows may depend on the number of events that were read.
+    pub(super) fn counts(&self) -> bool {
+        matches!(self, Automaton::Counted(..))
     }
 
     /// Whether every state after the first that can be reached while the letters that are not `free` are false has
     /// this value; none where that cannot be told.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {
-        let Automaton::Dfa { dfa, standings, .. } = self else {
-            return None;
+        let (dfa, standings) = match self {
+            Automaton::Dfa { dfa, standings, .. } => (dfa, standings),
+            Automaton::Counted(lazy, start) => {
+                let value = value.known()?;
+                // Of a formula that recurs every position is one at which it is asked for.
+                let letter = |atom: Atom| match *start {
+                    Some(start) if start == atom => Some(true),
+                    _ if free(atom.0) => None,
+                    _ => Some(false),
+                };
+                return lazy.as_ref().clone().always(value, letter).then_some(true);
+            }
         };
         let mut seen = vec![false; dfa.len()];
         let mut todo = vec![dfa.initial()];
@@ -167,47 +186,28 @@ impl Automaton {
     }
 }
 
-/// Where a machine is in one reading of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub(super) struct Followed {
-    state: MachineState,
-    /// Of a recurring formula: what is remembered, and whether it was violated at the last position.
-    again: Option<(MachineState, bool)>,
-}
-
-impl Followed {
-    fn standing(&self) -> Standing {
-        match &self.again {
-            None => Standing::new(self.state.finality(), self.state.accepting()),
-            Some((_, violated)) => Standing {
-                now: Truth::from(self.state.accepting() && !violated),
-                fixed: false,
-            },
-        }
+/// The minimal automaton, unless it has to count far.
+fn unrolled(
+    formulas: &AFormulas,
+    formula: AFormulaId,
+    limits: &Limits,
+) -> Result<Dfa, CompileError> {
+    let bound = formulas.greatest_bound(formula);
+    if bound > limits.unrolled {
+        return Err(CompileError::Limit(automata::LimitError {
+            resource: automata::Resource::States,
+            limit: limits.unrolled.into(),
+            demand: bound.into(),
+        }));
     }
-
-    fn violated(&self) -> bool {
-        match &self.again {
-            None => self.state.finality() == Finality::FinalFalse,
-            Some((_, violated)) => *violated,
-        }
-    }
-
-    /// Of a recurring formula: what is asked for and what is remembered, after a position.
-    fn again(asked: MachineState, remembered: MachineState) -> Followed {
-        let violated = asked.finality() == Finality::FinalFalse;
-        Followed {
-            state: if violated { remembered.clone() } else { asked },
-            again: Some((remembered, violated)),
-        }
-    }
+    automata::compile(formulas, formula, &limits.automata)
 }
 
 /// A configuration without regard to its number.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Content {
     Set(Box<[u32]>),
-    Machine(Box<[Followed]>),
+    Counted(Box<[Followed]>),
 }
 
 /// The configurations that one trace has met, beyond single states of an automaton.
@@ -215,54 +215,41 @@ pub(super) enum Content {
 pub(super) struct Configs {
     n_states: u32,
     sets: IndexSet<Box<[u32]>, FxBuildHasher>,
-    machine: Option<Machine>,
-    /// Of a recurring formula: the atom that asks for it.
-    start: Option<Atom>,
-    machine_states: IndexSet<Box<[Followed]>, FxBuildHasher>,
-    /// Whether a formula grew beyond the limits.
-    pub(super) overflow: bool,
+    counted: Option<Box<Counted>>,
 }
 
-/// Configurations of a machine are dropped when so many are numbered.
-const MOST_KEPT: usize = 4096;
+/// Configurations beyond single states are dropped when so many are numbered.
+pub(super) const MOST_KEPT: usize = 4096;
 
 impl Configs {
     pub(super) fn new(automaton: &Automaton) -> Configs {
-        let mut configs = Configs {
-            n_states: 0,
-            sets: IndexSet::default(),
-            machine: None,
-            start: None,
-            machine_states: IndexSet::default(),
-            overflow: false,
-        };
-        let mut begin = |machine: &Machine, again: Option<(MachineState, bool)>| {
-            let state = machine.initial();
-            configs
-                .machine_states
-                .insert([Followed { state, again }].into());
-            configs.machine = Some(machine.clone());
-        };
-        match automaton {
+        let (n_states, counted) = match automaton {
             Automaton::Dfa { states, .. } => {
-                configs.n_states = u32::try_from(states.len()).unwrap_or(u32::MAX)
+                (u32::try_from(states.len()).unwrap_or(u32::MAX), None)
             }
-            Automaton::Machine(machine) => begin(machine, None),
-            Automaton::Recurring(machine, start) => {
-                begin(machine, Some((machine.initial(), false)));
-                configs.start = Some(*start);
-            }
+            Automaton::Counted(lazy, start) => (0, Some(Counted::new(lazy, *start).into())),
+        };
+        Configs {
+            n_states,
+            sets: IndexSet::default(),
+            counted,
         }
-        configs
     }
 
     /// Forgets what a trace has met.
-    pub(super) fn reset(&mut self, automaton: &Automaton) {
-        if self.machine.is_some() || self.overflow || self.sets.len() > MOST_KEPT {
-            *self = Configs::new(automaton);
-        } else {
-            self.sets.clear();
+    pub(super) fn reset(&mut self) {
+        match &mut self.counted {
+            Some(counted) => counted.reset(),
+            None if self.sets.len() > MOST_KEPT => self.sets = IndexSet::default(),
+            None => self.sets.clear(),
         }
+    }
+
+    /// Whether the formula grew beyond the limits.
+    pub(super) fn overflow(&self) -> bool {
+        self.counted
+            .as_ref()
+            .is_some_and(|counted| counted.overflow)
     }
 
     /// Before anything is read.
@@ -274,7 +261,7 @@ impl Configs {
         &mut self,
         automaton: &Automaton,
         config: Config,
-        time: Option<i128>,
+        clock: &Clock,
         mut letter: impl FnMut(u32) -> Truth,
     ) -> Config {
         match automaton {
@@ -295,9 +282,10 @@ impl Configs {
                 }
                 self.step_set(dfa, states, config, letter)
             }
-            Automaton::Machine(_) | Automaton::Recurring(..) => {
-                self.step_machine(config, time, letter)
-            }
+            Automaton::Counted(..) => match &mut self.counted {
+                Some(counted) => counted.step(config, clock, letter),
+                None => LOST,
+            },
         }
     }
 
@@ -328,106 +316,22 @@ impl Configs {
         }
     }
 
-    fn step_machine(
-        &mut self,
-        config: Config,
-        time: Option<i128>,
-        mut letter: impl FnMut(u32) -> Truth,
-    ) -> Config {
-        let (Some(machine), Some(before)) = (
-            &mut self.machine,
-            self.machine_states.get_index(config as usize),
-        ) else {
-            return LOST;
-        };
-        let start = self.start;
-        let mut after: Vec<Followed> = Vec::new();
-        let mut keep = |followed: Followed| {
-            if !after.contains(&followed) {
-                after.push(followed);
-            }
-        };
-        for followed in before {
-            let mut step = |state: &MachineState, asks: bool| {
-                step_timed(machine, state, time, |atom| {
-                    if Some(atom) == start {
-                        Some(asks)
-                    } else {
-                        letter(atom.0).known()
-                    }
-                })
-            };
-            let next = match &followed.again {
-                None => step(&followed.state, true).map(|states| {
-                    states
-                        .into_iter()
-                        .for_each(|state| keep(Followed { state, again: None }));
-                }),
-                Some((remembered, _)) => step(&followed.state, true).and_then(|asked| {
-                    let remembered = step(remembered, false)?;
-                    for asked in asked {
-                        for remembered in &remembered {
-                            keep(Followed::again(asked.clone(), remembered.clone()));
-                        }
-                    }
-                    Ok(())
-                }),
-            };
-            match next {
-                Ok(()) => {}
-                Err(StepError::Limit(_)) => {
-                    self.overflow = true;
-                    return LOST;
-                }
-                Err(StepError::TimeMissing | StepError::TimeDecreases { .. }) => return LOST,
-            }
+    /// The configuration once time has come to `now` without an event; `position` is that of the next one.
+    pub(super) fn tick(&mut self, config: Config, position: u64, now: i128) -> Config {
+        match &mut self.counted {
+            Some(counted) => counted.tick(config, position, now),
+            None => config,
         }
-        self.machine_states.insert_full(after.into()).0 as u32
     }
 
-    /// The configuration once time has come to `now` without an event.
-    pub(super) fn tick(&mut self, config: Config, now: i128) -> Config {
-        let (Some(machine), Some(before)) = (
-            &mut self.machine,
-            self.machine_states.get_index(config as usize),
-        ) else {
-            return config;
-        };
-        let mut after: Vec<Followed> = Vec::new();
-        for followed in before {
-            let mut tick = |state: &MachineState| {
-                let mut state = state.clone();
-                // Where it cannot be said what time does, nothing is said.
-                let told = machine.tick(&mut state, now);
-                told.map(|()| state).ok()
-            };
-            let next = match &followed.again {
-                None => tick(&followed.state).map(|state| Followed { state, again: None }),
-                Some((remembered, _)) => tick(&followed.state)
-                    .zip(tick(remembered))
-                    .map(|(asked, remembered)| Followed::again(asked, remembered)),
-            };
-            let next = next.unwrap_or_else(|| followed.clone());
-            if !after.contains(&next) {
-                after.push(next);
-            }
-        }
-        self.machine_states.insert_full(after.into()).0 as u32
-    }
-
-    /// Whether the formula is followed by a machine: only then does time alone change anything.
-    pub(super) fn has_machine(&self) -> bool {
-        self.machine.is_some()
+    /// Whether the formula has counters: only then does time alone change anything.
+    pub(super) fn counts(&self) -> bool {
+        self.counted.is_some()
     }
 
     /// The earliest deadline of something owed, after a time.
     pub(super) fn deadline(&self, config: Config, after: i128) -> Option<i128> {
-        let machine = self.machine.as_ref()?;
-        let followed = self.machine_states.get_index(config as usize)?;
-        let deadlines = followed
-            .iter()
-            .filter_map(|each| machine.deadline(&each.state, after));
-        deadlines.min()
+        self.counted.as_ref()?.deadline(config, after)
     }
 
     /// The value of the formula in this configuration.
@@ -438,11 +342,10 @@ impl Configs {
                 Some(standing) => *standing,
                 None => self.standing_of_set(standings, config),
             },
-            Automaton::Machine(_) | Automaton::Recurring(..) => {
-                let states = self.machine_states.get_index(config as usize);
-                let each = states.into_iter().flatten().map(Followed::standing);
-                each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
-            }
+            Automaton::Counted(..) => match &self.counted {
+                Some(counted) => counted.standing(config),
+                None => Standing::UNKNOWN,
+            },
         }
     }
 
@@ -471,10 +374,10 @@ impl Configs {
                         .copied())
                 }
             },
-            Automaton::Machine(_) | Automaton::Recurring(..) => {
-                let states = self.machine_states.get_index(config as usize);
-                all(&mut states.into_iter().flatten().map(Followed::violated))
-            }
+            Automaton::Counted(..) => match &self.counted {
+                Some(counted) => all(&mut counted.violated(config)),
+                None => Truth::Unknown,
+            },
         }
     }
 
@@ -497,71 +400,51 @@ impl Configs {
 
     /// Whether every configuration that was met is one state.
     pub(super) fn is_plain(&self) -> bool {
-        self.machine.is_none() && self.sets.is_empty()
+        self.counted.is_none() && self.sets.is_empty()
     }
 
     /// Whether a configuration leaves open where the trace is.
     pub(super) fn is_doubtful(&self, config: Config) -> bool {
-        match &self.machine {
+        match &self.counted {
             None => config >= self.n_states,
-            Some(_) => {
-                let followed = self.machine_states.get_index(config as usize);
-                followed.is_none_or(|followed| followed.len() != 1)
-            }
+            Some(counted) => counted.is_doubtful(config),
         }
     }
 
     /// What a configuration is, without regard to its number; none where the number says it all.
     pub(super) fn content(&self, config: Config) -> Option<Content> {
-        if config == LOST {
-            return None;
-        }
-        match &self.machine {
+        match &self.counted {
+            _ if config == LOST => None,
             None => self.set(config).map(|set| Content::Set(set.into())),
-            Some(_) => {
-                let followed = self.machine_states.get_index(config as usize)?;
-                Some(Content::Machine(followed.clone()))
-            }
+            Some(counted) => counted.content(config).map(Content::Counted),
         }
     }
 
     /// Whether something that was written down can be a configuration here.
     pub(super) fn fits(&self, content: &Content) -> bool {
-        match (content, &self.machine) {
+        match (content, &self.counted) {
             (Content::Set(set), None) => {
                 set.len() > 1 && set.iter().all(|state| *state < self.n_states)
             }
-            (Content::Machine(followed), Some(machine)) => {
-                let fits = |each: &Followed| {
-                    let again = each.again.as_ref().map(|(remembered, _)| remembered);
-                    again.is_some() == self.start.is_some()
-                        && [Some(&each.state), again]
-                            .into_iter()
-                            .flatten()
-                            .all(|s| machine.owns(s))
-                };
-                !followed.is_empty() && followed.iter().all(fits)
-            }
+            (Content::Counted(followed), Some(counted)) => counted.fits(followed),
             _ => false,
         }
     }
 
     /// Whether a number says by itself what a configuration is.
     pub(super) fn is_state(&self, config: Config) -> bool {
-        config == LOST || (self.machine.is_none() && config < self.n_states)
+        config == LOST || (self.counted.is_none() && config < self.n_states)
     }
 
     /// The number of a configuration.
     pub(super) fn number(&mut self, content: &Content) -> Config {
-        match content {
-            Content::Set(set) => match self.sets.get_index_of(set) {
+        match (content, &mut self.counted) {
+            (Content::Set(set), _) => match self.sets.get_index_of(set) {
                 Some(place) => self.n_states + place as u32,
                 None => self.n_states + self.sets.insert_full(set.clone()).0 as u32,
             },
-            Content::Machine(followed) => match self.machine_states.get_index_of(followed) {
-                Some(place) => place as u32,
-                None => self.machine_states.insert_full(followed.clone()).0 as u32,
-            },
+            (Content::Counted(followed), Some(counted)) => counted.number(followed),
+            (Content::Counted(_), None) => LOST,
         }
     }
 
@@ -570,50 +453,21 @@ impl Configs {
         if self.sets.len() > MOST_KEPT {
             self.sets.clear();
         }
-        if self.machine_states.len() > MOST_KEPT {
-            self.machine_states.truncate(1);
+        if let Some(counted) = &mut self.counted {
+            counted.forget_numbers();
         }
     }
 
     /// Whether so many configurations are numbered that those no longer met should be dropped.
     pub(super) fn is_crowded(&self, n_met: usize) -> bool {
-        self.machine_states.len() > MOST_KEPT + 4 * n_met
+        let counted = self.counted.as_ref();
+        counted.is_some_and(|counted| counted.is_crowded(n_met))
     }
 
     /// Numbers anew what `met` yields and forgets the rest.
     pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut Config>) {
-        let old = std::mem::take(&mut self.machine_states);
-        for config in met {
-            if let Some(states) = old.get_index(*config as usize) {
-                *config = self.machine_states.insert_full(states.clone()).0 as u32;
-            }
+        if let Some(counted) = &mut self.counted {
+            counted.renumber(met);
         }
-        if self.machine_states.is_empty()
-            && let Some(initial) = old.first()
-        {
-            self.machine_states.insert(initial.clone());
-        }
-    }
-}
-
-/// A step of a machine. A step without a time is as good as any where it makes no difference when it was: nothing that is
-/// owed or remembered has a deadline.
-fn step_timed(
-    machine: &mut Machine,
-    state: &MachineState,
-    time: Option<i128>,
-    mut letter: impl FnMut(Atom) -> Option<bool>,
-) -> Result<Vec<MachineState>, StepError> {
-    match (machine.step_unknown(state, time, &mut letter), time) {
-        (Err(StepError::TimeMissing), None) => {
-            let early = state.time().unwrap_or(0);
-            let early = machine.step_unknown(state, Some(early), &mut letter);
-            let late = machine.step_unknown(state, Some(i128::MAX / 2), &mut letter);
-            match (early, late) {
-                (Ok(early), Ok(late)) if early == late => Ok(early),
-                _ => Err(StepError::TimeMissing),
-            }
-        }
-        (next, _) => next,
     }
 }

@@ -13,11 +13,11 @@ use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::Automaton;
 use super::register::Held;
-use super::release::{Release, false_if_unseen, release, untimed};
+use super::release::{Release, false_if_unseen, release};
 use super::scratch::Scratch;
 use super::track::Tracks;
 use super::world::{Workshop, World};
-use crate::automata::{Atom, Formulas as AFormulas, Interval};
+use crate::automata::{Atom, Formulas as AFormulas, Interval, PathChecker};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::translate::translate;
@@ -271,7 +271,7 @@ impl Program {
         if let Some(tables) = shop.scratch.tables.take() {
             self.take_back(tables);
         }
-        shop.reset(self);
+        shop.reset();
         let mut shops = self.shops.lock().unwrap_or_else(PoisonError::into_inner);
         if shops.len() < MOST_SHOPS {
             shops.push(shop);
@@ -370,12 +370,12 @@ pub(super) fn property_code(
     );
     let automaton = match automaton {
         Some(automaton) => automaton,
-        None => Automaton::new(&formulas, formula, &limits.automata).map_err(|error| {
-            LimitError::Formula {
+        None => {
+            Automaton::new(&formulas, formula, limits).map_err(|error| LimitError::Formula {
                 property: property.name.clone(),
                 error,
-            }
-        })?,
+            })?
+        }
     };
     let trigger = property
         .trigger
@@ -413,9 +413,7 @@ pub(super) fn property_code(
             let release = if quantified.reads_tracks {
                 Release::ReadsTracks
             } else {
-                let untimed = untimed(&mut formulas, formula, quantified.universal, limits);
-                let automaton = untimed.as_ref().unwrap_or(&automaton);
-                release(automaton, &letters, &lower.code, quantified)
+                release(&automaton, &letters, &lower.code, quantified)
             };
             Some(QuantifiedCode {
                 universal: quantified.universal,
@@ -458,9 +456,27 @@ impl PropertyCode {
             let start = formulas.atom(Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX)));
             let asked = formulas.implies(start, inner);
             let formula = formulas.always(Interval::ALL, asked);
-            Automaton::new(&formulas, formula, &limits.automata).ok()
+            Automaton::new(&formulas, formula, limits).ok()
         };
         self.started.get_or_init(make).as_ref()
+    }
+
+    /// Checks recorded traces against the automaton of the negation; none for bounds in time and beyond the limits.
+    pub(super) fn checker(
+        &self,
+        spec: &Spec,
+        property: &Property,
+        limits: &Limits,
+    ) -> Option<PathChecker> {
+        let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
+        let mut formulas = AFormulas::new();
+        let formula = translate(
+            &spec.formulas,
+            property.formula,
+            place_in(&ids),
+            &mut formulas,
+        );
+        PathChecker::new(&formulas, formula, &limits.automata).ok()
     }
 }
 

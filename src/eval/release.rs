@@ -7,10 +7,8 @@
 use rustc_hash::FxHashSet;
 
 use super::code::{Code, Node, NodeId, Reads};
-use super::limits::Limits;
 use super::monitor::Automaton;
 use super::program::LetterCode;
-use crate::automata::{FormulaId, Formulas, Interval, Node as ANode};
 use crate::hir::Quantified;
 use crate::value::{Truth, Value};
 
@@ -82,62 +80,4 @@ pub(super) fn false_if_unseen(code: &Code, node: NodeId, var: u32) -> bool {
         }
         _ => false,
     }
-}
-
-/// For a formula with bounds in time: the automaton of one without, that is stronger (or weaker) whatever the times are.
-/// If that always (or never) holds, so does the formula. None where there are no such bounds, or no automaton.
-pub(super) fn untimed(
-    formulas: &mut Formulas,
-    root: FormulaId,
-    stronger: bool,
-    limits: &Limits,
-) -> Option<Automaton> {
-    if !formulas.is_timed(root) {
-        return None;
-    }
-    let parts = formulas.parts(root);
-    // By part: something stronger, something weaker.
-    let mut made: rustc_hash::FxHashMap<FormulaId, [FormulaId; 2]> =
-        rustc_hash::FxHashMap::default();
-    for part in parts {
-        let node = formulas.node(part);
-        let timed = matches!(node.interval(), Some(Interval::Time { .. }));
-        let window = if timed {
-            Interval::ALL
-        } else {
-            node.interval().unwrap_or(Interval::ALL)
-        };
-        let mut pair = [part, part];
-        for (side, slot) in pair.iter_mut().enumerate() {
-            let of = |f: FormulaId| made.get(&f).map_or(f, |pair| pair[side]);
-            let against = |f: FormulaId| made.get(&f).map_or(f, |pair| pair[1 - side]);
-            *slot = match node {
-                ANode::Eventually(..) | ANode::Until(..) | ANode::Once(..)
-                    if timed && side == 0 =>
-                {
-                    formulas.falsum()
-                }
-                ANode::Always(..) | ANode::Historically(..) if timed && side == 1 => {
-                    formulas.verum()
-                }
-                ANode::True | ANode::False | ANode::Atom(_) => part,
-                ANode::Not(f) => formulas.not(against(f)),
-                ANode::And(f, g) => formulas.and(of(f), of(g)),
-                ANode::Or(f, g) => formulas.or(of(f), of(g)),
-                ANode::Next(f) => formulas.next(of(f)),
-                ANode::WeakNext(f) => formulas.weak_next(of(f)),
-                ANode::Eventually(_, f) => formulas.eventually(window, of(f)),
-                ANode::Always(_, f) => formulas.always(window, of(f)),
-                ANode::Until(f, _, g) => formulas.until(of(f), window, of(g)),
-                ANode::Previously(f) => formulas.previously(of(f)),
-                ANode::WeakPreviously(f) => formulas.weak_previously(of(f)),
-                ANode::Once(_, f) => formulas.once(window, of(f)),
-                ANode::Historically(_, f) => formulas.historically(window, of(f)),
-                ANode::Since(f, g) => formulas.since(of(f), of(g)),
-            };
-        }
-        made.insert(part, pair);
-    }
-    let root = made.get(&root)?[usize::from(!stronger)];
-    Automaton::new(formulas, root, &limits.automata).ok()
 }

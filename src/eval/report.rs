@@ -246,7 +246,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
             Watch::Sliced(slices) => slices.overflow,
         };
         let name = &property.name;
-        if configs.overflow {
+        if configs.overflow() {
             last(
                 ProblemKind::Limit,
                 format!("the state of `{name}` grew beyond the limits on automata"),

@@ -142,9 +142,10 @@ impl Run {
     }
 
     fn merge(&mut self, program: &Program) {
+        let counted = program.properties.iter().any(|p| p.automaton.counts());
         let mut kept: Vec<World> = Vec::with_capacity(self.worlds.len());
         for world in std::mem::take(&mut self.worlds) {
-            if !kept.iter().any(|other| other.same(&world)) {
+            if !kept.iter().any(|other| other.same(&world, counted)) {
                 kept.push(world);
             }
         }

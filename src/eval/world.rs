@@ -63,7 +63,7 @@ impl Workshop {
         let configs: Vec<Configs> = properties
             .map(|property| Configs::new(&property.automaton))
             .collect();
-        let machines = (0..configs.len()).filter(|id| configs[*id].has_machine());
+        let machines = (0..configs.len()).filter(|id| configs[*id].counts());
         Workshop {
             machines: machines.collect(),
             configs,
@@ -77,10 +77,8 @@ impl Workshop {
     }
 
     /// Makes it as new, but for memory.
-    pub(super) fn reset(&mut self, program: &Program) {
-        for (configs, property) in self.configs.iter_mut().zip(&program.properties) {
-            configs.reset(&property.automaton);
-        }
+    pub(super) fn reset(&mut self) {
+        self.configs.iter_mut().for_each(Configs::reset);
         self.scratch.reset();
         self.changes.clear();
         self.operands.clear();
@@ -261,7 +259,7 @@ impl World {
                         eval.scratch
                             .next_by_class(eval.code, id as usize, property, *config);
                     let next = known.unwrap_or_else(|| {
-                        configs.step(&property.automaton, *config, clock.now, |letter| {
+                        configs.step(&property.automaton, *config, clock, |letter| {
                             eval.letter(property.letters[letter as usize].node)
                         })
                     });
@@ -370,16 +368,17 @@ impl World {
 
     /// Time has come to `now` without an event.
     pub(super) fn tick(&mut self, configs: &mut [Configs], now: i128) {
+        let position = self.clock.position;
         for (watch, configs) in self.watches.iter_mut().zip(configs) {
-            if !configs.has_machine() {
+            if !configs.counts() {
                 continue;
             }
             match watch {
-                Watch::Plain { config, .. } => *config = configs.tick(*config, now),
+                Watch::Plain { config, .. } => *config = configs.tick(*config, position, now),
                 Watch::Sliced(slices) => {
                     let slices = Arc::make_mut(slices);
                     for config in slices.configs() {
-                        *config = configs.tick(*config, now);
+                        *config = configs.tick(*config, position, now);
                     }
                 }
             }
@@ -389,7 +388,7 @@ impl World {
     /// The earliest deadline in time of something owed, after a time.
     pub(super) fn deadline(&self, configs: &[Configs], after: i128) -> Option<i128> {
         let watches = self.watches.iter().zip(configs);
-        let timed = watches.filter(|(_, configs)| configs.has_machine());
+        let timed = watches.filter(|(_, configs)| configs.counts());
         let deadlines = timed.filter_map(|(watch, configs)| match watch {
             Watch::Plain { config, .. } => configs.deadline(*config, after),
             Watch::Sliced(slices) => {
@@ -418,8 +417,8 @@ impl World {
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
-    /// Whether two ways to read a trace have come to the same.
-    pub(super) fn same(&self, other: &World) -> bool {
+    /// Whether two ways to read a trace have come to the same; `counted`: whether some property counts events.
+    pub(super) fn same(&self, other: &World, counted: bool) -> bool {
         let watches = || {
             self.watches
                 .iter()
@@ -450,5 +449,6 @@ impl World {
             && self.tracks.relative_to(self.clock.position)
                 == other.tracks.relative_to(other.clock.position)
             && (self.clock.position == 0) == (other.clock.position == 0)
+            && (!counted || self.clock.position == other.clock.position)
     }
 }

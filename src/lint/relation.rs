@@ -2,7 +2,8 @@
 
 use super::theory;
 use crate::automata::{
-    self, CompileError, FormulaId, Formulas, Interval, Letter, Traces, Word, compile, omega,
+    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Traces, Word,
+    compile, omega,
 };
 use crate::domain::Work;
 use crate::hir::Spec;
@@ -49,6 +50,8 @@ pub struct Difference {
     pub steps: Word,
     /// Where the part begins that repeats forever; none where the trace ends.
     pub repeats_from: Option<usize>,
+    /// When its steps are, in attoseconds since the first; empty where that does not matter.
+    pub times: Vec<i128>,
     /// Whether it is the first formula that it satisfies.
     pub satisfies_first: bool,
 }
@@ -90,6 +93,7 @@ pub fn compare(
         limits,
         work: Work::new(2_000_000, 50_000),
         shown: None,
+        timed: false,
     };
     if !shown.is_empty() {
         let letters: Vec<FormulaId> = shown
@@ -104,18 +108,28 @@ pub fn compare(
         let translated = translate(&spec.formulas, id, atom, formulas);
         timed.untimed(formulas, translated)
     };
-    let first = formula(first, &mut asking.formulas, &mut timed);
-    let second = formula(second, &mut asking.formulas, &mut timed);
-    let known = timed.known(&mut asking.formulas);
-    let forth = asking.excess(first, second, known)?;
-    let back = asking.excess(second, first, known)?;
+    let ids = [first, second];
+    let mut first = formula(first, &mut asking.formulas, &mut timed);
+    let mut second = formula(second, &mut asking.formulas, &mut timed);
+    let mut known = timed.known(&mut asking.formulas);
+    let mut forth = asking.excess(first, second, known)?;
+    let mut back = asking.excess(second, first, known)?;
     if timed.is_needed() && (forth.is_some() || back.is_some()) {
-        return Err("bounds in time decide it, and they have no automaton".to_owned());
+        // What does not follow whatever the clock says is decided with the clock.
+        if semantics == Semantics::Infinite {
+            return Err("bounds in time decide it, and the traces have no end".to_owned());
+        }
+        [first, second] = ids.map(|id| translate(&spec.formulas, id, atom, &mut asking.formulas));
+        known = asking.formulas.verum();
+        asking.timed = true;
+        forth = asking.excess(first, second, known)?;
+        back = asking.excess(second, first, known)?;
     }
     let difference = |trace: Option<Trace>, satisfies_first| {
-        trace.map(|(steps, repeats_from)| Difference {
-            steps,
-            repeats_from,
+        trace.map(|trace| Difference {
+            steps: trace.steps,
+            repeats_from: trace.repeats_from,
+            times: trace.times,
             satisfies_first,
         })
     };
@@ -129,7 +143,7 @@ pub fn compare(
                 None => Relation::Disjoint,
                 Some(_) => Relation::Overlapping,
             };
-            let shorter = if back.0.len() < forth.0.len() {
+            let shorter = if back.steps.len() < forth.steps.len() {
                 difference(Some(back), false)
             } else {
                 difference(Some(forth), true)
@@ -143,8 +157,12 @@ pub fn compare(
     })
 }
 
-/// Steps, and where they repeat from if they do.
-type Trace = (Word, Option<usize>);
+/// Steps, where they repeat from if they do, and when they are if that matters.
+struct Trace {
+    steps: Word,
+    repeats_from: Option<usize>,
+    times: Vec<i128>,
+}
 
 struct Asking<'a> {
     spec: &'a Spec,
@@ -154,6 +172,8 @@ struct Asking<'a> {
     work: Work,
     /// What is wished of a trace.
     shown: Option<FormulaId>,
+    /// Whether the formulas have bounds in time.
+    timed: bool,
 }
 
 impl Asking<'_> {
@@ -180,11 +200,11 @@ impl Asking<'_> {
     fn trace(&mut self, formula: FormulaId) -> Result<Option<Trace>, String> {
         let mut formula = formula;
         for _ in 0..ROUNDS {
-            let found = self.any_trace(formula).map_err(|error| error.to_string())?;
+            let found = self.any_trace(formula)?;
             let Some(trace) = found else {
                 return Ok(None);
             };
-            match theory::impossible_part(self.spec, &trace.0, &mut self.work) {
+            match theory::impossible_part(self.spec, &trace.steps, &mut self.work) {
                 None => return Ok(Some(trace)),
                 Some(part) => {
                     let never = self.never(&part);
@@ -195,18 +215,50 @@ impl Asking<'_> {
         Err("too many letters exclude one another".to_owned())
     }
 
-    fn any_trace(&self, formula: FormulaId) -> Result<Option<Trace>, CompileError> {
-        Ok(match self.semantics {
-            Semantics::Finite => compile(&self.formulas, formula, self.limits)?
-                .shortest_accepted(Traces::NonEmpty)
-                .map(|steps| (steps, None)),
-            Semantics::Infinite => omega::translate(&self.formulas, formula, self.limits)?
-                .accepted_word()
-                .map(|lasso| {
-                    let repeats_from = lasso.stem.len();
-                    ([lasso.stem, lasso.cycle].concat(), Some(repeats_from))
-                }),
-        })
+    fn any_trace(&self, formula: FormulaId) -> Result<Option<Trace>, String> {
+        let told = |error: CompileError| error.to_string();
+        if self.timed {
+            let lazy = LazyDfa::new(&self.formulas, formula, self.limits);
+            let mut lazy = lazy.map_err(|error| told(error.into()))?;
+            return match lazy.satisfying() {
+                Found::Nothing => Ok(None),
+                Found::Unknown => {
+                    Err("bounds in time decide it, in more ways than were looked at".to_owned())
+                }
+                Found::Trace(trace) => {
+                    let (times, steps) = trace.into_iter().unzip();
+                    Ok(Some(Trace {
+                        steps,
+                        repeats_from: None,
+                        times,
+                    }))
+                }
+            };
+        }
+        let (steps, repeats_from) = match self.semantics {
+            Semantics::Finite => {
+                let dfa = compile(&self.formulas, formula, self.limits).map_err(told)?;
+                match dfa.shortest_accepted(Traces::NonEmpty) {
+                    Some(steps) => (steps, None),
+                    None => return Ok(None),
+                }
+            }
+            Semantics::Infinite => {
+                let buchi = omega::translate(&self.formulas, formula, self.limits);
+                match buchi.map_err(told)?.accepted_word() {
+                    Some(lasso) => {
+                        let repeats_from = Some(lasso.stem.len());
+                        ([lasso.stem, lasso.cycle].concat(), repeats_from)
+                    }
+                    None => return Ok(None),
+                }
+            }
+        };
+        Ok(Some(Trace {
+            steps,
+            repeats_from,
+            times: Vec::new(),
+        }))
     }
 
     /// That no step has all these literals.

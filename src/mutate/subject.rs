@@ -261,6 +261,7 @@ fn difference(
                     }));
             return Ok(Some(lint::Difference {
                 steps,
+                times: Vec::new(),
                 repeats_from: None,
                 satisfies_first,
             }));

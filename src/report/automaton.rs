@@ -8,6 +8,7 @@ use crate::automata::{Atom, Dfa, Limits, Verdict, Word};
 use crate::hir::Spec;
 use crate::ids::FormulaId;
 use crate::translate::{automaton, letter_text, literal};
+use crate::value::Instant;
 
 /// The minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///
@@ -26,6 +27,19 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
             .collect::<Vec<_>>()
     };
     json!(word.iter().map(step).collect::<Vec<_>>())
+}
+
+/// When the steps of a trace are, for people.
+pub fn moments(times: &[i128]) -> Vec<String> {
+    times
+        .iter()
+        .map(|time| format!("at {}", Instant(*time)))
+        .collect()
+}
+
+/// When the steps of a trace are, in seconds.
+pub fn seconds(times: &[i128]) -> Vec<f64> {
+    times.iter().map(|time| Instant(*time).seconds()).collect()
 }
 
 fn verdict_word(verdict: Verdict) -> &'static str {

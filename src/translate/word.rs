@@ -54,9 +54,17 @@ pub struct Steps(Vec<(usize, usize, String)>);
 impl Steps {
     /// The steps of a word; equal steps in a row are one.
     pub fn new(formulas: &Formulas, word: &Word) -> Steps {
+        Steps::with_notes(formulas, word, &[])
+    }
+
+    /// The same, with a note on each step as far as there are any.
+    pub fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
         let mut runs: Vec<(usize, usize, String)> = Vec::new();
         for (step, letter) in word.iter().enumerate() {
-            let text = step_text(formulas, letter);
+            let mut text = step_text(formulas, letter);
+            if let Some(note) = notes.get(step) {
+                text = format!("{text} ({note})");
+            }
             match runs.last_mut() {
                 Some((_, last, same)) if *same == text => *last = step,
                 _ => runs.push((step, step, text)),

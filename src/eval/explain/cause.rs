@@ -9,12 +9,17 @@
 use rustc_hash::FxHashMap;
 
 use super::{Read, Request};
+use crate::automata::Atom;
+use crate::eval::clock::Clock;
 use crate::eval::monitor::{Automaton, Config, Configs};
 use crate::eval::program::Program;
 use crate::value::Truth;
 
 /// States times steps beyond which no shortest counterexample is looked for.
 const MOST_WORK: usize = 20_000_000;
+
+/// The longest trace that is checked against the automaton of a negation.
+const MOST_CHECKED: usize = 2_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Cause {
@@ -53,7 +58,10 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cau
     } else {
         &property.automaton
     };
-    let shortest = shortest(program, automaton, request, n_steps, start);
+    let shortest = match automaton {
+        Automaton::Dfa { .. } => shortest(program, automaton, request, n_steps, start),
+        Automaton::Counted(..) => needed(program, request, n_steps),
+    };
     let found = match shortest {
         Some(found) if found.len() <= program.limits.counterexample => {
             found.into_iter().map(|step| steps[step].index).collect()
@@ -68,9 +76,11 @@ fn is_lost(program: &Program, request: &Request, steps: &[Read]) -> bool {
     let automaton = &program.properties[request.property].automaton;
     let mut configs = Configs::new(automaton);
     let mut config = Configs::INITIAL;
+    let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
-        config = configs.step(automaton, config, step.time, |atom| {
+        clock.come(number, step.time);
+        config = configs.step(automaton, config, &clock, |atom| {
             row.get(atom as usize).copied().unwrap_or(Truth::Unknown)
         });
     }
@@ -86,11 +96,70 @@ fn earliest(
     steps: &[Read],
     by_end: bool,
 ) -> Option<usize> {
+    // The obligations of many starts may be pending at once under different counters, so those are not followed one by one.
+    let bisected = automaton
+        .counts()
+        .then(|| bisect(program, automaton, request, steps, by_end));
+    match bisected.flatten() {
+        Some(start) => Some(start),
+        None => follow_each(program, automaton, request, steps, by_end),
+    }
+}
+
+/// The first start with which the obligations of all starts up to it are lost, if its own is lost alone: then it is the
+/// earliest, because those of fewer starts are not.
+fn bisect(
+    program: &Program,
+    automaton: &Automaton,
+    request: &Request,
+    steps: &[Read],
+    by_end: bool,
+) -> Option<usize> {
+    let mut configs = Configs::new(automaton);
+    let mut is_lost = |starts: std::ops::RangeInclusive<usize>| {
+        configs.reset();
+        let mut config = Configs::INITIAL;
+        let mut clock = Clock::default();
+        for (number, step) in steps.iter().enumerate() {
+            let row = request.row(program, number);
+            clock.come(number, step.time);
+            config = configs.step(automaton, config, &clock, |atom| {
+                let start = Truth::from(starts.contains(&number));
+                row.get(atom as usize).copied().unwrap_or(start)
+            });
+        }
+        let standing = configs.standing(automaton, config);
+        standing.now == Truth::False && (standing.fixed || by_end)
+    };
+    let (mut low, mut high) = (0, steps.len().checked_sub(1)?);
+    if !is_lost(0..=high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_lost(0..=middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    is_lost(low..=low).then_some(low)
+}
+
+/// The first step whose own obligation is lost, by following the obligation of each.
+fn follow_each(
+    program: &Program,
+    automaton: &Automaton,
+    request: &Request,
+    steps: &[Read],
+    by_end: bool,
+) -> Option<usize> {
     let mut configs = Configs::new(automaton);
     let mut none_yet = Configs::INITIAL;
     // In order of their starts.
     let mut pending: Vec<(Config, usize)> = Vec::new();
     let mut seen: FxHashMap<Config, ()> = FxHashMap::default();
+    let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
         let letter = |atom: u32, starts: bool| {
@@ -98,17 +167,18 @@ fn earliest(
                 .copied()
                 .unwrap_or(Truth::from(starts))
         };
+        clock.come(number, step.time);
         pending.push((none_yet, number));
         seen.clear();
         pending.retain_mut(|(config, start)| {
-            *config = configs.step(automaton, *config, step.time, |atom| {
+            *config = configs.step(automaton, *config, &clock, |atom| {
                 letter(atom, *start == number)
             });
             let standing = configs.standing(automaton, *config);
             let kept = standing.now == Truth::True && standing.fixed;
             !kept && seen.insert(*config, ()).is_none()
         });
-        none_yet = configs.step(automaton, none_yet, step.time, |atom| letter(atom, false));
+        none_yet = configs.step(automaton, none_yet, &clock, |atom| letter(atom, false));
         let idle = configs.standing(automaton, none_yet);
         // What owes nothing is no different from a start that was not made.
         pending.retain(|(config, _)| *config != none_yet || idle.now == Truth::False);
@@ -122,6 +192,30 @@ fn earliest(
         .filter(|(config, _)| lost(*config))
         .map(|(_, start)| *start)
         .min()
+}
+
+/// The fewest steps that a run of the automaton of the negation needs, for formulas whose own is not built: those are not
+/// read alone, but in their places.
+fn needed(program: &Program, request: &Request, n_steps: usize) -> Option<Vec<usize>> {
+    let spec = program.spec();
+    let property = &program.properties[request.property];
+    if n_steps > MOST_CHECKED {
+        return None;
+    }
+    let of = &spec.properties[request.property];
+    let mut checker = property.checker(spec, of, &program.limits)?;
+    let letter = |step: usize, atom: Atom| {
+        let truth = request.row(program, step).get(atom.0 as usize).copied();
+        truth.unwrap_or(Truth::Unknown)
+    };
+    let n_letters = u32::try_from(property.letters.len()).ok()?;
+    let is_known = |step| (0..n_letters).all(|atom| letter(step, Atom(atom)) != Truth::Unknown);
+    if !(0..n_steps).all(is_known) {
+        return None;
+    }
+    let found = checker.check(n_steps, |step, atom| letter(step, atom) == Truth::True);
+    let found = found.ok()??;
+    Some(found.needs.into_iter().map(|(step, _)| step).collect())
 }
 
 /// The fewest steps that lead to a state from which nothing satisfies the formula.
@@ -148,7 +242,7 @@ fn shortest(
         let row = request.row(program, number);
         let mut next: Vec<(Config, usize, Option<usize>)> = Vec::new();
         for (config, (count, path)) in &reached {
-            let after = configs.step(automaton, *config, None, |atom| {
+            let after = configs.step(automaton, *config, &Clock::default(), |atom| {
                 row.get(atom as usize)
                     .copied()
                     .unwrap_or(Truth::from(Some(number) == start))

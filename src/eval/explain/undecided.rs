@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::fields;
 use super::{Read, Request};
+use crate::eval::clock::Clock;
 use crate::eval::monitor::Configs;
 use crate::eval::trace::TraceState;
 use crate::hir::reads::reads;
@@ -73,10 +74,12 @@ pub(super) fn undecided(
     }
     let mut configs = Configs::new(&code.automaton);
     let mut config = Configs::INITIAL;
+    let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
         let mut asked: BTreeSet<u32> = BTreeSet::new();
-        config = configs.step(&code.automaton, config, step.time, |letter| {
+        clock.come(number, step.time);
+        config = configs.step(&code.automaton, config, &clock, |letter| {
             let truth = row.get(letter as usize).copied().unwrap_or(Truth::Unknown);
             if truth == Truth::Unknown {
                 asked.insert(letter);

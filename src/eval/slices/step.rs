@@ -202,8 +202,8 @@ impl Slices {
                 ..before.clone()
             });
         }
-        let time = eval.clock.now;
-        let config = configs.step(&property.automaton, before.config, time, |letter| {
+        let clock = eval.clock;
+        let config = configs.step(&property.automaton, before.config, &clock, |letter| {
             eval.letter(property.letters[letter as usize].node)
         });
         let standing = configs.standing(&property.automaton, config);
@@ -252,7 +252,7 @@ impl Slices {
             };
             self.root_triggered = eval.instance(unseen, frame).letter(trigger) != Truth::False;
         }
-        let time = eval.clock.now;
+        let clock = eval.clock;
         let mut any_fixed = false;
         room.meeting.clear();
         let mut live = std::mem::take(&mut self.live);
@@ -280,7 +280,7 @@ impl Slices {
                     eval.scratch
                         .next_by_class(eval.code, number, property, situation.config);
                 let config = known.unwrap_or_else(|| {
-                    configs.step(&property.automaton, situation.config, time, |letter| {
+                    configs.step(&property.automaton, situation.config, &clock, |letter| {
                         let code = &property.letters[letter as usize];
                         if code.reads.has(Reads::FRAME) {
                             return eval.letter(code.node);

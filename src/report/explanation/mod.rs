@@ -4,7 +4,7 @@ mod object;
 
 use std::io::{self, Write};
 
-use super::automaton::build;
+use super::automaton::{build, moments};
 use super::text::wrap;
 use super::{Finality, Paint, words};
 use crate::automata::{Class, Dfa, Formulas, Limits, Traces, Verdict, Word, omega};
@@ -303,7 +303,9 @@ impl<'s> Explanation<'s> {
             lines.push(format!(
                 "told apart by a trace with `{holds}` and without `{fails}`:"
             ));
-            lines.extend(Steps::new(&self.spec.formulas, &difference.steps).lines());
+            let notes = moments(&difference.times);
+            let formulas = &self.spec.formulas;
+            lines.extend(Steps::with_notes(formulas, &difference.steps, &notes).lines());
             if let Some(from) = difference.repeats_from {
                 lines.push(format!("repeated forever from step {from}"));
             }

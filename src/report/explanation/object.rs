@@ -8,7 +8,7 @@ use super::{Against, Explanation, enforceable, finite, infinite_word, kind};
 use crate::automata::Word;
 use crate::hir::Severity;
 use crate::lint::Semantics;
-use crate::report::automaton::word_json;
+use crate::report::automaton::{seconds, word_json};
 use crate::report::words;
 
 /// The keys of the JSON form, in order; what is not known is null.
@@ -52,6 +52,9 @@ struct AgainstObject<'a> {
     /// Where the part of it begins that repeats forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     witness_repeats_from: Option<usize>,
+    /// When its steps are, in seconds since the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    witness_times: Vec<f64>,
     /// The one of the two that it satisfies.
     #[serde(skip_serializing_if = "Option::is_none")]
     witness_satisfies: Option<&'a str>,
@@ -140,6 +143,8 @@ impl Explanation<'_> {
                 |difference| word_json(self.spec, &difference.steps),
             ),
             witness_repeats_from: difference.and_then(|difference| difference.repeats_from),
+            witness_times: difference
+                .map_or_else(Vec::new, |difference| seconds(&difference.times)),
             witness_satisfies: difference.map(|difference| {
                 if difference.satisfies_first {
                     self.property.name.as_str()

@@ -1,0 +1,329 @@
+//! Configurations without their numbers: what is owed and remembered, and the counters that it names.
+//!
+//! The bounds of an obligation, the steps for which an `O[0,n]` still holds and the times that a register keeps are all
+//! that may be large in a configuration. A [`Shape`] is a configuration whose numbers are replaced by *counters*, numbered
+//! in ascending order of what they hold, equal numbers by the same one. So a shape with the values of its counters is a
+//! configuration, and configurations of one shape have their numbers in the same order.
+//!
+//! A counter in steps holds a distance from the next position, or as a *deadline* the position itself; a counter in time
+//! holds a time. Deadlines do not change while steps are read: that is why waiting costs nothing.
+
+use crate::automata::limits::LimitError;
+use crate::automata::obligation::Obligation;
+use crate::automata::program::{Core, NEVER, NodeId, Program, Register};
+use crate::automata::progress::Engine;
+use crate::automata::registers::Value;
+use crate::automata::verdict::Finality;
+
+/// A number of a configuration.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub(super) enum Number {
+    /// The same at all times.
+    Fixed(i128),
+    /// That of a counter.
+    Counter(u32),
+}
+
+/// An obligation without its numbers.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub(super) struct Owed {
+    pub(super) node: NodeId,
+    pub(super) strong: bool,
+    pub(super) started: bool,
+    pub(super) lo: Number,
+    pub(super) hi: Number,
+}
+
+/// The value of a register without its numbers.
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub(super) enum Held {
+    Bit(u32),
+    Left(u32),
+    Times(Box<[u32]>),
+}
+
+/// Registers, and clauses of obligations.
+type ShapePart = (Box<[Held]>, Box<[Box<[Owed]>]>);
+/// The same with numbers.
+pub(super) type Part = (Vec<Value>, Vec<Vec<Obligation>>);
+
+/// A configuration without its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub(super) struct Shape {
+    /// Whether nothing was read yet.
+    pub(super) fresh: bool,
+    /// For each way to guess, sorted.
+    parts: Box<[ShapePart]>,
+    /// Counters in steps come first.
+    pub(super) n_steps: u32,
+    pub(super) n_counters: u32,
+}
+
+/// The numbers of a configuration, sorted, each once.
+struct Numbers {
+    steps: Vec<i128>,
+    times: Vec<i128>,
+}
+
+impl Numbers {
+    fn of(&self, value: i128, timed: bool) -> Number {
+        let (list, before) = match timed {
+            false => (&self.steps, 0),
+            true => (&self.times, self.steps.len()),
+        };
+        match list.binary_search(&value) {
+            Ok(place) => Number::Counter((before + place) as u32),
+            Err(_) => Number::Fixed(value),
+        }
+    }
+}
+
+/// Whether the window of a started obligation of this node is in time; none if it has no window.
+fn window(program: &Program, owed: &Obligation) -> Option<bool> {
+    match program.nodes[owed.node as usize] {
+        Core::Until { window, .. } | Core::Release { window, .. } if owed.started => {
+            Some(window.timed)
+        }
+        _ => None,
+    }
+}
+
+/// The shape of a configuration, and the values of its counters.
+pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, Vec<i128>) {
+    let mut numbers = Numbers {
+        steps: Vec::new(),
+        times: Vec::new(),
+    };
+    for (values, clauses) in parts {
+        for (value, register) in values.iter().zip(&program.registers) {
+            match (value, register) {
+                (Value::Times(times), _) => numbers.times.extend_from_slice(times),
+                (&Value::Count(left @ 1..), Register::Recent { .. }) => {
+                    numbers.steps.push(left.into());
+                }
+                _ => {}
+            }
+        }
+        for owed in clauses.iter().flatten() {
+            match window(program, owed) {
+                Some(true) => numbers.times.extend([owed.lo, owed.hi]),
+                Some(false) => {
+                    // A window that is open stays open.
+                    numbers.steps.extend((owed.lo > 0).then_some(owed.lo));
+                    numbers.steps.push(owed.hi);
+                }
+                None => {}
+            }
+        }
+    }
+    for list in [&mut numbers.steps, &mut numbers.times] {
+        list.retain(|&value| value != NEVER && value != i128::MIN);
+        list.sort_unstable();
+        list.dedup();
+    }
+    let hold = |(value, register): (&Value, &Register)| match (value, register) {
+        (Value::Times(times), _) => {
+            let counter = |&time: &i128| match numbers.of(time, true) {
+                Number::Counter(counter) => counter,
+                // A time that stands for none is not kept.
+                Number::Fixed(_) => 0,
+            };
+            Held::Times(times.iter().map(counter).collect())
+        }
+        (&Value::Count(left @ 1..), Register::Recent { .. }) => {
+            match numbers.of(left.into(), false) {
+                Number::Counter(counter) => Held::Left(counter),
+                Number::Fixed(_) => Held::Bit(left),
+            }
+        }
+        (&Value::Count(bit), _) => Held::Bit(bit),
+    };
+    let owe = |owed: &Obligation| {
+        let timed = window(program, owed);
+        let number = |value| match timed {
+            Some(timed) => numbers.of(value, timed),
+            None => Number::Fixed(value),
+        };
+        let lo = match timed {
+            Some(false) if owed.lo <= 0 => Number::Fixed(0),
+            _ => number(owed.lo),
+        };
+        Owed {
+            node: owed.node,
+            strong: owed.strong,
+            started: owed.started,
+            lo,
+            hi: number(owed.hi),
+        }
+    };
+    let mut made: Vec<ShapePart> = Vec::with_capacity(parts.len());
+    for (values, clauses) in parts {
+        let held = values.iter().zip(&program.registers).map(hold).collect();
+        let sorted = |clause: &Vec<Obligation>| {
+            let mut owed: Vec<Owed> = clause.iter().map(owe).collect();
+            owed.sort_unstable();
+            owed.into_boxed_slice()
+        };
+        let mut clauses: Vec<Box<[Owed]>> = clauses.iter().map(sorted).collect();
+        clauses.sort_unstable();
+        made.push((held, clauses.into()));
+    }
+    made.sort_unstable();
+    let shape = Shape {
+        fresh,
+        parts: made.into(),
+        n_steps: numbers.steps.len() as u32,
+        n_counters: (numbers.steps.len() + numbers.times.len()) as u32,
+    };
+    let mut counters = numbers.steps;
+    counters.append(&mut numbers.times);
+    (shape, counters)
+}
+
+impl Shape {
+    /// The shape from which every trace has this value.
+    pub(super) fn settled(value: bool) -> Shape {
+        let met: ShapePart = (Box::from([]), Box::from([Box::from([])]));
+        Shape {
+            fresh: false,
+            parts: if value { [met].into() } else { Box::from([]) },
+            n_steps: 0,
+            n_counters: 0,
+        }
+    }
+
+    /// What can be said of what follows without looking further.
+    pub(super) fn finality(&self) -> Finality {
+        let met = |(_, clauses): &ShapePart| clauses.iter().any(|clause| clause.is_empty());
+        match &*self.parts {
+            // The empty trace has a value of its own, so what is owed decides nothing yet.
+            _ if self.fresh => Finality::Open,
+            [] => Finality::FinalFalse,
+            parts if parts.iter().any(met) => Finality::FinalTrue,
+            _ => Finality::Open,
+        }
+    }
+
+    /// Whether the trace may stop here, of a shape that is not fresh: some clause asks for no further position.
+    pub(super) fn accepts(&self) -> bool {
+        let weak = |clause: &Box<[Owed]>| clause.iter().all(|owed| !owed.strong);
+        self.parts
+            .iter()
+            .any(|(_, clauses)| clauses.iter().any(weak))
+    }
+
+    /// Number of obligations and registers, a measure of what it costs.
+    pub(super) fn size(&self) -> usize {
+        let sizes = self.parts.iter().map(|(held, clauses)| {
+            held.len() + clauses.iter().map(|clause| clause.len()).sum::<usize>()
+        });
+        sizes.sum()
+    }
+
+    /// The obligations.
+    pub(super) fn owed(&self) -> impl Iterator<Item = &Owed> {
+        let clauses = self.parts.iter().flat_map(|(_, clauses)| clauses.iter());
+        clauses.flat_map(|clause| clause.iter())
+    }
+
+    /// The configuration of these counters, which are as many as the shape names.
+    pub(super) fn parts(&self, counters: &[i128]) -> Vec<Part> {
+        let number = |number| match number {
+            Number::Fixed(value) => value,
+            Number::Counter(counter) => counters[counter as usize],
+        };
+        let hold = |held: &Held| match held {
+            Held::Bit(bit) => Value::Count(*bit),
+            Held::Left(counter) => {
+                Value::Count(u32::try_from(counters[*counter as usize]).unwrap_or(u32::MAX))
+            }
+            Held::Times(times) => {
+                Value::Times(times.iter().map(|&time| counters[time as usize]).collect())
+            }
+        };
+        let owe = |owed: &Owed| Obligation {
+            node: owed.node,
+            strong: owed.strong,
+            started: owed.started,
+            lo: number(owed.lo),
+            hi: number(owed.hi),
+        };
+        let part = |(held, clauses): &ShapePart| {
+            let clauses = clauses
+                .iter()
+                .map(|clause| clause.iter().map(owe).collect());
+            (held.iter().map(hold).collect(), clauses.collect())
+        };
+        self.parts.iter().map(part).collect()
+    }
+
+    /// Whether it can be a shape of this program, for shapes that were written down.
+    pub(super) fn fits(&self, program: &Program) -> bool {
+        let counter = |counter: u32, timed: bool| {
+            let range = if timed {
+                self.n_steps..self.n_counters
+            } else {
+                0..self.n_steps
+            };
+            range.contains(&counter)
+        };
+        let number = |number, timed| match number {
+            Number::Fixed(_) => true,
+            Number::Counter(of) => counter(of, timed),
+        };
+        let owed = |owed: &Owed| match program.nodes.get(owed.node as usize) {
+            Some(Core::Until { window, .. } | Core::Release { window, .. }) => [owed.lo, owed.hi]
+                .iter()
+                .all(|&of| number(of, window.timed)),
+            Some(_) => [owed.lo, owed.hi]
+                .iter()
+                .all(|of| matches!(of, Number::Fixed(_))),
+            None => false,
+        };
+        let held = |(held, register): (&Held, &Register)| match (held, register) {
+            (Held::Times(times), Register::Timed { .. }) => {
+                times.iter().all(|&time| counter(time, true))
+            }
+            (Held::Left(left), Register::Recent { .. }) => counter(*left, false),
+            (Held::Bit(_), kind) => !matches!(kind, Register::Timed { .. }),
+            _ => false,
+        };
+        self.n_steps <= self.n_counters
+            && self.owed().all(owed)
+            && self.parts.iter().all(|(values, _)| {
+                (values.is_empty() || values.len() == program.registers.len())
+                    && values.iter().zip(&program.registers).all(held)
+            })
+    }
+}
+
+/// What a configuration of an engine is.
+pub(super) fn parts(engine: &Engine, configuration: u32) -> Vec<Part> {
+    let owed = |&o: &u32| engine.residuals.obligation(o);
+    let clause = |&clause: &u32| engine.residuals.clause(clause).iter().map(owed).collect();
+    let part = |&(registers, residual): &(u32, u32)| {
+        let clauses = engine.residuals.clauses(residual);
+        (
+            engine.lists.values(registers),
+            clauses.iter().map(clause).collect(),
+        )
+    };
+    engine.pairs(configuration).iter().map(part).collect()
+}
+
+/// The configuration of an engine that is this.
+pub(super) fn configuration(engine: &mut Engine, parts: &[Part]) -> Result<u32, LimitError> {
+    let mut pairs = Vec::with_capacity(parts.len());
+    for (values, clauses) in parts {
+        let registers = engine.lists.number(values);
+        let residual = engine.residuals.of_clauses(clauses, &mut engine.meter)?;
+        pairs.push((registers, residual));
+    }
+    engine.configuration(pairs)
+}

@@ -1,0 +1,96 @@
+//! Time that passes without an event, and deadlines in time.
+
+use std::sync::Arc;
+
+use super::shape::{Number, Owed, parts, shape};
+use super::{LazyDfa, LazyState, Moment, StepError, relative};
+use crate::automata::obligation::Obligation;
+use crate::automata::program::Core;
+use crate::automata::progress::Engine;
+use crate::automata::verdict::Finality;
+
+impl LazyDfa {
+    /// What a state becomes when time has come to that of the moment without an event; none if it stays as it is. The
+    /// position is that of the next event.
+    ///
+    /// # Errors
+    /// As [`LazyDfa::step`].
+    pub fn tick(
+        &mut self,
+        state: &LazyState,
+        moment: Moment,
+    ) -> Result<Option<LazyState>, StepError> {
+        let is_open = state.finality == Finality::Open && !state.shape.fresh;
+        if !is_open || !self.engine.program.timed {
+            return Ok(None);
+        }
+        let now = moment.time.ok_or(StepError::TimeMissing)?;
+        let position = i128::from(moment.position);
+        if self.ends(state).all(|end| now <= end) {
+            return Ok(None);
+        }
+        let program = self.engine.program.clone();
+        let late = |o: &Obligation| match program.nodes[o.node as usize] {
+            Core::Until { window, .. } if window.timed && o.started && now > o.hi => Some(false),
+            Core::Release { window, .. } if window.timed && o.started && now > o.hi => Some(true),
+            _ => None,
+        };
+        let n_steps = state.shape.n_steps as usize;
+        self.tidy_engine();
+        let mut pairs = Vec::new();
+        for (values, clauses) in state
+            .shape
+            .parts(&relative(&state.counters, n_steps, position, 0))
+        {
+            // A strong obligation that can only fail fails its clause; a weak one that can only hold is met. The two other
+            // cases still depend on whether there is another event.
+            let kept: Vec<Vec<Obligation>> = clauses
+                .into_iter()
+                .filter(|clause| !clause.iter().any(|o| o.strong && late(o) == Some(false)))
+                .map(|mut clause| {
+                    clause.retain(|o| o.strong || late(o) != Some(true));
+                    clause
+                })
+                .collect();
+            let registers = self.engine.lists.number(&values);
+            let Engine {
+                residuals, meter, ..
+            } = &mut self.engine;
+            pairs.push((registers, residuals.weakest(&program, &kept, meter)?));
+        }
+        let after = self.engine.configuration(pairs)?;
+        let (next, counters) = shape(&program, &parts(&self.engine, after), false);
+        let counters = relative(&counters, next.n_steps as usize, -position, 0);
+        let number = self.shape_number(&Arc::new(next));
+        Ok(Some(
+            self.arrive(number, counters.into(), position - 1, now).0,
+        ))
+    }
+
+    /// The earliest deadline in time after a time of what is owed; once time is past it, [`LazyDfa::tick`] may change the
+    /// state.
+    pub fn deadline(&self, state: &LazyState, after: i128) -> Option<i128> {
+        self.ends(state).filter(|end| *end > after).min()
+    }
+
+    /// The deadlines in time of what is owed.
+    pub(super) fn ends(&self, state: &LazyState) -> impl Iterator<Item = i128> {
+        let program = &self.engine.program;
+        let end = |owed: &Owed| match (program.nodes[owed.node as usize], owed.hi) {
+            (
+                Core::Until { window, .. } | Core::Release { window, .. },
+                Number::Counter(counter),
+            ) if window.timed && owed.started => state.counters.get(counter as usize).copied(),
+            _ => None,
+        };
+        state.shape.owed().filter_map(end)
+    }
+
+    /// The times at which a counter in time comes to one of the bounds that it is compared with.
+    pub(super) fn turns(&self, state: &LazyState) -> Vec<i128> {
+        let times = &state.counters[state.shape.n_steps as usize..];
+        let bounds = self.constants.times();
+        let turn = |&value: &i128| bounds.iter().map(move |bound| value.saturating_sub(*bound));
+        times.iter().flat_map(turn).collect()
+    }
+}
