@@ -39,7 +39,7 @@ impl Editor {
         let folder = address(folder);
         let answer = editor.ask(
             "initialize",
-            json!({"processId": null, "capabilities": {}, "rootUri": folder,
+            json!({"processId": null, "capabilities": {"textDocument": {"definition": {"linkSupport": true}}}, "rootUri": folder,
                    "workspaceFolders": [{"uri": folder, "name": "specs"}]}),
         );
         assert_eq!(answer["serverInfo"]["name"], "guard");

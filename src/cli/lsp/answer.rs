@@ -7,9 +7,10 @@ use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CompletionItem,
     CompletionParams, DocumentFormattingParams, DocumentHighlight, DocumentHighlightParams,
     DocumentSymbol, DocumentSymbolParams, Documentation, FoldingRange, FoldingRangeParams,
-    GotoDefinitionParams, Hover, HoverContents, HoverParams, Location, LocationLink, MarkupContent,
-    MarkupKind, PrepareRenameResponse, ReferenceParams, RenameParams, SemanticToken,
-    SemanticTokens, SemanticTokensParams, TextDocumentPositionParams, TextEdit, Uri, WorkspaceEdit,
+    GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams, Location,
+    LocationLink, MarkupContent, MarkupKind, PrepareRenameResponse, ReferenceParams, RenameParams,
+    SemanticToken, SemanticTokens, SemanticTokensParams, TextDocumentPositionParams, TextEdit, Uri,
+    WorkspaceEdit,
 };
 
 use super::convert;
@@ -48,18 +49,23 @@ pub(super) fn hover(documents: &mut Documents, params: HoverParams) -> Option<Ho
 pub(super) fn definition(
     documents: &mut Documents,
     params: GotoDefinitionParams,
-) -> Option<Vec<LocationLink>> {
+) -> Option<GotoDefinitionResponse> {
+    let takes_links = documents.takes_links;
     let at = at(documents, &params.text_document_position_params)?;
     let meant = at.analysis.definition(at.offset)?;
     let (sources, spec) = (at.analysis.sources(), path_of(at.analysis));
     let target = location(sources, meant.target, &spec)?;
+    if !takes_links {
+        return Some(target.into());
+    }
     let whole = location(sources, meant.whole, &spec)?;
-    Some(vec![LocationLink {
+    let link = LocationLink {
         origin_selection_range: Some(convert::range(at.analysis.file(), meant.name)),
         target_uri: target.uri,
         target_range: whole.range,
         target_selection_range: target.range,
-    }])
+    };
+    Some(vec![link].into())
 }
 
 pub(super) fn references(

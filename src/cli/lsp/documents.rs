@@ -27,6 +27,8 @@ pub(super) struct Documents {
     roots: Vec<PathBuf>,
     /// Files whose findings were told last time, by the document they were found from.
     told: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Whether the client takes definitions with their whole extent.
+    pub(super) takes_links: bool,
 }
 
 #[derive(Debug)]
@@ -43,12 +45,15 @@ struct Document {
 impl Documents {
     pub(super) fn new(params: &InitializeParams) -> Documents {
         let folders = params.workspace_folders.iter().flatten();
+        let of_texts = params.capabilities.text_document.as_ref();
+        let of_definitions = of_texts.and_then(|texts| texts.definition.as_ref());
         Documents {
             open: BTreeMap::new(),
             roots: folders
                 .filter_map(|folder| convert::path(&folder.uri))
                 .collect(),
             told: BTreeMap::new(),
+            takes_links: of_definitions.and_then(|client| client.link_support) == Some(true),
         }
     }
 
