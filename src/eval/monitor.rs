@@ -154,7 +154,7 @@ impl Automaton {
             Automaton::Dfa { standings, .. } => standings
                 .get(Configs::INITIAL as usize)
                 .is_none_or(|standing| standing.fixed),
-            Automaton::Machine(_) | Automaton::Recurring(..) => true,
+            Automaton::Counted(..) => true,
         }
     }
 

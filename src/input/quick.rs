@@ -159,18 +159,24 @@ pub(crate) fn unescape(written: &str, most: usize, into: &mut String) -> Option<
     let bytes = written.as_bytes();
     into.reserve(written.len().min(most));
     let full = into.len().saturating_add(most);
-    let mut from = 0;
+    let part = |from: usize, to: usize| {
+        let end = (to..bytes.len()).find(|end| written.is_char_boundary(*end));
+        written.get(from..end.unwrap_or(bytes.len()))
+    };
+    let mut from: usize = 0;
     let (mut base, mut backslashes) = (0, each(block(bytes, 0), b'\\'));
     while into.len() < full {
-        while backslashes == 0 {
+        // Without an escape before, there is enough here.
+        let enough = from.saturating_add(full - into.len());
+        while backslashes == 0 && base < enough && base < bytes.len() {
             base += BLOCK;
-            if base >= bytes.len() {
-                into.push_str(written.get(from..)?);
-                return Some(());
-            }
             backslashes = each(block(bytes, base), b'\\');
         }
         let at = base + backslashes.trailing_zeros() as usize;
+        if backslashes == 0 || at >= enough {
+            into.push_str(part(from, enough)?);
+            return Some(());
+        }
         into.push_str(written.get(from..at)?);
         from = at + 2;
         into.push(match bytes.get(at + 1)? {
