@@ -59,6 +59,7 @@ mod stem;
 mod template;
 mod timing;
 mod token;
+mod trigger;
 mod unclear;
 
 pub use compare::{Difference, difference};
