@@ -184,28 +184,31 @@ property c2 = P<=0.5 [ F violated(soon) ] on run
         }
     }
     let mut compared = 0;
-    for (who, run) in &runs {
-        let input: String = run
-            .split_whitespace()
-            .map(|s| json!({"s": s, "ok": true, "who": who}).to_string() + "\n")
-            .collect();
-        for decision in monitor(&folder, &[], &input) {
-            let state = decision["state"].as_str().unwrap().to_owned();
-            if state == "start" {
-                continue;
-            }
-            for name in names {
-                let key = (name.to_owned(), (*who).to_owned(), state.clone());
-                let wanted = by_state.get(&key).unwrap_or_else(|| panic!("{key:?}"));
-                let found = &decision["risk"][name];
-                match (found.as_f64(), wanted.as_f64()) {
-                    (Some(found), Some(wanted)) => {
-                        assert!((found - wanted).abs() < 1e-12, "{key:?}")
-                    }
-                    _ => assert_eq!(found, wanted, "{key:?}"),
+    let mut input = String::new();
+    for (n, (who, run)) in runs.iter().enumerate() {
+        for s in run.split_whitespace() {
+            let event = json!({"trace": n.to_string(), "s": s, "ok": true, "who": who});
+            input.push_str(&format!("{event}\n"));
+        }
+    }
+    for decision in monitor(&folder, &[], &input) {
+        let run: usize = decision["trace"].as_str().unwrap().parse().unwrap();
+        let who = runs[run].0;
+        let state = decision["state"].as_str().unwrap().to_owned();
+        if state == "start" {
+            continue;
+        }
+        for name in names {
+            let key = (name.to_owned(), who.to_owned(), state.clone());
+            let wanted = by_state.get(&key).unwrap_or_else(|| panic!("{key:?}"));
+            let found = &decision["risk"][name];
+            match (found.as_f64(), wanted.as_f64()) {
+                (Some(found), Some(wanted)) => {
+                    assert!((found - wanted).abs() < 1e-12, "{key:?}")
                 }
-                compared += 1;
+                _ => assert_eq!(found, wanted, "{key:?}"),
             }
+            compared += 1;
         }
     }
     assert!(compared > 1000, "{compared}");
@@ -374,6 +377,47 @@ fn states_and_logs_are_of_a_spec_and_a_model() {
     let refused = folder.guard(&[&other[..], &["--verify-log", "l"]].concat());
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("another model"), "{}", refused.err);
+}
+
+#[test]
+fn what_is_done_when_is_explained_and_compiled() {
+    let spec = format!(
+        "{DRIFT}query soon = P=? [ X s == \"u\" ] on run\n\
+         enforce on soon {{ >= 0.4 => warn  >= 0.9 => ask }}\n"
+    );
+    let folder = learned(&spec, RUNS);
+    let page = folder.guard(&["explain", "a.guard", "soon"]);
+    assert!(
+        page.out.contains(
+            "  enforce    >= 0.4 => warn\n             >= 0.9 => ask\n             unseen => warn\n"
+        ),
+        "{}",
+        page.out
+    );
+    let json = folder.guard(&["explain", "a.guard", "soon", "--format", "json"]);
+    let json: Json = serde_json::from_str(&json.out).unwrap();
+    let arms = json!([
+        {"when": ">= 0.4", "action": "warn"},
+        {"when": ">= 0.9", "action": "ask"},
+        {"when": "unseen", "action": "warn"}
+    ]);
+    assert_eq!(json["enforce"][0]["arms"], arms);
+    folder.guard(&["compile", "a.guard", "-o", "a.guardc"]);
+    let compiled: Json = serde_json::from_str(&folder.read("a.guardc")).unwrap();
+    assert_eq!(compiled["decisions"][0]["arms"], arms);
+    // It stands for the spec, also for what it is to be monitored by.
+    let args = [
+        "monitor", "a.guardc", "--model", "m.json", "--clock", "none",
+    ];
+    let run = folder.guard_with(&args, &events("b"));
+    assert!(
+        run.out.contains(r#""risk":{"soon":0.5}"#),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    // `u` is never left, and no other state leads there surely.
+    assert!(!run.err.contains(">= 0.4"), "{}", run.err);
 }
 
 #[test]

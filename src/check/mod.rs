@@ -19,7 +19,6 @@ mod abstraction;
 mod branching;
 mod calls;
 mod choice;
-mod claim;
 mod command;
 mod enforce;
 mod expr;

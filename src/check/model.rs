@@ -85,9 +85,18 @@ impl<'a> Checker<'a> {
     ) -> Option<AbstractionId> {
         let Some(name) = named else {
             let id = AbstractionId::new(self.spec.abstractions.len());
-            let name = def.name.text.clone();
-            let derived = Abstraction::empty(name, true, span);
-            self.spec.abstractions.push(derived);
+            self.spec.abstractions.push(Abstraction {
+                name: def.name.text.clone(),
+                steps: None,
+                components: Vec::new(),
+                valid: Vec::new(),
+                step: Vec::new(),
+                absorbing: Vec::new(),
+                terminal: Vec::new(),
+                rewards: Vec::new(),
+                derived: true,
+                span,
+            });
             return Some(id);
         };
         let item = self.find(scope.module, Space::Model, name);
@@ -398,7 +407,18 @@ impl<'a> Checker<'a> {
     /// The parts of a condition between its connectives that read the step.
     fn atoms(&self, id: ExprId) -> Vec<ExprId> {
         let spec = &self.spec;
-        let none = Abstraction::empty(SmolStr::default(), true, Span::default());
+        let none = Abstraction {
+            name: SmolStr::default(),
+            steps: None,
+            components: Vec::new(),
+            valid: Vec::new(),
+            step: Vec::new(),
+            absorbing: Vec::new(),
+            terminal: Vec::new(),
+            rewards: Vec::new(),
+            derived: true,
+            span: Span::default(),
+        };
         if none.undecided(spec, id, true).is_empty() {
             return Vec::new();
         }

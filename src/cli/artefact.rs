@@ -34,6 +34,9 @@ pub(super) struct Artefact {
     /// What is said of models, as plans, for people and other tools.
     #[serde(default)]
     pub(super) plans: Vec<Box<RawValue>>,
+    /// What is done when: the clauses of `enforce` with their arms, for people and other tools.
+    #[serde(default)]
+    pub(super) decisions: Vec<Box<RawValue>>,
 }
 
 /// One text.

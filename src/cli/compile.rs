@@ -13,6 +13,7 @@ use super::output::Output;
 use super::{plan, spec};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
+use crate::monitor::Table;
 use crate::report::explanation::Explanation;
 use crate::report::{automaton, buchi};
 use crate::source::{FileId, SourceMap};
@@ -109,6 +110,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 plans: plan_lines(&spec, &checked.sources)?
                     .into_iter()
                     .filter_map(|line| RawValue::from_string(line).ok())
+                    .collect(),
+                decisions: Table::new(&spec)
+                    .clauses
+                    .iter()
+                    .filter_map(|clause| serde_json::value::to_raw_value(clause).ok())
                     .collect(),
                 imports: checked.imports,
                 properties,

@@ -1,6 +1,6 @@
 //! `guard explain`: one page on a property, or on a diagnostic code.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::diagnostic::{Code, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec, print};
 use crate::ids::PropertyId;
 use crate::lint::{self, Comparison, Semantics};
+use crate::monitor::{Clause, Table};
 use crate::report::explanation::{Against, Explanation};
 
 #[derive(Debug, clap::Args)]
@@ -94,12 +95,51 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
     }
     let mut output = Output::open(None)?;
     let paint = output.paint;
+    let clauses = clauses(&spec, &spec.property(id).name);
     match args.format {
-        Format::Human => explanation.write(&mut output, paint)?,
-        Format::Json => writeln!(output, "{}", explanation.to_json())?,
+        Format::Human => {
+            explanation.write(&mut output, paint)?;
+            tell_clauses(&mut output, &clauses)?;
+        }
+        Format::Json => {
+            writeln!(output, "{}", with_clauses(&explanation.to_json(), &clauses))?;
+        }
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// What is done about a property or query in live runs.
+fn clauses(spec: &Spec, name: &str) -> Vec<Clause> {
+    let all = Table::new(spec).clauses.into_iter();
+    all.filter(|clause| clause.name == name).collect()
+}
+
+fn tell_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
+    let mut head = "enforce";
+    for clause in clauses {
+        for arm in &clause.arms {
+            let invoked = arm.invoke.as_ref().map(|name| format!(" {name}"));
+            let (when, action) = (&arm.when, arm.action.as_str());
+            let invoked = invoked.unwrap_or_default();
+            writeln!(output, "  {head:<9}  {when} => {action}{invoked}")?;
+            head = "";
+        }
+        if clause.on_error_allow {
+            writeln!(output, "  {head:<9}  on error allow")?;
+        }
+    }
+    Ok(())
+}
+
+/// An object in JSON with the clauses as one more member, where there are some.
+fn with_clauses(told: &str, clauses: &[Clause]) -> String {
+    match told.strip_suffix('}') {
+        Some(open) if !clauses.is_empty() => {
+            format!("{open},\"enforce\":{}}}", serde_json::json!(clauses))
+        }
+        _ => told.to_owned(),
+    }
 }
 
 /// What is said of a model: its plan.
@@ -109,10 +149,14 @@ fn query(args: &Args, spec: Spec, checked: &spec::Checked, name: &str) -> Result
     let mut output = Output::open(None)?;
     if let Some(claim) = plan::claim(&spec, name) {
         match args.format {
-            Format::Human => plan::write(&mut output, &spec, &checked.sources, &plans, claim)?,
+            Format::Human => {
+                plan::write(&mut output, &spec, &checked.sources, &plans, claim)?;
+                tell_clauses(&mut output, &clauses(&spec, &claim.name))?;
+            }
             Format::Json => {
                 let found = plan::to_json(&spec, &checked.sources, &plans, claim);
-                writeln!(output, "{found}")?;
+                let clauses = clauses(&spec, &claim.name);
+                writeln!(output, "{}", with_clauses(&found.to_string(), &clauses))?;
             }
         }
     }

@@ -138,6 +138,10 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             options.proposals = args.max_proposals.unwrap_or(options.proposals);
         },
     })?;
+    for note in desk.monitor.unreached() {
+        // That nobody reads it is no reason not to watch.
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
     let resumed = desk.resumed;
     let mut session = Session {
         desk,

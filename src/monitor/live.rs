@@ -188,6 +188,11 @@ impl Monitor {
         &self.table
     }
 
+    /// The arms of clauses on queries that no state of the models reaches, in words.
+    pub fn unreached(&self) -> Vec<String> {
+        self.chains.unreached(&self.table)
+    }
+
     /// What states, journals and logs are bound to.
     pub fn identity(&self) -> &Identity {
         &self.options.identity

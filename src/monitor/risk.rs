@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::table::Row;
+use super::table::{Row, Table};
 use super::{MonitorError, Options};
 use crate::abstraction::{Mount, Sight};
 use crate::eval::{Glance, Look};
@@ -189,6 +189,34 @@ impl Chains {
                 Some(each.collect::<Vec<_>>().join("; "))
             }
         }
+    }
+
+    /// The arms that no state of the models reaches, in words.
+    pub(super) fn unreached(&self, table: &Table) -> Vec<String> {
+        let mut found = Vec::new();
+        for (clause, of) in table.clauses.iter().zip(&self.clauses) {
+            let range = of.and_then(|(chain, query)| self.each.get(chain)?.forecast.range(query));
+            let Some((least, most)) = range else {
+                continue;
+            };
+            for row in &clause.arms {
+                let ArmTrigger::Reaches(compare, number) = &row.trigger else {
+                    continue;
+                };
+                let number = number.to_f64();
+                let reached = [least, most].map(|value| compares(value, *compare, number));
+                if reached == [false, false] {
+                    found.push(format!(
+                        "the model never reaches `{}` of `{}`, which is from {} to {}",
+                        row.when,
+                        clause.name,
+                        short(least),
+                        short(most)
+                    ));
+                }
+            }
+        }
+        found
     }
 
     /// What arms say of a reading.

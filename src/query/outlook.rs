@@ -82,6 +82,13 @@ impl Forecast {
         outlook
     }
 
+    /// The least and the largest number that a query comes to anywhere; none where nothing was learned.
+    pub fn range(&self, query: usize) -> Option<(f64, f64)> {
+        let all = self.tables_of(query, None).flat_map(RiskTable::values);
+        all.map(|value| (value, value))
+            .reduce(|lhs, rhs| (lhs.0.min(rhs.0), lhs.1.max(rhs.1)))
+    }
+
     /// Through which successors most of the number of a query at a position comes: of the state with the largest number that
     /// the position may be. Empty where nothing is to be told.
     pub fn onward(

@@ -31,7 +31,6 @@
 mod block;
 mod eliminate;
 mod iterate;
-mod krylov;
 
 use crate::graph::{NodeSet, for_each_component};
 
