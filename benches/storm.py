@@ -5,6 +5,8 @@ Run it after `cargo build --release`:
     pip install stormpy
     python3 benches/storm.py ../shared/data/prism-models [--large] [--learned]
 
+The last line has the geometric mean of the ratios and the worst.
+
 Each chain is built by guard from its PRISM model, or generated, and written as DRN; both tools read that file, so that
 both check the same chain. Storm's time is that of `model_checking`; guard's is the `ms` that it reports for the property.
 Each is the best of three. Storm's answer has no bounds; guard's has.
@@ -70,15 +72,21 @@ def learned(path, states, degree, seed, loop):
                 out.write(f"\t\t{target} : {counts[target] / total!r}\n")
 
 
-def guard_ms(path, prop, constants=""):
-    best, value = math.inf, None
+def guard_ms(path, prop):
+    """Checking time, the answer, and the most memory that the process took, reading included."""
+    best, value, most = math.inf, None, 0
     for _ in range(3):
         command = [GUARD, "query", "--chain", path, "--format", "json", prop]
-        if constants:
-            command += ["--const", constants]
-        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        best, value = min(best, found["ms"]), found
-    return best, value
+        with tempfile.TemporaryFile("w+") as out:
+            process = subprocess.Popen(command, stdout=out)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0:
+                raise RuntimeError(f"guard ended with {process.returncode}: {command}")
+            out.seek(0)
+            found = json.loads(out.read())
+        best, value, most = min(best, found["ms"]), found, max(most, usage.ru_maxrss * 1024)
+    return best, value, most
 
 
 def value_at(result, state):
@@ -102,16 +110,16 @@ def main():
     folder = sys.argv[1]
     models = MODELS + (LARGE if "--large" in sys.argv else [])
     ratios = []
-    print(f"{'model':<46} {'states':>9} {'transitions':>11} {'storm ms':>10} {'guard ms':>10} {'ratio':>7}  value (guard, width)")
+    print(f"{'model':<46} {'states':>9} {'transitions':>11} {'storm ms':>10} {'guard ms':>10} {'ratio':>7} {'B/trans.':>8}  value (guard, width)")
 
     def measure(name, path, prop):
         theirs, expected, model = storm_ms(path, prop)
-        ours, found = guard_ms(path, prop)
+        ours, found, memory = guard_ms(path, prop)
         ratios.append(ours / theirs)
         width = found["upper"] - found["lower"]
         off = abs(found["value"] - expected) / max(abs(expected), 1e-300)
         note = "" if off < 1e-4 else f"  storm says {expected!r}"
-        print(f"{name:<46} {model.nr_states:>9} {model.nr_transitions:>11} {theirs:>10.2f} {ours:>10.2f} {ours / theirs:>7.3f}  {found['value']!r} {width:.1e}{note}", flush=True)
+        print(f"{name:<46} {model.nr_states:>9} {model.nr_transitions:>11} {theirs:>10.2f} {ours:>10.2f} {ours / theirs:>7.3f} {memory / model.nr_transitions:>8.0f}  {found['value']!r} {width:.1e}{note}", flush=True)
 
     with tempfile.TemporaryDirectory() as scratch:
         for name, constants, goal, prop in models:

@@ -115,6 +115,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("nan.tra", "2 2\n0 1 nan\n1 1 1\n"),
         ("far.tra", "2 2\n0 7 1\n1 1 1\n"),
         ("empty.tra", "0 0\n"),
+        ("negative.tra", "2 2\n0 1 -0.5\n1 1 1\n"),
         ("ok.tra", "2 2\n0 1 1\n1 1 1\n"),
         ("die.prism", DIE),
         ("mdp.prism", "mdp\nmodule m s : [0..1]; endmodule\n"),
@@ -130,6 +131,11 @@ fn what_is_wrong_is_said_with_its_place() {
             "far.tra",
             "P=? [ F true ]",
             "far.tra:2:3: state 7 does not exist",
+        ),
+        (
+            "negative.tra",
+            "P=? [ F true ]",
+            "negative.tra:2:5: the probability -0.5 is not between 0 and 1",
         ),
         ("empty.tra", "P=? [ F true ]", "the model has no states"),
         ("ok.tra", "P=? [ F \"bad\" ]", "there is no label \"bad\""),
@@ -148,6 +154,41 @@ fn what_is_wrong_is_said_with_its_place() {
         assert_eq!(run.code, 2, "{file} {property}: {}", run.out);
         assert!(run.err.contains(message), "{file} {property}: {}", run.err);
     }
+}
+
+#[test]
+fn a_product_has_a_limit_and_a_deadlock_a_loop() {
+    let folder = Folder::new(&[
+        ("loop.tra", "2 4\n0 0 0.5\n0 1 0.5\n1 0 0.5\n1 1 0.5\n"),
+        ("loop.lab", "0=\"init\" 1=\"a\"\n0: 0\n1: 1\n"),
+        ("dead.tra", "3 2\n0 1 0.5\n0 2 0.5\n"),
+    ]);
+    let property = "P=? [ (G F \"a\") & (F G !\"a\") ]";
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "loop.tra",
+        "--max-product",
+        "1",
+        property,
+    ]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("--max-product"), "{}", run.err);
+    let run = folder.guard(&["query", "--chain", "loop.tra", property]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = folder.guard(&["query", "--chain", "dead.tra", "P=? [ F \"deadlock\" ]"]);
+    assert_eq!(
+        (run.code, run.out.contains("  1")),
+        (0, true),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err
+            .contains("2 states have no transition: each got a loop and the label \"deadlock\""),
+        "{}",
+        run.err
+    );
 }
 
 #[test]

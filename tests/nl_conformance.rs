@@ -47,13 +47,13 @@ const FIGURES: &[(&str, f64)] = &[
     ("domain", 0.97),
     ("template first", 0.98),
     ("template among five", 1.0),
-    ("formula", 0.98),
+    ("formula", 1.0),
     ("bound and unit", 1.0),
     ("count", 1.0),
     ("probability", 1.0),
     ("status", 1.0),
     ("type-checks", 1.0),
-    ("readback", 0.9),
+    ("readback", 1.0),
 ];
 
 fn cases(path: &str) -> Option<Vec<Value>> {

@@ -114,13 +114,11 @@ pub(super) fn discoveries(tests: Vec<(String, GTest)>) -> Vec<RowTest> {
     let mut tests = tests;
     tests.sort_by(|left, right| left.1.p.total_cmp(&right.1.p).then(left.0.cmp(&right.0)));
     let n = tests.len() as f64;
-    let last = tests
-        .iter()
-        .enumerate()
-        .filter(|(rank, (_, test))| test.p <= FALSE_DISCOVERIES * (*rank + 1) as f64 / n)
-        .map(|(rank, _)| rank + 1)
-        .last()
-        .unwrap_or(0);
+    let small = |(rank, (_, test)): &(usize, &(String, GTest))| {
+        test.p <= FALSE_DISCOVERIES * (*rank + 1) as f64 / n
+    };
+    let last = tests.iter().enumerate().rfind(small);
+    let last = last.map_or(0, |(rank, _)| rank + 1);
     tests
         .into_iter()
         .enumerate()

@@ -223,8 +223,7 @@ pub(super) fn choices(runs: &[Scored], most: f64) -> Vec<Choice> {
     choose("most detected less false alarms".to_owned(), best);
     let allowed = curve
         .iter()
-        .filter(|point| point.false_alarms.share() <= most)
-        .next_back();
+        .rfind(|point| point.false_alarms.share() <= most);
     choose(format!("at most {} % false alarms", 100.0 * most), allowed);
     found
 }

@@ -24,18 +24,7 @@ impl<'a> Checker<'a> {
         };
         self.attributes(item, &["allow"]);
         let scope = Scope::module(item_ref.module);
-        let mut made = Abstraction {
-            name: def.name.text.clone(),
-            steps: None,
-            components: Vec::new(),
-            valid: Vec::new(),
-            step: Vec::new(),
-            absorbing: Vec::new(),
-            terminal: Vec::new(),
-            rewards: Vec::new(),
-            derived: false,
-            span: *item.span,
-        };
+        let mut made = Abstraction::empty(def.name.text.clone(), false, *item.span);
         // What the clauses speak of is known only when all of `over` is.
         let mut inner = scope.clone();
         for clause in &def.clauses {

@@ -19,6 +19,7 @@ mod abstraction;
 mod branching;
 mod calls;
 mod choice;
+mod claim;
 mod command;
 mod enforce;
 mod expr;

@@ -85,18 +85,9 @@ impl<'a> Checker<'a> {
     ) -> Option<AbstractionId> {
         let Some(name) = named else {
             let id = AbstractionId::new(self.spec.abstractions.len());
-            self.spec.abstractions.push(Abstraction {
-                name: def.name.text.clone(),
-                steps: None,
-                components: Vec::new(),
-                valid: Vec::new(),
-                step: Vec::new(),
-                absorbing: Vec::new(),
-                terminal: Vec::new(),
-                rewards: Vec::new(),
-                derived: true,
-                span,
-            });
+            let name = def.name.text.clone();
+            let derived = Abstraction::empty(name, true, span);
+            self.spec.abstractions.push(derived);
             return Some(id);
         };
         let item = self.find(scope.module, Space::Model, name);
@@ -407,18 +398,7 @@ impl<'a> Checker<'a> {
     /// The parts of a condition between its connectives that read the step.
     fn atoms(&self, id: ExprId) -> Vec<ExprId> {
         let spec = &self.spec;
-        let none = Abstraction {
-            name: SmolStr::default(),
-            steps: None,
-            components: Vec::new(),
-            valid: Vec::new(),
-            step: Vec::new(),
-            absorbing: Vec::new(),
-            terminal: Vec::new(),
-            rewards: Vec::new(),
-            derived: true,
-            span: Span::default(),
-        };
+        let none = Abstraction::empty(SmolStr::default(), true, Span::default());
         if none.undecided(spec, id, true).is_empty() {
             return Vec::new();
         }

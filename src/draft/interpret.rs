@@ -8,7 +8,7 @@ use super::number::with_numbers;
 use super::phrase::marked;
 use super::reading::{Doubt, Modality, Reading};
 use super::token::{Kind, Token, tokens};
-use super::{rewrite, unclear};
+use super::{controlled, rewrite, unclear};
 use crate::words::formula::{
     Binary, Logic, Unary, always, and, implies, never, next, not, previously, since,
 };
@@ -44,6 +44,9 @@ pub(super) fn interpret(text: &str) -> Interpretation {
     }
     let tokens = rewrite::marked(marked(with_numbers(rewrite::plain(plain.clone()))));
     let tokens = without_holding(without_irrelevant(&tokens));
+    // What was read back from a formula is that formula; ordinary English says more of what kind it is.
+    let mut exact = Reader::default();
+    let controlled = controlled::read(&mut exact, text);
     let reading = match unclear::before(&plain, &tokens) {
         Some(doubt) => Err(doubt),
         None => reader
@@ -53,11 +56,33 @@ pub(super) fn interpret(text: &str) -> Interpretation {
                 None => Ok(reading),
             }),
     };
+    if let Some(controlled) = controlled
+        && !reading
+            .as_ref()
+            .is_ok_and(|reading| same(reading, &reader, &controlled, &exact))
+    {
+        return Interpretation {
+            reader: exact,
+            tokens,
+            reading: Ok(controlled),
+        };
+    }
     Interpretation {
         reader,
         tokens,
         reading,
     }
+}
+
+/// Whether two readings have one formula over the same names.
+fn same(first: &Reading, names: &Reader, second: &Reading, others: &Reader) -> bool {
+    let known = names.atoms.list();
+    let renamed = second.logic.renamed(&|atom| {
+        let name = others.atoms.list().get(atom).map(|atom| &atom.name);
+        let at = known.iter().position(|known| Some(&known.name) == name);
+        at.unwrap_or(usize::MAX)
+    });
+    renamed == first.logic
 }
 
 /// `x holds` of a name says no more than the name.

@@ -5,11 +5,12 @@ use super::clause::Sub;
 use super::clause::trimmed;
 use super::condition::Reader;
 use super::lexicon::Tag;
-use super::main_clause::{Force, Main, count_limit, is_trigger};
+use super::main_clause::{Force, Main, count_limit};
 use super::number::{Measure, Ratio, Unit};
 use super::reading::{Doubt, Likelihood, Modality, Reading};
 use super::timing::Timing;
 use super::token::{Kind, Token};
+use super::trigger::is_trigger;
 use crate::words::formula::{Logic, Unary, Window, and, eventually, not, occurrences};
 
 impl Reader {

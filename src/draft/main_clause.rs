@@ -1,19 +1,14 @@
 //! The main clause: what it asks for, of what, and what kind of thing it says.
 
-use super::atom::{carries, content};
 use super::clause::{Sub, trimmed};
-use super::condition::has_verb;
 use super::lexicon::Tag;
 use super::lexicon::verbs::VERBS;
-use super::lexicon::words::{
-    AGENTS, AUXILIARIES, DETERMINERS, PRONOUNS, among, is_event, is_staying,
-};
+use super::lexicon::words::{AUXILIARIES, PRONOUNS, among, is_event, is_staying};
 use super::number::Unit;
 use super::reading::Doubt;
 use super::stem::stem;
 use super::timing::Timing;
 use super::token::{Kind, Token};
-use crate::words::formula::Logic;
 
 /// What the main clause asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,22 +331,6 @@ pub(super) fn leads(tokens: &[Token], sub: &Sub) -> bool {
     }
 }
 
-/// `facing a red light`: where a participle after a noun begins, and what it is said of ends.
-pub(super) fn participle(subject: &[Token]) -> Option<(usize, usize)> {
-    let at = (1..subject.len()).find(|at| {
-        let token = &subject[*at];
-        token.kind == Kind::Word
-            && token.low.len() > 4
-            && token.low.ends_with("ing")
-            && *at + 1 < subject.len()
-            && !is_event(&token.stem)
-            && carries(&subject[at - 1])
-            && subject[0].kind == Kind::Word
-            && among(DETERMINERS, &subject[0].low)
-    })?;
-    Some((at, at))
-}
-
 /// Whether a verb says that something goes on.
 pub(super) fn stays(tokens: &[Token]) -> bool {
     tokens
@@ -505,109 +484,4 @@ pub(super) fn is_stative(main: &Main) -> bool {
 /// Whether the predicate says what is done.
 pub(super) fn is_active(main: &Main) -> bool {
     !is_stative(main)
-}
-
-/// Physical acts are done anew each time: `a driver shall signal before changing lanes`.
-pub(super) fn repeated_manoeuvre(main: &Main, act: &Logic) -> bool {
-    let _ = act;
-    let generic = main
-        .subject
-        .first()
-        .is_some_and(|first| matches!(first.low.as_str(), "a" | "an") || first.is(Tag::Every));
-    let mover = main.subject.iter().any(|token| {
-        matches!(
-            token.low.as_str(),
-            "driver"
-                | "vehicle"
-                | "car"
-                | "cyclist"
-                | "truck"
-                | "bus"
-                | "tram"
-                | "drone"
-                | "robot"
-                | "ship"
-                | "pilot"
-                | "forklift"
-        )
-    });
-    generic && mover
-}
-
-/// `every skill the planner selects`: a noun, then a clause about it without `that`.
-pub(super) fn is_reduced_relative(subject: &[Token]) -> bool {
-    let inner = (2..subject.len().saturating_sub(1)).find(|at| {
-        let token = &subject[*at];
-        token.kind == Kind::Word && among(DETERMINERS, &token.low) && carries(&subject[at - 1])
-    });
-    let last = subject.last().filter(|last| last.kind == Kind::Word);
-    inner.is_some() && last.is_some_and(|last| last.low.ends_with('s') || last.low.ends_with("ed"))
-}
-
-/// Whether a noun phrase names an event that happens again and again, so that each of them is a trigger.
-pub(super) fn is_trigger(tokens: &[Token]) -> bool {
-    let tokens = trimmed(tokens);
-    let Some(first) = tokens.first() else {
-        return false;
-    };
-    let named = tokens.iter().any(|token| token.kind == Kind::Name);
-    let every = matches!(first.tag(), Some(Tag::Every | Tag::Any))
-        || matches!(
-            first.low.as_str(),
-            "a" | "an"
-                | "whatever"
-                | "anything"
-                | "everything"
-                | "something"
-                | "whoever"
-                | "anyone"
-                | "anybody"
-        );
-    let definite = first.kind == Kind::Word && among(DETERMINERS, &first.low) && !every;
-    let plural = !definite && !every;
-    if definite && !named {
-        return false;
-    }
-    if matches!(
-        first.low.as_str(),
-        "whatever" | "anything" | "everything" | "whoever" | "something"
-    ) {
-        return true;
-    }
-    // A gerund: `deleting backups`.
-    if plural && first.low.len() > 4 && first.low.ends_with("ing") {
-        return true;
-    }
-    let head_end = tokens
-        .iter()
-        .position(|token| {
-            token
-                .tag()
-                .is_some_and(|tag| !matches!(tag, Tag::Every | Tag::Any))
-        })
-        .unwrap_or(tokens.len());
-    let head = &tokens[..head_end];
-    // What is done to a thing makes an event of it: `a record fetched from`, `recalled entries`, `a call that was made`.
-    let done = tokens.iter().any(|token| {
-        token.kind == Kind::Word
-            && token.low.len() > 4
-            && token.low.ends_with("ed")
-            && !among(&["red"], &token.low)
-            || token.is(Tag::Relative)
-    });
-    let agent = head
-        .iter()
-        .rfind(|token| carries(token))
-        .is_some_and(|last| among(AGENTS, &last.low));
-    let event = head.iter().any(|token| {
-        is_event(&token.stem)
-            || ["ion", "ions", "ment", "ments", "als"]
-                .iter()
-                .any(|ending| token.low.len() > 6 && token.low.ends_with(ending))
-            || token.kind == Kind::Name
-    });
-    if is_reduced_relative(tokens) {
-        return true;
-    }
-    !agent && (event || done) && !content(head).is_empty() || done && every && !has_verb(head)
 }

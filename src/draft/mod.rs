@@ -17,6 +17,7 @@
 //!   *timing* (within, in the next step, at most twice …). FRET's fields scope, condition, probability, timing and
 //!   response are these; the formula is composed from them.
 //! * A formula of the form of one of the 23 templates whose concepts are spoken of is given the template's exact shape.
+//! * What was read back from a formula is taken apart by the rules that composed it, and is that formula again.
 //! * What is vague, ambiguous or empty is declined with the question that would settle it.
 //!
 //! # What it does not do
@@ -32,6 +33,7 @@ mod atom;
 mod clause;
 mod compare;
 mod condition;
+mod controlled;
 mod document;
 mod domain;
 mod example;
@@ -57,6 +59,7 @@ mod stem;
 mod template;
 mod timing;
 mod token;
+mod trigger;
 mod unclear;
 
 pub use compare::{Difference, difference};

@@ -7,13 +7,14 @@ use super::lexicon::Tag;
 use super::lexicon::vague::Missing;
 use super::lexicon::words::{AGENTS, among, is_answer, is_answering, is_staying};
 use super::main_clause::{
-    Main, count_limit, has_finite_verb, is_active, is_stative, is_trigger, reference_or_nothing,
-    repeated_manoeuvre, stays, without_staying,
+    Main, count_limit, has_finite_verb, is_active, is_stative, reference_or_nothing, stays,
+    without_staying,
 };
 use super::number::{Measure, Unit};
 use super::reading::{Doubt, Modality, Reading};
 use super::timing::{Timing, deadline};
 use super::token::Token;
+use super::trigger::{is_trigger, repeated_manoeuvre};
 use crate::words::formula::{
     Logic, Window, always, always_in, and, eventually, implies, next, not, occurrences, once, or,
     previously, since, unless,
@@ -190,7 +191,7 @@ impl Reader {
                 return Reading::new(Modality::Bounded, always(implies(act, excused(held))))
                     .bounded(Some(fresh));
             }
-            let own = timing.own || (timing.at_least.is_none() && repeated_manoeuvre(main, &act));
+            let own = timing.own || (timing.at_least.is_none() && repeated_manoeuvre(main));
             if own {
                 let held = previously(since(not(act.clone()), response));
                 return Reading::new(Modality::Precedence, always(implies(act, excused(held))))

@@ -6,13 +6,14 @@ use super::condition::{Reader, is_negation, positive_of};
 use super::lexicon::Tag;
 use super::lexicon::words::{DETERMINERS, among};
 use super::main_clause::{
-    Force, Main, count_limit, participle, reference_or_nothing, trim_by, without_staying,
+    Force, Main, count_limit, reference_or_nothing, trim_by, without_staying,
 };
 use super::number::{Measure, Unit};
 use super::oblige::conjoined;
 use super::reading::{Doubt, Modality, Reading};
 use super::timing::{Timing, deadline};
 use super::token::Token;
+use super::trigger::participle;
 use crate::words::formula::{
     Logic, Unary, Window, always, and, eventually, implies, never, next, not, once, or, previously,
     unless, until,

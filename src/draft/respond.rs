@@ -5,12 +5,13 @@ use super::clause::{Sub, trimmed};
 use super::condition::{Reader, has_verb};
 use super::lexicon::Tag;
 use super::lexicon::words::{AGENTS, among, is_answer, is_answering};
-use super::main_clause::{Main, is_reduced_relative, is_trigger, trim_by};
+use super::main_clause::{Main, trim_by};
 use super::number::{Measure, Unit};
 use super::oblige::Context;
 use super::reading::{Doubt, Modality, Reading};
 use super::timing::{Timing, deadline};
 use super::token::Kind;
+use super::trigger::{is_reduced_relative, is_trigger};
 use crate::words::formula::{
     Logic, Window, always, eventually, implies, next, once, previously, since,
 };

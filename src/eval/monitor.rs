@@ -148,6 +148,16 @@ impl Automaton {
         matches!(self, Automaton::Counted(..))
     }
 
+    /// Whether it may be decided before anything is read, which is told at the first step.
+    pub(super) fn is_decided(&self) -> bool {
+        match self {
+            Automaton::Dfa { standings, .. } => standings
+                .get(Configs::INITIAL as usize)
+                .is_none_or(|standing| standing.fixed),
+            Automaton::Counted(..) => true,
+        }
+    }
+
     /// Whether every state after the first that can be reached while the letters that are not `free` are false has
     /// this value; none where that cannot be told.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {

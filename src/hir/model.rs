@@ -139,6 +139,22 @@ impl Model {
 }
 
 impl Abstraction {
+    /// One of no components, by which nothing is declared.
+    pub fn empty(name: SmolStr, derived: bool, span: Span) -> Abstraction {
+        Abstraction {
+            name,
+            steps: None,
+            components: Vec::new(),
+            valid: Vec::new(),
+            step: Vec::new(),
+            absorbing: Vec::new(),
+            terminal: Vec::new(),
+            rewards: Vec::new(),
+            derived,
+            span,
+        }
+    }
+
     /// The component that an expression is.
     pub fn component_of(&self, id: ExprId) -> Option<usize> {
         self.components

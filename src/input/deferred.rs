@@ -108,6 +108,8 @@ mod tests {
             };
             prop_assert!(meant.starts_with(beginning.as_str()));
             prop_assert!(beginning.len() >= most.min(meant.len()));
+            // A little more: what stands for one character is not cut.
+            prop_assert!(beginning.len() <= most + 4);
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Bits for the bytes of a block that matter, as in G. Langdale, D. Lemire, *Parsing gigabytes of JSON per second*, 2019.
 
-use wide::u8x32;
+use wide::{u8x16, u8x32};
 
 /// Digits beyond this are the parser's business, which has a limit on them.
 const MOST_DIGITS: usize = 4000;
@@ -75,6 +75,23 @@ pub(crate) struct Quoted {
 #[inline]
 pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     let mut at = quote + 1;
+    // Most strings are short: keys, names, words of few values.
+    if let Some(first) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let first = u8x16::new(*first);
+        let quotes = first.simd_eq(u8x16::splat(b'"'));
+        let escapes = first.simd_eq(u8x16::splat(b'\\'));
+        let control = first.min(u8x16::splat(0x1f)).simd_eq(first);
+        let stops = (quotes | escapes | control).to_bitmask();
+        if stops == 0 {
+            at += 16;
+        } else {
+            let end = at + stops.trailing_zeros() as usize;
+            if bytes.get(end) == Some(&b'"') {
+                let end = end + 1;
+                return Some(Quoted { end, plain: true });
+            }
+        }
+    }
     let mut within = 0;
     let mut plain = true;
     // Where the second half of a surrogate pair is due.
@@ -142,18 +159,24 @@ pub(crate) fn unescape(written: &str, most: usize, into: &mut String) -> Option<
     let bytes = written.as_bytes();
     into.reserve(written.len().min(most));
     let full = into.len().saturating_add(most);
-    let mut from = 0;
+    let part = |from: usize, to: usize| {
+        let end = (to..bytes.len()).find(|end| written.is_char_boundary(*end));
+        written.get(from..end.unwrap_or(bytes.len()))
+    };
+    let mut from: usize = 0;
     let (mut base, mut backslashes) = (0, each(block(bytes, 0), b'\\'));
     while into.len() < full {
-        while backslashes == 0 {
+        // Without an escape before, there is enough here.
+        let enough = from.saturating_add(full - into.len());
+        while backslashes == 0 && base < enough && base < bytes.len() {
             base += BLOCK;
-            if base >= bytes.len() {
-                into.push_str(written.get(from..)?);
-                return Some(());
-            }
             backslashes = each(block(bytes, base), b'\\');
         }
         let at = base + backslashes.trailing_zeros() as usize;
+        if backslashes == 0 || at >= enough {
+            into.push_str(part(from, enough)?);
+            return Some(());
+        }
         into.push_str(written.get(from..at)?);
         from = at + 2;
         into.push(match bytes.get(at + 1)? {

@@ -223,16 +223,19 @@ impl<R: Read> Splitter<R> {
         let want = (self.filled - self.at).max(256 << 10);
         let before = self.filled;
         let full = before + want;
-        if self.buffer.len() < full {
-            self.buffer.resize(full, 0);
-        }
+        self.make_room(full);
         while self.filled < full {
-            match self.from.read(&mut self.buffer[self.filled..full]) {
+            // What is not read yet is not touched either.
+            let to = full.min(self.filled + (1 << 20));
+            if self.buffer.len() < to {
+                self.buffer.resize(to, 0);
+            }
+            match self.from.read(&mut self.buffer[self.filled..to]) {
                 Ok(0) => {
                     self.eof = true;
                     break;
                 }
-                Ok(count) => self.filled += count.min(full - self.filled),
+                Ok(count) => self.filled += count.min(to - self.filled),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.failed = Some(describe(&error));
@@ -251,6 +254,17 @@ impl<R: Read> Splitter<R> {
             }
         }
         true
+    }
+
+    /// Asks for room for a long record once: with twice the room at a time, moving it would need it twice. Room that is
+    /// never filled takes no memory; where there is none to be had, the buffer grows as it must.
+    fn make_room(&mut self, full: usize) {
+        const LONG: usize = 32 << 20;
+        if full > LONG && full > self.buffer.capacity() {
+            let most = self.limits.record_bytes.saturating_add(self.at + LONG);
+            let more = most.saturating_sub(self.buffer.len());
+            let _ = self.buffer.try_reserve_exact(more);
+        }
     }
 
     /// Passes over white space; the next byte.

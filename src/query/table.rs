@@ -21,7 +21,7 @@ pub struct RiskTable {
     /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
     dense: Vec<u32>,
     /// By what the chain remembers: the last keys, oldest first, and where monitors stand.
-    sparse: FxHashMap<(Box<[Key]>, Box<[u32]>), u32>,
+    sparse: FxHashMap<State, u32>,
     /// The entries; the first stands for what was not seen.
     entries: Vec<Entry>,
     /// What the states of the chain are called.
@@ -35,6 +35,9 @@ struct Entry {
     /// Successors, by name, with the probability to go there and the value there.
     onward: Box<[(u32, f64, f64)]>,
 }
+
+/// What a chain remembers of a state, and where monitors stand.
+type State = (Box<[Key]>, Box<[u32]>);
 
 /// Keys up to this many bits index an array.
 const DENSE_BITS: u32 = 16;
@@ -145,8 +148,8 @@ impl RiskTable {
 }
 
 /// The same by key alone, where states are one small key each.
-fn dense(sparse: &FxHashMap<(Box<[Key]>, Box<[u32]>), u32>) -> Vec<u32> {
-    let plain = |(keys, monitors): &(Box<[Key]>, Box<[u32]>)| match &**keys {
+fn dense(sparse: &FxHashMap<State, u32>) -> Vec<u32> {
+    let plain = |(keys, monitors): &State| match &**keys {
         [key] if monitors.is_empty() => usize::try_from(key.0)
             .ok()
             .filter(|key| *key < 1 << DENSE_BITS),

@@ -287,7 +287,7 @@ impl Slices {
         let [var] = &quantified.vars[..] else {
             return false;
         };
-        if eval.clock.position == 0
+        if (eval.clock.position == 0 && property.automaton.is_decided())
             || !property.frame.is_empty()
             || quantified.release != Release::Neutral
             || var.range.is_some()
@@ -320,7 +320,7 @@ impl Slices {
         eval: &mut Eval<'_>,
     ) -> bool {
         // What is decided before anything is read is noted at the first event.
-        if eval.clock.position == 0
+        if (eval.clock.position == 0 && property.automaton.is_decided())
             || !property.frame.is_empty()
             || quantified.release == Release::ReadsTracks
         {

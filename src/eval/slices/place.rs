@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Buffers, Class, ROOT, Situation, Slices, Staged};
+use super::{Buffers, Class, Meeting, ROOT, Situation, Slices, Staged};
 use crate::eval::binding::{self, Key};
 use crate::eval::program::QuantifiedCode;
 use crate::eval::release::Release;
@@ -10,16 +10,14 @@ use crate::value::Value;
 
 impl Slices {
     /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
-    pub(super) fn withdraw(&mut self, room: &mut Buffers) {
-        let mut staged = std::mem::take(&mut room.staged);
-        for (key, _) in &mut staged {
+    pub(super) fn withdraw(&mut self, room: &Buffers) {
+        for (key, _) in &room.staged {
             if let Staged::Single(index) = key
                 && let Some(before) = self.map.remove(std::slice::from_ref(&room.singles[*index]))
             {
                 self.leave(before, 1);
             }
         }
-        room.staged = staged;
     }
 
     /// Puts the touched instances where they belong.
@@ -30,15 +28,19 @@ impl Slices {
         room: &mut Buffers,
     ) -> bool {
         let mut any_fixed = false;
-        let mut staged = std::mem::take(&mut room.staged);
-        let singles = std::mem::take(&mut room.singles);
+        let Buffers {
+            staged,
+            singles,
+            meeting,
+            ..
+        } = room;
         for (key, situation) in staged.drain(..) {
             let key: &[Option<Value>] = match &key {
                 Staged::Single(index) => std::slice::from_ref(&singles[*index]),
                 Staged::Key(key) => key,
             };
             any_fixed |= situation.fixed_at.is_some();
-            let class = self.class_in(situation, room);
+            let class = self.class_in(situation, meeting);
             if class == ROOT && self.may_forget(key, quantified) {
                 if let Some(before) = self.map.remove(key) {
                     self.leave(before, u64::from(key.iter().all(Option::is_some)));
@@ -51,19 +53,17 @@ impl Slices {
             }
             self.put(key, class);
         }
-        room.staged = staged;
-        room.singles = singles;
         any_fixed
     }
 
     /// The class of a situation, made where it is new.
-    fn class_in(&mut self, situation: Situation, room: &mut Buffers) -> u32 {
+    fn class_in(&mut self, situation: Situation, meeting: &mut Meeting) -> u32 {
         let same = |id: &u32| self.classes[*id as usize].situation == situation;
         let known = match situation.fixed_at {
             None => {
                 let place = (situation.config, situation.range);
-                let meeting = room.meeting.get(place).filter(same);
-                meeting.or_else(|| {
+                let met = meeting.get(place).filter(same);
+                met.or_else(|| {
                     if situation.registers.is_empty() {
                         None
                     } else {
@@ -85,7 +85,7 @@ impl Slices {
                 self.fixed.push(id);
             } else {
                 let place = (situation.config, situation.range);
-                room.meeting.note(place, id);
+                meeting.note(place, id);
                 self.live.push(id);
             }
             self.classes.push(Class {

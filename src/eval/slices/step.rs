@@ -87,39 +87,43 @@ impl Slices {
         doubtful: Ranges,
         room: &mut Buffers,
     ) {
-        let mut staged = std::mem::take(&mut room.staged);
+        let Buffers {
+            values,
+            singles,
+            in_range,
+            staged,
+            ..
+        } = room;
         staged.clear();
         if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
-            let mut singles = std::mem::take(&mut room.singles);
-            if !room.values[0].is_empty() {
-                singles.extend(room.values[0].drain(..).map(Some));
+            while let Some(value) = values[0].pop() {
+                singles.push(Some(value));
             }
+            // In the order of the terms.
+            singles.reverse();
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
                 if let Some(next) = self.touch(
-                    key, property, quantified, configs, eval, step, doubtful, room,
+                    key, property, quantified, configs, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Single(index), next));
                 }
             }
-            room.singles = singles;
         } else {
             let n_vars = quantified.vars.len();
-            let values = &room.values[..n_vars];
-            let mut keys = binding::touched(self.map.keys(), n_vars, values);
+            let mut keys = binding::touched(self.map.keys(), n_vars, &values[..n_vars]);
             if quantified.release == Release::ReadsTracks {
                 let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
             }
             for key in keys {
                 if let Some(next) = self.touch(
-                    &key, property, quantified, configs, eval, step, doubtful, room,
+                    &key, property, quantified, configs, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Key(key), next));
                 }
             }
         }
-        room.staged = staged;
     }
 
     /// What becomes of one instance; none where it stays as it is.
@@ -136,7 +140,7 @@ impl Slices {
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
-        room: &mut Buffers,
+        in_range: &[Vec<Value>],
     ) -> Option<Situation> {
         let (class, known) = self.class_of(key);
         let before = &self.classes[class as usize].situation;
@@ -146,7 +150,7 @@ impl Slices {
         for (var, value) in key.iter().enumerate() {
             let has = value
                 .as_ref()
-                .is_some_and(|value| room.in_range[var].contains(value));
+                .is_some_and(|value| in_range[var].contains(value));
             let doubt = doubtful.possible >> var & 1 == 1;
             range.add(
                 var,

@@ -16,11 +16,13 @@
 
 use super::super::scalar::{Estimate, Scalar, UNIT};
 use super::block::Block;
-use super::{Accuracy, NotConverged, eliminate};
+use super::{Accuracy, NotConverged, eliminate, krylov};
 
 /// Rows divided by what leaves each state, so that a sweep is sums of products.
-struct Sweeps {
+pub(super) struct Sweeps {
     rows: Vec<u32>,
+    /// Where in each row the targets begin that a sweep visits later than the row itself.
+    later: Vec<u32>,
     targets: Vec<u32>,
     weights: Vec<f64>,
     /// Units of rounding in a row sum.
@@ -29,6 +31,15 @@ struct Sweeps {
 
 /// Components up to this size are iterated to [`FINE`], whatever was asked for: it costs next to nothing.
 const CHEAP: usize = 5_000;
+
+/// Where more sweeps than this are to come, a Krylov method is worth its setting up.
+const SLOW: f64 = 48.0;
+
+/// How often it is tried before elimination is.
+const MOST_JUMPS: u32 = 4;
+
+/// The work that it may take, in sweeps.
+const MOST_JUMPED: usize = 4_000;
 
 /// About the most that doubles give.
 const FINE: f64 = 1e-11;
@@ -42,7 +53,8 @@ pub(super) fn iterate<V: Scalar>(
     let mut longest = 0;
     let mut sweeps = Sweeps {
         rows: block.rows.clone(),
-        targets: block.targets.clone(),
+        later: Vec::with_capacity(n),
+        targets: Vec::with_capacity(block.targets.len()),
         weights: Vec::with_capacity(block.weights.len()),
         units: 0.0,
     };
@@ -56,8 +68,16 @@ pub(super) fn iterate<V: Scalar>(
         }
         longest = longest.max(count);
         let sum = sum.value();
-        for (_, weight) in block.row(state) {
-            sweeps.weights.push(weight.to_f64() / sum);
+        for is_later in [false, true] {
+            if is_later {
+                sweeps.later.push(sweeps.targets.len() as u32);
+            }
+            for (target, weight) in block.row(state) {
+                if (target < state as u32) == is_later {
+                    sweeps.targets.push(target);
+                    sweeps.weights.push(weight.to_f64() / sum);
+                }
+            }
         }
         b.push(block.rhs[state].value().to_f64() / sum);
         let error = block.rhs[state].upper().to_f64() - block.rhs[state].value().to_f64();
@@ -76,7 +96,7 @@ pub(super) fn iterate<V: Scalar>(
         ..*accuracy
     };
     let mut target = accuracy.precision * 0.1;
-    let mut may_eliminate = true;
+    let (mut may_eliminate, mut jumps) = (true, 0);
     loop {
         // Sweep until the relative change is small; how fast it shrinks tells whether to go on.
         let (mut last, mut probe) = (f64::INFINITY, (done, f64::INFINITY));
@@ -99,7 +119,15 @@ pub(super) fn iterate<V: Scalar>(
                 };
                 // A sparse update costs as much as dozens of steps of a sweep.
                 let cost = (more * block.targets.len() as f64 / 64.0).min(accuracy.max_updates);
-                if more > 256.0 && probe.1.is_finite() {
+                if more > SLOW && jumps < MOST_JUMPS && probe.1.is_finite() {
+                    // From values far too small it leads nowhere; from those after more sweeps it may.
+                    jumps += 1;
+                    let most = accuracy.max_sweeps.saturating_sub(done).min(MOST_JUMPED);
+                    if let Some(work) = krylov::improve(&sweeps, &b, &mut v, target, most) {
+                        done += work;
+                        last = f64::INFINITY;
+                    }
+                } else if more > 256.0 && probe.1.is_finite() {
                     may_eliminate = false;
                     if let Some(solution) = eliminate::eliminate(&block, cost) {
                         return Ok(solution);
@@ -131,13 +159,39 @@ impl Sweeps {
 
     /// `b + Q v` at one state.
     #[inline]
-    fn image(&self, state: usize, b: f64, v: &[f64]) -> f64 {
+    pub(super) fn image(&self, state: usize, b: f64, v: &[f64]) -> f64 {
         let range = self.rows[state] as usize..self.rows[state + 1] as usize;
         let mut sum = b;
         for (&target, &weight) in self.targets[range.clone()].iter().zip(&self.weights[range]) {
             sum += weight * v[target as usize];
         }
         sum
+    }
+
+    /// `(I - Q) x`, in unknowns relative to `scale`.
+    pub(super) fn apply(&self, x: &[f64], scale: &[f64], into: &mut [f64]) {
+        for state in 0..self.len() {
+            let range = self.rows[state] as usize..self.rows[state + 1] as usize;
+            let mut sum = 0.0;
+            let entries = self.targets[range.clone()].iter().zip(&self.weights[range]);
+            for (&target, &weight) in entries {
+                sum += weight * scale[target as usize] * x[target as usize];
+            }
+            into[state] = x[state] - sum / scale[state];
+        }
+    }
+
+    /// What one sweep from 0 makes of a remainder, relative to `scale`.
+    pub(super) fn precondition(&self, x: &[f64], scale: &[f64], into: &mut [f64]) {
+        for state in (0..self.len()).rev() {
+            let range = self.rows[state] as usize..self.later[state] as usize;
+            let mut sum = 0.0;
+            let entries = self.targets[range.clone()].iter().zip(&self.weights[range]);
+            for (&target, &weight) in entries {
+                sum += weight * scale[target as usize] * into[target as usize];
+            }
+            into[state] = x[state] + sum / scale[state];
+        }
     }
 
     /// One sweep from the states that the search left first, which lie nearest to the exits; returns the largest relative
@@ -211,13 +265,19 @@ impl Sweeps {
     ) -> Result<Vec<f64>, NotConverged> {
         let unit = self.units * UNIT;
         let mut w = r.to_vec();
-        let start = *done;
+        let mut swept = 0usize;
         loop {
             self.sweep(r, &mut w);
             *done += 1;
+            swept += 1;
             // Checking costs as much as a sweep, so it is not done after each.
-            if !(*done - start).is_multiple_of(4) {
+            if !swept.is_multiple_of(4) {
                 continue;
+            }
+            if swept == 16 {
+                // Half of what is asked for is enough, so that a coarse solution will do.
+                let most = accuracy.max_sweeps.saturating_sub(*done).min(MOST_JUMPED);
+                *done += krylov::improve(self, r, &mut w, 1e-3, most).unwrap_or(0);
             }
             let holds = (0..self.len()).all(|state| {
                 let image = self.image(state, 0.0, &w);

@@ -31,6 +31,7 @@
 mod block;
 mod eliminate;
 mod iterate;
+mod krylov;
 
 use crate::graph::{NodeSet, for_each_component};
 
