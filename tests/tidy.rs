@@ -52,7 +52,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("draft", &["automata", "words"]),
     ("value", &[]),
     ("types", &[]),
-    ("automata", &[]),
+    ("automata", &["graph"]),
     ("graph", &[]),
     ("kripke", &["automata", "graph"]),
     (

@@ -162,7 +162,7 @@ impl Buchi {
     }
 
     /// The strongly connected components.
-    pub(super) fn components(&self) -> Components {
+    pub(super) fn components(&self) -> Result<Components, LimitError> {
         Components::new(self.len(), |state| {
             self.edges[state as usize].iter().map(|edge| edge.target.0)
         })

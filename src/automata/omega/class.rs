@@ -66,7 +66,7 @@ pub fn class(
     if let Ok(Some(_)) = weak(&buchi, &complement, limits) {
         return Ok(Class::Obligation);
     }
-    let (often, stays) = alternations(&parity(&buchi, &complement, limits)?);
+    let (often, stays) = alternations(&parity(&buchi, &complement, limits)?)?;
     Ok(match (often, stays) {
         (false, false) => Class::Obligation,
         (true, false) => Class::Recurrence,

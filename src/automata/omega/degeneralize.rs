@@ -24,7 +24,7 @@ impl Buchi {
         if self.n_marks <= 1 {
             return Ok(self.clone());
         }
-        let components = self.components();
+        let components = self.components()?;
         let n = self.n_marks;
         let mut order: IndexSet<(StateId, u32), FxBuildHasher> = IndexSet::default();
         order.insert((self.initial, 0));
@@ -72,13 +72,13 @@ impl Buchi {
     /// When there are more states than the limits allow.
     pub fn with_accepting_states(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let mut best = self
-            .by_states()
+            .by_states()?
             .map(|made| reduce_as(made, Form::States))
             .transpose()?;
         if best.as_ref().is_some_and(|best| best.len() <= self.len()) {
             return Ok(best.unwrap_or_else(|| self.clone()));
         }
-        for marked in [self, &self.with_few_marks()] {
+        for marked in [self, &self.with_few_marks()?] {
             for order in orders(self.n_marks) {
                 let found = reduce_as(marked.leveled(&order, limits)?, Form::States)?;
                 if best.as_ref().is_none_or(|best| found.len() < best.len()) {
@@ -91,12 +91,12 @@ impl Buchi {
 
     /// The automaton with the mark on all edges of the states whose edges have it anyway, if that keeps its words: other
     /// edges with the mark must not be taken again before such a state.
-    fn by_states(&self) -> Option<Buchi> {
+    fn by_states(&self) -> Result<Option<Buchi>, LimitError> {
         if self.n_marks > 1 {
-            return None;
+            return Ok(None);
         }
         let every = Marks::first(self.n_marks);
-        let components = self.components();
+        let components = self.components()?;
         let inside = |state: u32, edge: &Edge| components.same(state, edge.target.0);
         let accepting: Vec<bool> = (0..self.len() as u32)
             .map(|state| {
@@ -111,24 +111,24 @@ impl Buchi {
             let edges = self.edges[state as usize].iter();
             let rejecting = move |edge: &&Edge| !accepts[state as usize] && stays(state, edge);
             edges.filter(rejecting).map(|edge| edge.target.0)
-        });
+        })?;
         let mut made = self.clone();
         for (state, edges) in made.edges.iter_mut().enumerate() {
             for edge in edges {
                 let again = inside(state as u32, edge) && between.same(state as u32, edge.target.0);
                 if !accepting[state] && again && edge.marks == every {
-                    return None;
+                    return Ok(None);
                 }
                 edge.marks = if accepting[state] { every } else { Marks::NONE };
             }
         }
-        Some(made)
+        Ok(Some(made))
     }
 
     /// The automaton without the marks that every way around repeats elsewhere, as far as dropping them one after the other
     /// finds them.
-    fn with_few_marks(&self) -> Buchi {
-        let components = self.components();
+    fn with_few_marks(&self) -> Result<Buchi, LimitError> {
+        let components = self.components()?;
         let mut made = self.clone();
         for mark in (0..self.n_marks).map(Marks::one) {
             for state in 0..self.len() {
@@ -144,19 +144,19 @@ impl Buchi {
                         let bare =
                             edges.filter(move |edge| edge.marks.intersection(mark).is_empty());
                         bare.map(|edge| edge.target.0)
-                    });
+                    })?;
                     if without.same(state as u32, edge.target.0) {
                         made.edges[state][place].marks = edge.marks;
                     }
                 }
             }
         }
-        made
+        Ok(made)
     }
 
     /// States with levels; those of the last level are accepting and go on as those of the first.
     fn leveled(&self, order: &[u32], limits: &Limits) -> Result<Buchi, LimitError> {
-        let components = self.components();
+        let components = self.components()?;
         let last = order.len();
         let mut states: IndexSet<(StateId, usize), FxBuildHasher> = IndexSet::default();
         states.insert((self.initial, 0));

@@ -207,7 +207,7 @@ impl Deterministic {
         Ok(automaton)
     }
 
-    pub(super) fn components(&self) -> Components {
+    pub(super) fn components(&self) -> Result<Components, LimitError> {
         let targets: Vec<Vec<u32>> = self
             .states()
             .map(|state| self.successors(state).map(|(target, _)| target.0).collect())

@@ -29,7 +29,7 @@ struct Nest {
 
 /// The arcs of an automaton whose transitions have at most one priority each under `parity min even`, or of its complement
 /// if `shift` is 1, and their nests, outer ones first.
-fn nests(automaton: &Deterministic, shift: u32) -> (Vec<Arc>, Vec<Nest>) {
+fn nests(automaton: &Deterministic, shift: u32) -> Result<(Vec<Arc>, Vec<Nest>), LimitError> {
     let mut arcs: Vec<Arc> = Vec::new();
     for state in automaton.states() {
         for (target, marks) in automaton.successors(state) {
@@ -46,7 +46,7 @@ fn nests(automaton: &Deterministic, shift: u32) -> (Vec<Arc>, Vec<Nest>) {
             out[arcs[arc].0 as usize].push(arcs[arc].1);
         }
         let components =
-            Components::new(automaton.len(), |state| out[state as usize].iter().copied());
+            Components::new(automaton.len(), |state| out[state as usize].iter().copied())?;
         let mut parts: Vec<Vec<usize>> = vec![Vec::new(); components.len];
         for arc in part {
             let (from, to, _) = arcs[arc];
@@ -69,7 +69,7 @@ fn nests(automaton: &Deterministic, shift: u32) -> (Vec<Arc>, Vec<Nest>) {
             });
         }
     }
-    (arcs, nests)
+    Ok((arcs, nests))
 }
 
 fn priority(automaton: &Deterministic, marks: Marks, shift: u32) -> u32 {
@@ -77,8 +77,8 @@ fn priority(automaton: &Deterministic, marks: Marks, shift: u32) -> u32 {
 }
 
 /// Whether some accepted loops have rejected loops inside, and whether some rejected loops have accepted ones inside.
-pub(super) fn alternations(automaton: &Deterministic) -> (bool, bool) {
-    let (_, nests) = nests(automaton, 0);
+pub(super) fn alternations(automaton: &Deterministic) -> Result<(bool, bool), LimitError> {
+    let (_, nests) = nests(automaton, 0)?;
     let within = |outer: bool| {
         nests.iter().any(|nest| {
             let mut around = nest.around;
@@ -91,7 +91,7 @@ pub(super) fn alternations(automaton: &Deterministic) -> (bool, bool) {
             false
         })
     };
-    (within(true), within(false))
+    Ok((within(true), within(false)))
 }
 
 /// The same automaton with as few priorities as its transitions allow; its complement if `shift` is 1. All transitions of a
@@ -101,7 +101,7 @@ pub(super) fn fewest_priorities(
     shift: u32,
     limits: &Limits,
 ) -> Result<Deterministic, LimitError> {
-    let (arcs, nests) = nests(automaton, shift);
+    let (arcs, nests) = nests(automaton, shift)?;
     // The least priorities from outside in, where those that accept begin at 0, and where they begin at 2.
     let values = |first: u32| {
         let mut values: Vec<u32> = Vec::with_capacity(nests.len());

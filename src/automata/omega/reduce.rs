@@ -49,7 +49,7 @@ pub(super) fn reduce_as(buchi: Buchi, form: Form) -> Result<Buchi, LimitError> {
 /// Keeps the states that an accepting run can visit and the marks that matter, and numbers the states in the order in which
 /// a breadth-first search meets them. What leaves its component carries all marks if `passing`, else none.
 pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi, LimitError> {
-    let components = buchi.components();
+    let components = buchi.components()?;
     let accepting = buchi.accepting_components(&components);
     // Components are numbered against the edges, so what a component leads to is known before it.
     let mut useful = accepting.clone();
@@ -71,7 +71,7 @@ pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi,
         }
     }
     if form == Form::Edges {
-        add_marks(&mut buchi, &components);
+        add_marks(&mut buchi, &components)?;
     }
     drop_marks(&mut buchi, &components, &accepting);
     let every = Marks::first(buchi.n_marks);
@@ -95,7 +95,7 @@ pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi,
 }
 
 /// Adds each mark to the edges that cannot be taken again before an edge with it: edges look more alike then.
-fn add_marks(buchi: &mut Buchi, components: &Components) {
+fn add_marks(buchi: &mut Buchi, components: &Components) -> Result<(), LimitError> {
     for mark in 0..buchi.n_marks {
         let inside = |state: usize, edge: &Edge| components.same(state as u32, edge.target.0);
         let without = Components::new(buchi.len(), |state| {
@@ -103,7 +103,7 @@ fn add_marks(buchi: &mut Buchi, components: &Components) {
                 .iter()
                 .filter(move |edge| inside(state as usize, edge) && !edge.marks.contains(mark))
                 .map(|edge| edge.target.0)
-        });
+        })?;
         for (state, edges) in buchi.edges.iter_mut().enumerate() {
             for edge in edges {
                 if inside(state, edge) && !without.same(state as u32, edge.target.0) {
@@ -112,6 +112,7 @@ fn add_marks(buchi: &mut Buchi, components: &Components) {
             }
         }
     }
+    Ok(())
 }
 
 /// Drops marks that another one implies on every edge that can be taken infinitely often.

@@ -1,6 +1,9 @@
-//! Strongly connected components.
+//! Strongly connected components of automata.
 
-/// The components of a graph, numbered so that edges between them lead to smaller numbers.
+use crate::automata::limits::{LimitError, Resource};
+use crate::graph::{DigraphBuilder, for_each_component};
+
+/// The components of an automaton, numbered so that edges between them lead to smaller numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Components {
     /// The component of each vertex.
@@ -9,66 +12,34 @@ pub(super) struct Components {
     pub(super) len: usize,
 }
 
-const UNSEEN: u32 = u32::MAX;
-
 impl Components {
     /// The components of the vertices `0..n`; `successors(v)` lists where `v` leads.
     ///
-    /// # Source
-    /// R. Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion.
+    /// # Errors
+    /// When there are more edges than can be numbered.
     pub(super) fn new<I: Iterator<Item = u32>>(
         n: usize,
         successors: impl Fn(u32) -> I,
-    ) -> Components {
-        let mut of = vec![UNSEEN; n];
-        let mut order = vec![UNSEEN; n];
-        let mut low = vec![0; n];
-        let mut open: Vec<u32> = Vec::new();
-        let mut stack: Vec<(u32, I)> = Vec::new();
-        let (mut clock, mut len) = (0, 0);
-        for root in 0..n as u32 {
-            if order[root as usize] != UNSEEN {
-                continue;
-            }
-            let mut enter = Some(root);
-            loop {
-                if let Some(vertex) = enter.take() {
-                    order[vertex as usize] = clock;
-                    low[vertex as usize] = clock;
-                    clock += 1;
-                    open.push(vertex);
-                    stack.push((vertex, successors(vertex)));
-                }
-                let Some((vertex, rest)) = stack.last_mut() else {
-                    break;
-                };
-                let vertex = *vertex;
-                match rest.next() {
-                    Some(next) if order[next as usize] == UNSEEN => enter = Some(next),
-                    Some(next) => {
-                        if of[next as usize] == UNSEEN {
-                            low[vertex as usize] = low[vertex as usize].min(order[next as usize]);
-                        }
-                    }
-                    None => {
-                        stack.pop();
-                        if let Some(&(above, _)) = stack.last() {
-                            low[above as usize] = low[above as usize].min(low[vertex as usize]);
-                        }
-                        if low[vertex as usize] == order[vertex as usize] {
-                            while let Some(member) = open.pop() {
-                                of[member as usize] = len as u32;
-                                if member == vertex {
-                                    break;
-                                }
-                            }
-                            len += 1;
-                        }
-                    }
-                }
-            }
+    ) -> Result<Components, LimitError> {
+        let mut rows = DigraphBuilder::with_capacity(n, n);
+        for vertex in 0..n as u32 {
+            successors(vertex).for_each(|target| rows.edge(target));
+            rows.end_row();
         }
-        Components { of, len }
+        let graph = rows.finish().map_err(|_| LimitError {
+            resource: Resource::Nodes,
+            limit: u32::MAX.into(),
+            demand: 1 << 32,
+        })?;
+        let mut of = vec![0; n];
+        let mut len = 0;
+        for_each_component(&graph, None, |members| {
+            for &member in members {
+                of[member as usize] = len as u32;
+            }
+            len += 1;
+        });
+        Ok(Components { of, len })
     }
 
     /// Whether both vertices are in one component.

@@ -32,7 +32,7 @@ pub(super) fn weak(
     limits: &Limits,
 ) -> Result<Option<Deterministic>, LimitError> {
     let subsets = subsets(buchi, limits)?;
-    let accepting = values(&subsets, buchi);
+    let accepting = values(&subsets, buchi)?;
     let automaton = subsets.colored(&accepting, limits)?.merged(limits)?;
     // The subset construction is right for obligations and wrong for all else.
     let wrong = |automaton: &Deterministic, other: &Buchi| -> Result<bool, LimitError> {
@@ -75,8 +75,8 @@ fn subsets(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> 
 }
 
 /// For each state of the subset automaton, if it can come back to itself, whether a word that goes around there is accepted.
-fn values(subsets: &Deterministic, buchi: &Buchi) -> Vec<Option<bool>> {
-    let components = subsets.components();
+fn values(subsets: &Deterministic, buchi: &Buchi) -> Result<Vec<Option<bool>>, LimitError> {
+    let components = subsets.components()?;
     let mut known: Vec<Option<Option<bool>>> = vec![None; components.len];
     let mut values = Vec::with_capacity(subsets.len());
     for state in subsets.states() {
@@ -102,7 +102,7 @@ fn values(subsets: &Deterministic, buchi: &Buchi) -> Vec<Option<bool>> {
         known[component] = Some(value);
         values.push(value);
     }
-    values
+    Ok(values)
 }
 
 impl Deterministic {
@@ -163,7 +163,7 @@ impl Deterministic {
         limits: &Limits,
     ) -> Result<Deterministic, LimitError> {
         const TOP: u32 = u32::MAX - 1;
-        let components = self.components();
+        let components = self.components()?;
         let mut order: Vec<StateId> = self.states().collect();
         // What follows has a smaller number.
         order.sort_by_key(|state| components.of[state.index()]);
