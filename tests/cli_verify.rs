@@ -293,6 +293,22 @@ fn systems_with_probabilities_are_chains() {
         let found = of(name)["value"].as_f64().unwrap();
         assert!((found - value).abs() < 1e-9, "{name}: {found}");
         assert_eq!(of(name)["holds"], Value::Null);
+        assert!(of(name).get("exact").is_none());
+    }
+    // The same as fractions, where a threshold is met to the digit.
+    let exact = RETRY.replace("P>=0.97", "P>=0.973");
+    folder.write("b.guard", exact);
+    let run = folder.guard(&["verify", "b.guard", "--exact", "--format", "json"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""), "{run:?}");
+    let found = lines(&run.out);
+    let of = |name: &str| found.iter().find(|line| line["property"] == name).unwrap();
+    assert_eq!(of("mostly")["holds"], true);
+    for (name, value) in [
+        ("fails", "27/1000"),
+        ("soon", "7/10"),
+        ("effort", "1417/1000"),
+    ] {
+        assert_eq!(of(name)["exact"], value, "{name}");
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) struct Args {
     /// List the states in which a formula of branching time holds
     #[arg(long)]
     all_states: bool,
+    /// Compute probabilities and rewards as exact fractions
+    #[arg(long)]
+    exact: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -46,6 +49,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut limits = Limits::default();
     limits.states = args.max_states.unwrap_or(limits.states);
     limits.transitions = args.max_transitions.unwrap_or(limits.transitions);
+    limits.exact = args.exact;
     let asked = questions(&spec);
     if asked.is_empty() {
         return Err(Failure::Usage(format!(

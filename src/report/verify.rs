@@ -26,7 +26,7 @@ pub fn human(
         (Some(false), _) => paint.bad("fails"),
         (None, Method::Trusted) => paint.open("not proved"),
         (None, _) => match verdict.value {
-            Some([value, ..]) if verdict.satisfying.is_none() => paint.name(&number(value)),
+            Some([value, ..]) if verdict.satisfying.is_none() => paint.name(&told(verdict, value)),
             _ if verdict.property.is_empty() => paint.quiet("explored"),
             _ => paint.open("too near to its threshold to tell"),
         },
@@ -56,7 +56,7 @@ pub fn human(
             true => format!(", between {} and {}", number(low), number(high)),
             false => String::new(),
         };
-        writeln!(out, "  the number is {}{between}", number(value))?;
+        writeln!(out, "  the number is {}{between}", told(verdict, value))?;
     }
     for reason in &verdict.refused {
         writeln!(out, "  {} {reason}", paint.open("refused to reason so:"))?;
@@ -101,6 +101,14 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
         paint.name(&verdict.system)
     )?;
     table(out, paint, verdict, run, &[])
+}
+
+/// The number of a verdict: a fraction with the double nearest to it, or that alone.
+fn told(verdict: &Verdict, value: f64) -> String {
+    match &verdict.exact {
+        Some(exact) if *exact != number(value) => format!("{exact} (about {})", number(value)),
+        _ => number(value),
+    }
 }
 
 fn number(value: f64) -> String {
@@ -271,6 +279,9 @@ pub fn json(verdict: &Verdict, all_states: bool, ms: u128) -> Json {
         put("value", number(value));
         put("lower", number(lower));
         put("upper", number(upper));
+    }
+    if let Some(exact) = &verdict.exact {
+        put("exact", json!(exact));
     }
     if let (true, Some(states)) = (all_states, &verdict.satisfying) {
         put("sat_states", states.iter().map(state).collect());

@@ -1,6 +1,7 @@
 //! Formulas of probability: the system as a Markov chain, and the formula as the engine for chains reads it.
 
 use indexmap::IndexSet;
+use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
 use crate::graph::Digraph;
@@ -14,11 +15,12 @@ use crate::markov::prism::expr::{
     Bounds, Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure, Temporal, Until,
 };
 use crate::markov::{
-    Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Place, Rewards, Scope,
+    Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Place, Rewards, Scalar,
+    Scope,
 };
 use crate::value::{Number, Value};
 
-use super::{Explorer, VerifyError};
+use super::{Explorer, SystemError, VerifyError};
 
 /// What a formula of probability comes to.
 pub(super) struct Chance {
@@ -28,10 +30,30 @@ pub(super) struct Chance {
     pub(super) satisfying: Option<Vec<u32>>,
     /// The number at the root in the first initial state, with a lower and an upper bound; infinite where there is none.
     pub(super) value: Option<[f64; 3]>,
+    /// The number as a fraction, where it was computed exactly.
+    pub(super) exact: Option<String>,
+}
+
+/// Numbers with which a system becomes a chain.
+pub(super) trait Chances: Scalar {
+    /// Where a state leads, and how likely.
+    fn row(explorer: &Explorer<'_>, state: u32) -> Result<Vec<(u32, Self)>, SystemError>;
+}
+
+impl Chances for f64 {
+    fn row(explorer: &Explorer<'_>, state: u32) -> Result<Vec<(u32, f64)>, SystemError> {
+        explorer.distribution(state)
+    }
+}
+
+impl Chances for BigRational {
+    fn row(explorer: &Explorer<'_>, state: u32) -> Result<Vec<(u32, BigRational)>, SystemError> {
+        explorer.exact_distribution(state)
+    }
 }
 
 /// Decides a state formula on the chain of a system all of whose states are known; `atoms` are its conditions.
-pub(super) fn decide(
+pub(super) fn decide<V: Chances>(
     spec: &Spec,
     explorer: &Explorer<'_>,
     graph: &Digraph,
@@ -39,7 +61,7 @@ pub(super) fn decide(
     formula: ExprId,
     initial: &[u32],
 ) -> Result<Chance, VerifyError> {
-    let mut chain = chain(explorer, initial)?;
+    let mut chain = chain::<V>(explorer, initial)?;
     for atom in 0..atoms.len() as u32 {
         let holds = |state: &u32| {
             crate::kripke::Structure::holds(explorer, *state, crate::automata::Atom(atom))
@@ -58,13 +80,15 @@ pub(super) fn decide(
     let Root { answer, numbers } = checker
         .root(&written)
         .map_err(|error| VerifyError::Chain(text(&error)))?;
-    let number = |numbers: &crate::markov::Numbers<f64>| {
+    let number = |numbers: &crate::markov::Numbers<V>| {
         let state = *initial.first()? as usize;
         if numbers.infinite.contains(state) {
-            return Some([f64::INFINITY; 3]);
+            return Some(([f64::INFINITY; 3], None));
         }
         let value = numbers.at(state)?;
-        Some([*value.value(), value.lower(), value.upper()])
+        let exact = V::EXACT.then(|| value.value().text());
+        let bounds = [value.lower().to_f64(), value.upper().to_f64()];
+        Some(([value.value().to_f64(), bounds[0], bounds[1]], exact))
     };
     Ok(match answer {
         Answer::Truth(truth) => {
@@ -77,21 +101,28 @@ pub(super) fn decide(
                 false if each.contains(&None) => None,
                 false => Some(true),
             };
+            let (value, exact) = numbers.as_ref().and_then(number).unzip();
             Chance {
                 holds,
                 satisfying: Some(truth.must.ones().map(|state| state as u32).collect()),
-                value: numbers.as_ref().and_then(number),
+                value,
+                exact: exact.flatten(),
             }
         }
-        Answer::Numbers(numbers) => Chance {
-            holds: None,
-            satisfying: None,
-            value: number(&numbers),
-        },
+        Answer::Numbers(numbers) => {
+            let (value, exact) = number(&numbers).unzip();
+            Chance {
+                holds: None,
+                satisfying: None,
+                value,
+                exact: exact.flatten(),
+            }
+        }
         Answer::Whole(_) | Answer::Number(_) => Chance {
             holds: None,
             satisfying: None,
             value: None,
+            exact: None,
         },
     })
 }
@@ -108,10 +139,10 @@ fn text(error: &CheckError) -> String {
     }
 }
 
-fn chain(explorer: &Explorer<'_>, initial: &[u32]) -> Result<Chain<f64>, VerifyError> {
+fn chain<V: Chances>(explorer: &Explorer<'_>, initial: &[u32]) -> Result<Chain<V>, VerifyError> {
     let mut made = ChainBuilder::with_capacity(explorer.len(), explorer.transitions());
     for state in 0..explorer.len() as u32 {
-        for (target, probability) in explorer.distribution(state)? {
+        for (target, probability) in V::row(explorer, state)? {
             made.transition(target, probability);
         }
         made.end_row()
@@ -122,12 +153,12 @@ fn chain(explorer: &Explorer<'_>, initial: &[u32]) -> Result<Chain<f64>, VerifyE
 }
 
 /// Adds the reward structures of the system, and one of 1 per step where none is without a name; their names, in order.
-fn rewards(
+fn rewards<V: Chances>(
     explorer: &Explorer<'_>,
-    chain: &mut Chain<f64>,
+    chain: &mut Chain<V>,
 ) -> Result<Vec<Option<smol_str::SmolStr>>, VerifyError> {
     let mut names = Vec::new();
-    let mut add = |name: Option<smol_str::SmolStr>, state: Vec<f64>, chain: &mut Chain<f64>| {
+    let mut add = |name: Option<smol_str::SmolStr>, state: Vec<V>, chain: &mut Chain<V>| {
         let rewards = Rewards {
             name: name.as_ref().map(ToString::to_string).unwrap_or_default(),
             state,
@@ -141,11 +172,12 @@ fn rewards(
     let mut plain = false;
     for reward in explorer.rewards() {
         let earned = explorer.earned(reward.expr)?;
+        let earned = earned.iter().map(V::from_rational).collect();
         plain |= reward.name.is_none();
         add(reward.name.clone(), earned, chain)?;
     }
     if !plain {
-        add(None, vec![1.0; explorer.len()], chain)?;
+        add(None, vec![V::one(); explorer.len()], chain)?;
     }
     Ok(names)
 }

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use num_rational::BigRational;
+
 use crate::automata::Atom;
 use crate::graph::{Digraph, DigraphBuilder, NodeSet};
 use crate::hir::system::DomainKind;
@@ -93,6 +95,7 @@ impl<'a> Explorer<'a> {
         let limits = Limits {
             states: limits.states.min(largest),
             transitions: limits.transitions.min(largest),
+            ..limits
         };
         let mut explorer = Explorer {
             spec,
@@ -331,6 +334,16 @@ impl<'a> Explorer<'a> {
 
     /// In a system with probabilities: the only command that is enabled in a state, and how likely its branches are.
     fn chances(&self, state: &[u64]) -> Result<Option<(usize, Vec<f64>)>, SystemError> {
+        let Some(number) = self.only(state)? else {
+            return Ok(None);
+        };
+        let chances = self.program.chances(&self.spec.exprs, number, state);
+        let chances = chances.map_err(|wrong| self.error(state, wrong))?;
+        Ok(Some((number, chances)))
+    }
+
+    /// In a system with probabilities: the only command that is enabled in a state.
+    fn only(&self, state: &[u64]) -> Result<Option<usize>, SystemError> {
         if !self.program.has_chances {
             return Ok(None);
         }
@@ -349,9 +362,7 @@ impl<'a> Explorer<'a> {
                     .collect(),
             });
         };
-        let chances = self.program.chances(&self.spec.exprs, *number, state);
-        let chances = chances.map_err(|wrong| self.error(state, wrong))?;
-        Ok(Some((*number, chances)))
+        Ok(Some(*number))
     }
 
     /// Where a state of a system with probabilities leads, and how likely; the same state may come more than once. Of a
@@ -361,17 +372,41 @@ impl<'a> Explorer<'a> {
     /// [`SystemError`]
     pub fn distribution(&self, state: u32) -> Result<Vec<(u32, f64)>, SystemError> {
         let from = self.states.get(state);
-        let Some((number, chances)) = self.chances(from)? else {
+        match self.chances(from)? {
+            Some((number, chances)) => self.row(from, number, &chances),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The same with exact fractions.
+    ///
+    /// # Errors
+    /// [`SystemError`]
+    pub fn exact_distribution(&self, state: u32) -> Result<Vec<(u32, BigRational)>, SystemError> {
+        let from = self.states.get(state);
+        let Some(number) = self.only(from)? else {
             return Ok(Vec::new());
         };
+        let chances = self.program.exact_chances(&self.spec.exprs, number, from);
+        let chances = chances.map_err(|wrong| self.error(from, wrong))?;
+        self.row(from, number, &chances)
+    }
+
+    /// Where the branches of a command lead, each as likely as is said; those that never happen are left out.
+    fn row<V: Clone + num_traits::Zero>(
+        &self,
+        from: &[u64],
+        number: usize,
+        chances: &[V],
+    ) -> Result<Vec<(u32, V)>, SystemError> {
         let mut row = Vec::new();
         let mut scratch = Vec::new();
         let fired = self
             .program
             .fire(number, from, &mut scratch, |branch, next| {
-                let chance = chances.get(branch).copied().unwrap_or(0.0);
-                if let Some(target) = self.states.find(next).filter(|_| chance > 0.0) {
-                    row.push((target, chance));
+                let chance = chances.get(branch).filter(|chance| !chance.is_zero());
+                if let (Some(chance), Some(target)) = (chance, self.states.find(next)) {
+                    row.push((target, chance.clone()));
                 }
                 ControlFlow::Continue(())
             });
@@ -388,20 +423,18 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError::Fault`]
-    pub fn earned(&self, reward: ExprId) -> Result<Vec<f64>, SystemError> {
+    pub fn earned(&self, reward: ExprId) -> Result<Vec<BigRational>, SystemError> {
         let mut compiler = Compiler::new(&self.spec.exprs, &self.program.layout);
         let exact = Exact::new(&mut compiler, reward);
         let of = |state: u32| {
             let state = self.states.get(state);
-            let value =
-                exact
-                    .eval(&self.spec.exprs, state)
-                    .map_err(|fault| SystemError::Fault {
-                        what: "a reward has no value".to_owned(),
-                        state: show(self.spec, &self.program.layout, state),
-                        fault,
-                    })?;
-            Ok(num_traits::ToPrimitive::to_f64(&value).unwrap_or(f64::INFINITY))
+            exact
+                .eval(&self.spec.exprs, state)
+                .map_err(|fault| SystemError::Fault {
+                    what: "a reward has no value".to_owned(),
+                    state: show(self.spec, &self.program.layout, state),
+                    fault,
+                })
         };
         (0..self.len() as u32).map(of).collect()
     }

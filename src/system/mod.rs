@@ -38,6 +38,8 @@ pub struct Limits {
     pub states: usize,
     /// Transitions.
     pub transitions: usize,
+    /// Whether probabilities and rewards are computed as fractions rather than as doubles with a bound on their error.
+    pub exact: bool,
 }
 
 impl Default for Limits {
@@ -45,6 +47,7 @@ impl Default for Limits {
         Limits {
             states: 10_000_000,
             transitions: 100_000_000,
+            exact: false,
         }
     }
 }

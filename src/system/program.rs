@@ -337,13 +337,24 @@ impl Program {
         number: usize,
         state: &[u64],
     ) -> Result<Vec<f64>, Wrong> {
-        let Compiled {
-            branches, chances, ..
-        } = &self.compiled[number];
+        let Compiled { chances, .. } = &self.compiled[number];
         // Constant ones were seen to sum to one when the spec was checked.
         if let Some(chances) = chances {
             return Ok(chances.clone());
         }
+        let exact = self.exact_chances(exprs, number, state)?;
+        let nearest = |chance: &BigRational| chance.to_f64().unwrap_or(0.0);
+        Ok(exact.iter().map(nearest).collect())
+    }
+
+    /// The same as exact fractions.
+    pub(super) fn exact_chances(
+        &self,
+        exprs: &Exprs,
+        number: usize,
+        state: &[u64],
+    ) -> Result<Vec<BigRational>, Wrong> {
+        let branches = &self.compiled[number].branches;
         let mut sum: BigRational = Zero::zero();
         let mut chances = Vec::with_capacity(branches.len());
         for branch in branches {
@@ -356,8 +367,8 @@ impl Program {
             if !fraction::is_probability(&chance) {
                 return Err(Wrong::NoProbability(number, fraction::show(&chance)));
             }
-            chances.push(chance.to_f64().unwrap_or(0.0));
-            sum += chance;
+            sum += &chance;
+            chances.push(chance);
         }
         match fraction::is_one(&sum) {
             true => Ok(chances),

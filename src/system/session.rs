@@ -1,6 +1,7 @@
 //! One system under examination: its states, made once for all that is asked of it.
 
 use indexmap::IndexSet;
+use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
 use crate::automata::{self, Atom, Formulas, Interval, Node};
@@ -24,6 +25,8 @@ pub(super) struct Session<'a> {
     pub(super) spec: &'a Spec,
     pub(super) explorer: Explorer<'a>,
     pub(super) limits: ltl::Limits,
+    /// Whether numbers are computed as fractions.
+    exact: bool,
     /// The conditions on states that atoms stand for.
     atoms: IndexSet<ExprId, FxBuildHasher>,
     /// Runs count only where these recur.
@@ -44,6 +47,8 @@ pub(super) struct Answer {
     pub(super) satisfying: Option<Vec<u32>>,
     /// The number that a formula of probability compares or asks for.
     pub(super) value: Option<[f64; 3]>,
+    /// The number as a fraction, where it was computed exactly.
+    pub(super) exact: Option<String>,
     /// Whether it holds or fails at all.
     pub(super) decided: bool,
 }
@@ -80,6 +85,7 @@ impl<'a> Session<'a> {
                 ..ltl::Limits::default()
             },
             atoms,
+            exact: limits.exact,
             fair: Vec::new(),
             assumed: Vec::new(),
             kripke: None,
@@ -204,6 +210,7 @@ impl<'a> Session<'a> {
             bad_prefix: found.bad_prefix,
             satisfying: None,
             value: None,
+            exact: None,
             decided: true,
         })
     }
@@ -256,6 +263,7 @@ impl<'a> Session<'a> {
             bad_prefix: None,
             satisfying,
             value: None,
+            exact: None,
             decided: true,
         })
     }
@@ -271,6 +279,10 @@ impl<'a> Session<'a> {
         let Some(kripke) = &self.kripke else {
             return Err(VerifyError::System(SystemError::NoInitial));
         };
+        let decide = match self.exact {
+            true => decide::<BigRational>,
+            false => decide::<f64>,
+        };
         let found = decide(
             self.spec,
             &self.explorer,
@@ -285,6 +297,7 @@ impl<'a> Session<'a> {
             bad_prefix: None,
             satisfying: found.satisfying,
             value: found.value,
+            exact: found.exact,
             decided: found.holds.is_some(),
         })
     }

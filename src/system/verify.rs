@@ -142,6 +142,8 @@ pub struct Verdict {
     pub holds: Option<bool>,
     /// The number at the root of a formula of probability in the first initial state, with a lower and an upper bound.
     pub value: Option<[f64; 3]>,
+    /// That number as a fraction, where it was computed exactly.
+    pub exact: Option<String>,
     /// The states that were met.
     pub states: usize,
     /// The transitions that were met.
@@ -298,6 +300,7 @@ impl<'a> Verifier<'a> {
                     bad_prefix: None,
                     satisfying: None,
                     value: None,
+                    exact: None,
                     decided: false,
                 };
                 let mut verdict = told(session, answer, Logic::Ctl);
@@ -328,8 +331,9 @@ impl<'a> Verifier<'a> {
             ClaimFormula::State(state) => session.state(state)?,
         };
         let (value, decided) = (answer.value, answer.decided);
+        let exact = answer.exact.clone();
         let mut verdict = told(session, answer, claim.logic);
-        verdict.value = value;
+        (verdict.value, verdict.exact) = (value, exact);
         if !decided {
             verdict.holds = None;
         }
@@ -441,6 +445,7 @@ pub(super) fn told(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdi
         logic,
         holds: Some(answer.holds),
         value: None,
+        exact: None,
         states: explorer.len(),
         transitions: explorer.transitions(),
         complete: explorer.is_complete(),

@@ -139,6 +139,7 @@ fn blank(method: Method, holds: Option<bool>) -> Verdict {
         logic: Logic::Ltl,
         holds,
         value: None,
+        exact: None,
         states: 0,
         transitions: 0,
         complete: false,
