@@ -170,18 +170,17 @@ impl LazyDfa {
         let from = configuration(&mut self.engine, &before.parts(&counters))?;
         let after = self.engine.step_within(from, reading, most)?;
         let mut copied = FxHashMap::default();
-        self.copy(after, &mut copied, &mut |lazy, leaf| {
+        let root = self.copy(after, &mut copied, &mut |lazy, leaf| {
             let (next, values) = shape(&lazy.engine.program, &parts(&lazy.engine, leaf), false);
             let n_steps = next.n_steps as usize;
             let sources: Box<[Source]> = values
                 .iter()
                 .enumerate()
                 .map(|(counter, &value)| {
-                    let (olds, one) = match counter < n_steps {
+                    let (mut olds, one) = match counter < n_steps {
                         true => (0..before.n_steps, 1),
                         false => (before.n_steps..before.n_counters, 0),
                     };
-                    let mut olds = olds;
                     let same = |old: &u32| counters[*old as usize] - one == value;
                     olds.find(same).map_or(Source::New(value), Source::Old)
                 })
@@ -199,7 +198,8 @@ impl LazyDfa {
                 same,
             };
             lazy.successors.insert_full(successor).0 as u32
-        })
+        });
+        Ok(root)
     }
 
     /// A diagram of the engine among those of the automaton, with other leaves.
@@ -208,22 +208,22 @@ impl LazyDfa {
         from: Ref,
         copied: &mut FxHashMap<Ref, Ref>,
         leaf: &mut impl FnMut(&mut LazyDfa, u32) -> u32,
-    ) -> Result<Ref, LimitError> {
+    ) -> Ref {
         if let Some(&known) = copied.get(&from) {
-            return Ok(known);
+            return known;
         }
         let made = match from.as_leaf() {
             Some(configuration) => Ref::leaf(leaf(self, configuration)),
             None => {
                 let Branch { var, lo, hi } = self.engine.diagrams.at(from);
-                let lo = self.copy(lo, copied, leaf)?;
-                let hi = self.copy(hi, copied, leaf)?;
+                let lo = self.copy(lo, copied, leaf);
+                let hi = self.copy(hi, copied, leaf);
                 self.entries += 1;
                 self.diagrams.branch(var, lo, hi)
             }
         };
         copied.insert(from, made);
-        Ok(made)
+        made
     }
 
     /// Empties the tables if they are full; states own what they need.

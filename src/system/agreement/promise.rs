@@ -12,7 +12,7 @@ use crate::system::session::Session;
 use crate::system::verify::{assume_name, guarantee_name};
 use crate::system::{SystemError, VerifyError};
 
-impl<'a> Agreement<'a> {
+impl Agreement<'_> {
     /// For each part, the parts that it relies on and that rely on it, itself among them; empty where it is in no circle.
     pub(super) fn circles(&self, assumed: &[Assumed<'_>]) -> Vec<Vec<usize>> {
         let edges: Vec<(u32, u32)> = assumed
