@@ -197,7 +197,7 @@ fn bounds_in_time_are_mutated() {
         .unwrap();
     assert_eq!(longer["status"], "survived");
     let proposal = lines.last().unwrap()["proposal"].as_str().unwrap();
-    folder.write("b.guard", &format!("{TIMED}{proposal}"));
+    folder.write("b.guard", format!("{TIMED}{proposal}"));
     let run = folder.guard(&["test", "b.guard", "--mutants"]);
     assert_eq!(run.code, 0, "{run:?}");
 }

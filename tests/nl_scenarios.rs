@@ -67,7 +67,7 @@ fn drafted_requirements_judge_the_scenarios() {
         ("traces.jsonl", &suite("traces.jsonl")),
     ]);
     let run = folder.guard(&["audit", "drafted.guard", "traces.jsonl", "--format", "json"]);
-    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(run.code, 1, "{}", run.err);
     let mut found: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for line in run.out.lines() {
         let line: Value = serde_json::from_str(line).unwrap();

@@ -23,7 +23,7 @@ fn folder() -> Folder {
 fn formulas_stay_as_they_were_drafted() {
     let folder = folder();
     let run = folder.guard(&["draft", "policy.md", "--format", "guard"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.code, 0, "{}", run.err);
     let blocks: Vec<&str> = run
         .out
         .split("\n\n")
@@ -45,9 +45,9 @@ fn formulas_stay_as_they_were_drafted() {
 fn it_checks_tests_audits_and_counts() {
     let folder = folder();
     let run = folder.guard(&["check", "--deny", "warnings", "policy.guard"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.code, 0, "{}", run.err);
     let run = folder.guard(&["test", "policy.guard"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.code, 0, "{}", run.err);
     let run = folder.guard(&["audit", "policy.guard", "run.jsonl"]);
     assert_eq!(run.code, 1, "{run:?}");
     assert!(

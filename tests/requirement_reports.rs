@@ -21,7 +21,7 @@ const SENTENCE: &str = "Once the account is frozen, no payment may be made.";
 fn audited(format: &str) -> String {
     let folder = Folder::new(&[("policy.guard", SPEC), ("runs.jsonl", RUNS)]);
     let run = folder.guard(&["audit", "policy.guard", "runs.jsonl", "--format", format]);
-    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(run.code, 1, "{}", run.err);
     run.out
 }
 

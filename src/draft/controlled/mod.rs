@@ -220,10 +220,10 @@ impl Parser<'_> {
         if let Some(rest) = text.strip_prefix("it must be so that ") {
             return self.all(rest);
         }
-        if let Some((what, rest)) = self.must(text) {
-            if let Some(logic) = self.of_consequence(what, rest) {
-                return Some(logic);
-            }
+        if let Some((what, rest)) = self.must(text)
+            && let Some(logic) = self.of_consequence(what, rest)
+        {
+            return Some(logic);
         }
         self.all(text)
     }
@@ -322,17 +322,13 @@ impl Parser<'_> {
 
     /// A phrase: as far as it goes.
     fn phrase<'t>(&mut self, text: &'t str) -> Read<'t> {
-        let leading: [(&str, fn(Logic) -> Logic); 2] = [
-            ("it is not so that ", not),
-            ("it never happens that ", |bad| always(not(bad))),
-        ];
-        if let Some(rest) = text.strip_prefix(leading[0].0) {
+        if let Some(rest) = text.strip_prefix("it is not so that ") {
             let (inner, rest) = self.part(rest)?;
             return Some((not(inner), rest));
         }
-        if let Some(rest) = text.strip_prefix(leading[1].0) {
-            let (inner, rest) = self.phrase(rest)?;
-            return Some(((leading[1].1)(inner), rest));
+        if let Some(rest) = text.strip_prefix("it never happens that ") {
+            let (bad, rest) = self.phrase(rest)?;
+            return Some((always(not(bad)), rest));
         }
         if let Some(rest) = text.strip_prefix("if ") {
             let (a, rest) = self.part(rest)?;
