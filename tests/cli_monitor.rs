@@ -368,3 +368,52 @@ fn what_is_of_another_spec_is_refused_by_name() {
     assert_eq!(run.code, 1);
     assert!(run.err.contains("line 2 does not follow"), "{}", run.err);
 }
+
+#[test]
+fn a_long_log_goes_on_from_its_end() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let args = [
+        "monitor",
+        "pay.guard",
+        "--clock",
+        "none",
+        "--journal",
+        "j",
+        "--log",
+        "l",
+    ];
+    for round in 0..4 {
+        let line = |n: usize| format!("{{\"trace\":\"t{n}\",\"kind\":\"ok\"}}\n");
+        let inputs: String = (0..300).map(|n| line(round * 300 + n)).collect();
+        let run = folder.guard_with(&args, &inputs);
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
+    let log = folder.read("l");
+    assert!(log.len() > 300_000, "{}", log.len());
+    let verified = folder.guard(&["monitor", "--verify-log", "l"]);
+    assert!(
+        verified.out.starts_with("1200 decisions"),
+        "{}",
+        verified.out
+    );
+    // What was being written is cut off, and a changed line in the middle does not stop what follows, but shows.
+    folder.write("l", format!("{log}{{\"n\":"));
+    assert_eq!(
+        folder
+            .guard_with(&args, "{\"trace\":\"x\",\"kind\":\"ok\"}\n")
+            .code,
+        0
+    );
+    assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 0);
+    folder.write(
+        "l",
+        folder.read("l").replacen("\"step\":0", "\"step\":1", 1),
+    );
+    assert_eq!(
+        folder
+            .guard_with(&args, "{\"trace\":\"y\",\"kind\":\"ok\"}\n")
+            .code,
+        0
+    );
+    assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 1);
+}

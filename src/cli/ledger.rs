@@ -24,6 +24,9 @@ pub(super) enum Sync {
     System,
 }
 
+/// Of a log of more than twice so many bytes only these are read to go on: a hook opens it at every call.
+const LOG_TAIL: u64 = 64 * 1024;
+
 /// Which files there are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
@@ -150,24 +153,9 @@ impl Ledger {
             return Ok(());
         };
         let mut file = open(&path)?;
-        let bytes = contents(&mut file, &path)?;
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
-        let chain = if whole == 0 {
-            let (chain, line) = Chain::begin(&self.identity);
-            truncate(&mut file, &path, 0)?;
-            let written = file.write_all(line.as_bytes());
-            written.map_err(|error| failed("write", &path, &error))?;
-            chain
-        } else {
-            let found = log::verify(&bytes).map_err(|error| failed("continue", &path, &error))?;
-            let same = self.identity.same(&found.identity);
-            same.map_err(|error| failed("continue", &path, &error))?;
-            cut(&path, bytes.len(), found.whole);
-            truncate(&mut file, &path, found.whole)?;
-            found.chain
+        let chain = match self.end_of_log(&mut file, &path)? {
+            Some(chain) => chain,
+            None => self.whole_log(&mut file, &path)?,
         };
         if self.files.journal.is_none() && chain.has(monitor.taken() + 1, 0) {
             return Err(Failure::Usage(format!(
@@ -178,6 +166,59 @@ impl Ledger {
         }
         self.log = Some((file, chain));
         Ok(())
+    }
+
+    /// Goes on from the last lines of a long log; none where those are not enough.
+    fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<Chain>, Failure> {
+        let mut read = |from: u64, most: u64| -> io::Result<String> {
+            file.seek(SeekFrom::Start(from))?;
+            let mut bytes = Vec::new();
+            io::Read::read_to_end(&mut io::Read::take(&mut *file, most), &mut bytes)?;
+            // Both ends may lie within a character, of lines that are not looked at.
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let len = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
+        let len = len.len();
+        let Some(from) = len.checked_sub(LOG_TAIL).filter(|from| *from > LOG_TAIL) else {
+            return Ok(None);
+        };
+        let both = read(0, LOG_TAIL).and_then(|head| Ok((head, read(from, LOG_TAIL)?)));
+        let (head, tail) = both.map_err(|error| failed("read", path, &error))?;
+        let first = head.lines().next().unwrap_or_default();
+        let lines = tail.split_once('\n').map_or("", |(_, lines)| lines);
+        let Some((identity, chain)) = log::resume(first, lines).filter(|_| tail.ends_with('\n'))
+        else {
+            return Ok(None);
+        };
+        let same = self.identity.same(&identity);
+        same.map_err(|error| failed("continue", path, &error))?;
+        let at_end = file.seek(SeekFrom::End(0));
+        at_end.map_err(|error| failed("continue", path, &error))?;
+        Ok(Some(chain))
+    }
+
+    /// Begins a log, or goes on from one that is verified as a whole.
+    fn whole_log(&self, file: &mut File, path: &Path) -> Result<Chain, Failure> {
+        let rewound = file.rewind();
+        rewound.map_err(|error| failed("read", path, &error))?;
+        let bytes = contents(file, path)?;
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
+        if whole == 0 {
+            let (chain, line) = Chain::begin(&self.identity);
+            truncate(file, path, 0)?;
+            let written = file.write_all(line.as_bytes());
+            written.map_err(|error| failed("write", path, &error))?;
+            return Ok(chain);
+        }
+        let found = log::verify(&bytes).map_err(|error| failed("continue", path, &error))?;
+        let same = self.identity.same(&found.identity);
+        same.map_err(|error| failed("continue", path, &error))?;
+        cut(path, bytes.len(), found.whole);
+        truncate(file, path, found.whole)?;
+        Ok(found.chain)
     }
 
     /// Gives the monitor what the journal holds beyond the state; the latest time in it.

@@ -117,13 +117,18 @@ impl Chain {
         );
         decision.write_json(&mut line);
         self.close(&mut line);
+        self.count(number);
+        line
+    }
+
+    /// One more decision, about the input of this number.
+    fn count(&mut self, number: u64) {
         self.of_last = if self.last == number {
             self.of_last + 1
         } else {
             1
         };
         self.last = number;
-        line
     }
 
     /// Adds the hash of the line before and that of the line.
@@ -148,6 +153,57 @@ fn hash(before: &str, line: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before.as_bytes()).update(line.as_bytes());
     hasher.finalize().to_hex().to_string()
+}
+
+/// The hash of a line, where it is what the line says.
+fn checked(before: &str, line: &str) -> Result<String, &'static str> {
+    let (body, rest) = line.rsplit_once(",\"hash\":\"").ok_or("it has no hash")?;
+    let claimed = rest
+        .strip_suffix("\"}")
+        .ok_or("it does not end in its hash")?;
+    let found = hash(before, body);
+    if found != claimed {
+        return Err("its hash does not fit");
+    }
+    Ok(found)
+}
+
+/// The end of a log, to go on from without reading all of it: what its first line says, and where the chain is after `tail`,
+/// its last lines. What lies between is for [`verify`]: a line that was changed there does not follow from the one before,
+/// whatever is added to the log.
+///
+/// None where the last lines do not tell: they are too few, or do not hold.
+pub fn resume(first: &str, tail: &str) -> Option<(Identity, Chain)> {
+    checked(NOTHING, first).ok()?;
+    let head: Head = serde_json::from_str(first).ok()?;
+    if head.guard_log != VERSION {
+        return None;
+    }
+    let mut chain: Option<Chain> = None;
+    let mut inputs = 0;
+    for line in tail.lines() {
+        let read: Line = serde_json::from_str(line).ok()?;
+        let before = chain.as_ref().map_or(&read.prev, |chain| &chain.hash);
+        if *before != read.prev {
+            return None;
+        }
+        let hash = checked(&read.prev, line).ok()?;
+        let mut next = chain.unwrap_or(Chain {
+            hash: String::new(),
+            last: 0,
+            of_last: 0,
+        });
+        inputs += u64::from(read.n > next.last);
+        if read.n < next.last {
+            return None;
+        }
+        next.count(read.n);
+        next.hash = hash;
+        chain = Some(next);
+    }
+    // Of the first input some decisions may stand before the tail.
+    let chain = chain.filter(|_| inputs > 1)?;
+    Some((head.identity, chain))
 }
 
 /// Verifies a log. A last line without its line end was being written and does not count.
@@ -177,16 +233,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
             }
             identity = Some(head.identity);
         }
-        let (body, rest) = line
-            .rsplit_once(",\"hash\":\"")
-            .ok_or_else(|| broken("it has no hash"))?;
-        let claimed = rest
-            .strip_suffix("\"}")
-            .ok_or_else(|| broken("it does not end in its hash"))?;
-        let found = hash(&chain.hash, body);
-        if found != claimed {
-            return Err(broken("its hash does not fit"));
-        }
+        let found = checked(&chain.hash, line).map_err(broken)?;
         if number > 1 {
             let read: Line = serde_json::from_str(line).map_err(|_| broken("it is no decision"))?;
             if read.prev != chain.hash {
@@ -195,12 +242,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
             if read.n < chain.last {
                 return Err(broken("its number is below the one before"));
             }
-            chain.of_last = if read.n == chain.last {
-                chain.of_last + 1
-            } else {
-                1
-            };
-            chain.last = read.n;
+            chain.count(read.n);
             decisions += 1;
         }
         chain.hash = found;
@@ -218,6 +260,24 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
 mod tests {
     use super::super::decision::Cause;
     use super::*;
+
+    #[test]
+    fn the_end_of_a_log_is_enough_to_go_on() {
+        let (mut chain, first) = Chain::begin(&Identity::default());
+        let mut lines = Vec::new();
+        for number in [1, 2, 3, 3, 3, 4, 4] {
+            let decision = Decision::new(Cause::Event);
+            lines.push(chain.link(number, None, b"x", &decision));
+        }
+        let from = |place: usize| resume(first.trim_end(), &lines[place..].concat());
+        for place in 0..5 {
+            assert_eq!(from(place), Some((Identity::default(), chain.clone())));
+        }
+        // All of one input: there may be more before.
+        assert_eq!(from(5), None);
+        let changed = lines[3..].concat().replace("\"n\":3", "\"n\":2");
+        assert_eq!(resume(first.trim_end(), &changed), None);
+    }
 
     #[test]
     fn no_line_can_be_changed_moved_or_taken_out() {
