@@ -212,10 +212,10 @@ impl Shape {
 
     /// Whether the trace may stop here, of a shape that is not fresh: some clause asks for no further position.
     pub(super) fn accepts(&self) -> bool {
-        let weak = |clause: &Box<[Owed]>| clause.iter().all(|owed| !owed.strong);
+        let weak = |clause: &[Owed]| clause.iter().all(|owed| !owed.strong);
         self.parts
             .iter()
-            .any(|(_, clauses)| clauses.iter().any(weak))
+            .any(|(_, clauses)| clauses.iter().any(|clause| weak(clause)))
     }
 
     /// Number of obligations and registers, a measure of what it costs.
