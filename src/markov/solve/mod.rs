@@ -15,7 +15,7 @@
 //! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is the sum of
 //!   what leaves, never `1 - P(s,s)`, so nothing is subtracted.
 //! - A larger component is [eliminated](eliminate) state by state, or, where that would cost too much,
-//!   [iterated](iterate) with a certificate.
+//!   [iterated](iterate) with a certificate; where sweeps are slow, a [Krylov method](krylov) guesses for them.
 //!
 //! # Accuracy
 //! Every result carries a proven bound on its error. For single states and elimination it rests on this: the solution is a
