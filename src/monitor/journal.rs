@@ -315,10 +315,7 @@ mod tests {
         let refused = Journal::read(&bytes, &other).map_err(|error| error.to_string());
         assert_eq!(
             refused,
-            Err(
-                "the journal does not fit: the state is of another spec: none there, abc here"
-                    .to_owned()
-            )
+            Err("the journal does not fit: it is of another spec: none there, abc here".to_owned())
         );
         Ok(())
     }
