@@ -3,19 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
-use super::{jobs, progress, sources, spec};
+use super::sources::Reading;
+use super::{jobs, progress, spec};
 use crate::audit::{self, Progress};
 use crate::diagnostic::did_you_mean;
 use crate::eval::Program;
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
-use crate::input;
-use crate::input::formats::From;
 use crate::problem::{Problem, ProblemKind};
 use crate::report::explanation;
 use crate::report::html::Html;
@@ -44,9 +41,6 @@ pub(super) struct Args {
     /// Recorded traces
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
-    /// The format of the traces; `native` reads them by the paths of the spec
-    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = formats())]
-    from: String,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -56,15 +50,11 @@ pub(super) struct Args {
     /// Judge only these properties
     #[arg(long = "property", value_name = "P", num_args = 1)]
     properties: Vec<String>,
-    /// Threads that read and judge; the report does not depend on it
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
     /// How many counterexamples of each property the report for people (text, page) shows
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_counterexamples: u64,
-    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
-    #[arg(long, value_name = "GLOB")]
-    glob: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -84,7 +74,7 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    jobs::with(args.jobs, || judge(args))
+    jobs::with(args.reading.jobs, || judge(args))
 }
 
 fn judge(args: Args) -> Result<Outcome, Failure> {
@@ -93,10 +83,7 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
             "the standard input cannot be both the spec and a trace".to_owned(),
         ));
     }
-    let from: From = args
-        .from
-        .parse()
-        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let from = args.reading.format()?;
     let (mut spec, checked) = spec::usable(&args.spec)?;
     select(&mut spec, &args.properties)?;
     let program = Program::compile(&spec, &args.limits.eval()).map_err(|error| {
@@ -114,7 +101,7 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
             heading.finality = explanation::finality(&spec, PropertyId::new(idx));
         }
     }
-    let (sources, missing) = sources::find(&args.traces, args.glob.as_deref())?;
+    let (sources, missing) = args.reading.find(&args.traces)?;
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     // In JSON Lines the problems stand in the report itself.
@@ -165,17 +152,6 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
         other => other?,
     }
     Ok(outcome(&args, &summary))
-}
-
-/// The values of `--from`.
-pub(super) fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        std::iter::once("auto").chain(
-            input::formats::Format::ALL
-                .into_iter()
-                .map(input::formats::Format::name),
-        ),
-    )
 }
 
 /// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.

@@ -12,7 +12,8 @@ use smol_str::SmolStr;
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
-use super::{jobs, learn, progress, sources, spec};
+use super::sources::Reading;
+use super::{jobs, learn, progress, spec};
 use crate::audit::{self, Listener, Progress};
 use crate::calibrate::{Settings, calibrate, drift, drift_json, quality, write_drift};
 use crate::diagnostic::did_you_mean;
@@ -68,18 +69,11 @@ pub(super) struct Args {
     /// Another model of the same spec: how it differs
     #[arg(long, value_name = "MODEL.json")]
     against: Option<PathBuf>,
-    /// The format of the traces; `native` reads them by the paths of the spec
-    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = super::audit::formats())]
-    from: String,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Threads that read; the report does not depend on it
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
-    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
-    #[arg(long, value_name = "GLOB")]
-    glob: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -93,14 +87,11 @@ enum Format {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    jobs::with(args.jobs, || measure(args))
+    jobs::with(args.reading.jobs, || measure(args))
 }
 
 fn measure(args: Args) -> Result<Outcome, Failure> {
-    let from: From = args
-        .from
-        .parse()
-        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let from = args.reading.format()?;
     let shares = args
         .threshold
         .iter()
@@ -265,7 +256,7 @@ fn walks(
     if !args.traces.is_empty() {
         let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
             .map_err(|error| Failure::Usage(error.to_string()))?;
-        let (files, missing) = sources::find(&args.traces, args.glob.as_deref())?;
+        let (files, missing) = args.reading.find(&args.traces)?;
         let walker = forecast.subject().walker(limits).map_err(|error| {
             Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
         })?;

@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
 use super::output::{Output, stderr_paint};
-use super::{jobs, progress, sources, spec};
+use super::sources::Reading;
+use super::{jobs, progress, spec};
 use smol_str::SmolStr;
 
 use crate::abstraction::SpaceError;
@@ -18,7 +19,6 @@ use crate::diagnostic::did_you_mean;
 use crate::eval::Wanted;
 use crate::hir::{ModelSource, Spec};
 use crate::ids::ModelId;
-use crate::input::formats::From;
 use crate::input::limits::Accounting;
 use crate::learn::{
     Counter, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
@@ -57,18 +57,11 @@ pub(super) struct Args {
     /// What to do with traces that show a step which is declared impossible
     #[arg(long, value_enum, default_value_t = InvalidArg::Error)]
     invalid: InvalidArg,
-    /// The format of the traces; `native` reads them by the paths of the spec
-    #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = super::audit::formats())]
-    from: String,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Threads that read; the model does not depend on it
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
-    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
-    #[arg(long, value_name = "GLOB")]
-    glob: Option<String>,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -92,14 +85,11 @@ enum InvalidArg {
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    jobs::with(args.jobs, || count(args))
+    jobs::with(args.reading.jobs, || count(args))
 }
 
 fn count(args: Args) -> Result<Outcome, Failure> {
-    let from: From = args
-        .from
-        .parse()
-        .map_err(|error| Failure::Usage(format!("`--from`: {error}")))?;
+    let from = args.reading.format()?;
     let (spec, _) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
     let model = chosen(&spec, args.model.as_deref())?;
@@ -122,7 +112,7 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     }
     let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let (files, missing) = sources::find(&args.traces, args.glob.as_deref())?;
+    let (files, missing) = args.reading.find(&args.traces)?;
     let walker = subject.walker(&limits).map_err(|error| {
         Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
     })?;
