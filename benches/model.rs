@@ -171,8 +171,9 @@ fn looking_up(c: &mut Criterion) -> Result<(), Error> {
     let query = spec.find_claim("soon").ok_or("no query")?;
     let options = (RowLimits::default(), &Options::default());
     let forecast = Forecast::new(&spec, model, &file, &[query], &Limits::default(), options)?;
-    let start = forecast.space().start().ok_or("no start")?;
-    let sight = Sight::One(start);
+    let safe = ["none", "false"].map(Into::into);
+    let safe = forecast.space().parse(&safe);
+    let sight = Sight::One(safe.map_err(|_| "no such state")?);
     let mut position = forecast.begin();
     c.bench_function("lookup: one step, its risk", |b| {
         b.iter(|| {
