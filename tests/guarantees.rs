@@ -9,7 +9,7 @@
 
 mod cli_common;
 
-use cli_common::Folder;
+use cli_common::{Folder, close, named};
 use serde_json::{Value, json};
 
 /// From `0` nothing leads to `u` at once; the start may be followed by all three.
@@ -58,18 +58,6 @@ fn ask(folder: &Folder, args: &[&str]) -> Vec<Value> {
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-fn named<'a>(answers: &'a [Value], name: &str) -> &'a Value {
-    answers
-        .iter()
-        .find(|answer| answer["name"] == name)
-        .unwrap()
-}
-
-fn close(value: &Value, wanted: f64, within: f64) {
-    let value = value.as_f64().unwrap();
-    assert!((value - wanted).abs() <= within, "{value} is not {wanted}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 mod cli_common;
 
-use cli_common::Folder;
+use cli_common::{Folder, close, named};
 use serde_json::{Value, json};
 
 fn answers(folder: &Folder, args: &[&str]) -> Vec<Value> {
@@ -18,18 +18,6 @@ fn answers(folder: &Folder, args: &[&str]) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-fn named<'a>(answers: &'a [Value], name: &str) -> &'a Value {
-    answers
-        .iter()
-        .find(|answer| answer["name"] == name)
-        .unwrap()
-}
-
-fn close(value: &Value, wanted: f64, within: f64) {
-    let value = value.as_f64().unwrap();
-    assert!((value - wanted).abs() <= within, "{value} is not {wanted}");
 }
 
 /// The worked example of learning with smoothing over declared successors: from `0` nothing leads to `u` at once.

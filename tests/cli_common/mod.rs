@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// What a run came to.
@@ -91,3 +92,19 @@ test "not approved" {
   expect approved violated at 0
 }
 "#;
+
+/// The answer of this name among JSON lines.
+#[allow(dead_code, reason = "each test file uses a part")]
+pub(crate) fn named<'a>(answers: &'a [Value], name: &str) -> &'a Value {
+    answers
+        .iter()
+        .find(|answer| answer["name"] == name)
+        .unwrap()
+}
+
+/// Fails where a number is not another one, but for so much.
+#[allow(dead_code, reason = "each test file uses a part")]
+pub(crate) fn close(value: &Value, wanted: f64, within: f64) {
+    let value = value.as_f64().unwrap();
+    assert!((value - wanted).abs() <= within, "{value} is not {wanted}");
+}
