@@ -243,6 +243,33 @@ impl Diagrams {
         Ok(made)
     }
 
+    /// The leaves below a diagram that are reached where variables have these values, each once; a
+    /// variable without a value has either.
+    pub(super) fn leaves_where(
+        &self,
+        root: Ref,
+        mut value: impl FnMut(u32) -> Option<bool>,
+    ) -> IndexSet<u32, FxBuildHasher> {
+        let mut leaves = IndexSet::default();
+        let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
+        let mut stack = vec![root];
+        while let Some(at) = stack.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if let Some(leaf) = at.as_leaf() {
+                leaves.insert(leaf);
+                continue;
+            }
+            let Branch { var, lo, hi } = self.at(at);
+            match value(var) {
+                Some(value) => stack.push(if value { hi } else { lo }),
+                None => stack.extend([hi, lo]),
+            }
+        }
+        leaves
+    }
+
     /// The different leaves below `a`, first met first, `lo` before `hi`.
     pub(super) fn leaves(&self, a: Ref) -> Vec<u32> {
         below(self, a).filter_map(Ref::as_leaf).collect()

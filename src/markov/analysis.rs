@@ -39,23 +39,15 @@ pub fn absorption<V: Scalar>(
     let (unknown, bottoms) = transient(chain);
     let mut found = Vec::with_capacity(bottoms.len());
     for members in bottoms {
-        let mut values = zeros(chain);
-        for &state in &members {
-            values[state as usize] = V::Estimate::exact(V::one());
-        }
-        solve(
-            &Problem {
-                chain,
-                unknown: &unknown,
-                reward: &[],
-                trapped: V::zero(),
-            },
-            &mut values,
+        let probability = reached(
+            chain,
+            &unknown,
+            members.iter().map(|state| *state as usize),
             accuracy,
         )?;
         found.push(Absorption {
             members,
-            probability: values,
+            probability,
         });
     }
     Ok(found)
@@ -97,14 +89,24 @@ pub fn reach<V: Scalar>(
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let mut unknown = target.clone();
     unknown.toggle_range(..);
+    reached(chain, &unknown, target.ones(), accuracy)
+}
+
+/// The probability to be in one of these states when the unknown ones are left for the first time, by state.
+fn reached<V: Scalar>(
+    chain: &Chain<V>,
+    unknown: &NodeSet,
+    states: impl Iterator<Item = usize>,
+    accuracy: &Accuracy,
+) -> Result<Vec<V::Estimate>, NotConverged> {
     let mut values = zeros(chain);
-    for state in target.ones() {
+    for state in states {
         values[state] = V::Estimate::exact(V::one());
     }
     solve(
         &Problem {
             chain,
-            unknown: &unknown,
+            unknown,
             reward: &[],
             trapped: V::zero(),
         },

@@ -370,23 +370,10 @@ impl LazyDfa {
         time: i128,
         mut holds: impl FnMut(Atom) -> Option<bool>,
     ) -> Result<Next, StepError> {
-        let mut leaves: IndexSet<u32, FxBuildHasher> = IndexSet::default();
-        let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
-        let mut stack = vec![from];
-        while let Some(at) = stack.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            if let Some(leaf) = at.as_leaf() {
-                leaves.insert(leaf);
-                continue;
-            }
-            let Branch { var, lo, hi } = self.diagrams.at(at);
-            match holds(self.engine.program.atoms[var as usize]) {
-                Some(value) => stack.push(if value { hi } else { lo }),
-                None => stack.extend([hi, lo]),
-            }
-        }
+        let atoms = &self.engine.program.atoms;
+        let leaves = self
+            .diagrams
+            .leaves_where(from, |var| holds(atoms[var as usize]));
         self.check_states(leaves.len())?;
         let mut states: IndexSet<LazyState, FxBuildHasher> = IndexSet::default();
         for leaf in leaves {

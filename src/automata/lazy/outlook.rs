@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::region::Place;
 use super::{LazyDfa, Root, Source};
-use crate::automata::diagram::{Branch, Branches, Ref};
+use crate::automata::diagram::Ref;
 use crate::automata::formula::Atom;
 use crate::automata::verdict::Finality;
 
@@ -123,23 +123,7 @@ impl LazyDfa {
 
     /// The successors below a diagram that letters lead to in which these variables have these values.
     fn leaves(&self, root: Ref, letter: &[Option<bool>]) -> IndexSet<u32, FxBuildHasher> {
-        let mut leaves = IndexSet::default();
-        let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
-        let mut stack = vec![root];
-        while let Some(at) = stack.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            if let Some(leaf) = at.as_leaf() {
-                leaves.insert(leaf);
-                continue;
-            }
-            let Branch { var, lo, hi } = self.diagrams.at(at);
-            match letter.get(var as usize).copied().flatten() {
-                Some(value) => stack.push(if value { hi } else { lo }),
-                None => stack.extend([hi, lo]),
-            }
-        }
-        leaves
+        self.diagrams
+            .leaves_where(root, |var| letter.get(var as usize).copied().flatten())
     }
 }
