@@ -231,7 +231,7 @@ impl Monitor {
 
     /// An event, or the end of a trace, that happened.
     pub fn happened(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
-        match self.read(event, false) {
+        match self.read(event) {
             Ok(Unit::Event(event)) => self.event(event, now, &[]),
             Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
             Ok(Unit::Record(_)) => self.whole_trace(),
@@ -242,19 +242,37 @@ impl Monitor {
     /// An action, or the end of a trace, that is only proposed: judged as if it happened now, while the fields marked
     /// `@outcome` are not known. The trace is left as it is; the decision carries the number of the proposal.
     pub fn propose(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
-        match self.read(event, true) {
-            Ok(Unit::Event(event)) => self.proposal(event, now),
+        match self.read(event) {
+            Ok(Unit::Event(event)) => self.propose_event(event, now),
             Ok(Unit::End { trace, .. }) => self.propose_end(&trace.unwrap_or_default()),
             Ok(Unit::Record(_)) => self.whole_trace(),
             Err(why) => self.unreadable(why),
         }
     }
 
+    /// An event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout of
+    /// their own, and for callers that have values rather than text. Its cells are those of the signature of the spec.
+    pub fn happened_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        match self.foreign(&event) {
+            Some(refused) => refused,
+            None => self.event(event, now, &[]),
+        }
+    }
+
+    /// An action that is only [proposed](Self::propose), as a reader of records yields it.
+    pub fn propose_event(&mut self, mut event: Event, now: Option<Instant>) -> Decision {
+        if let Some(refused) = self.foreign(&event) {
+            return refused;
+        }
+        self.await_outcomes(&mut event);
+        self.proposal(event, now)
+    }
+
     /// What was proposed has happened. It is judged again, now that its outcome is there and others may have come
     /// between; an arm that acted for the proposal when it was entered does not act again.
     pub fn commit(&mut self, proposal: u64, event: &[u8], now: Option<Instant>) -> Decision {
         let proposal = self.proposals.remove(&proposal);
-        match self.read(event, false) {
+        match self.read(event) {
             Ok(Unit::Event(event)) => {
                 let name = event.trace.clone().unwrap_or_default();
                 let same = proposal.filter(|proposal| proposal.trace == name);
@@ -353,37 +371,50 @@ impl Monitor {
         Some(self.desk.verdict(&self.program, &mut trace.live, property))
     }
 
-    fn read(&mut self, bytes: &[u8], proposed: bool) -> Result<Unit, String> {
+    fn read(&mut self, bytes: &[u8]) -> Result<Unit, String> {
         self.outcomes.clear();
         let raw = RawRecord::new(bytes);
         self.projection
             .read(&raw, &self.file, &mut self.scratch, &mut self.outcomes);
         let mut read = self.outcomes.drain(..);
-        let mut unit = match (read.next(), read.next()) {
-            (Some(Outcome::Unit(unit)), None) => unit,
-            (Some(Outcome::Refused(problem) | Outcome::LeftOut(problem)), _) => {
-                return Err(told(&problem));
-            }
-            (Some(_), Some(_)) => return Err("more than one event on a line".to_owned()),
-            (None, _) => return Err("there is no event".to_owned()),
-        };
-        if let (Unit::Event(event), true) = (&mut unit, proposed) {
-            let fields = &self.program.spec().signature.fields;
-            let awaited = self.awaited.iter().filter_map(|field| fields.get(*field));
-            let awaited: Vec<&SmolStr> = awaited.map(|field| &field.name).collect();
-            event.problems.retain(|problem| {
-                problem
-                    .field
-                    .as_ref()
-                    .is_none_or(|field| !awaited.contains(&field))
-            });
-            for step in &mut event.steps {
-                for field in &self.awaited {
-                    step.cells[*field] = Cell::Unknown;
-                }
+        match (read.next(), read.next()) {
+            (Some(Outcome::Unit(unit)), None) => Ok(unit),
+            (Some(Outcome::Refused(problem) | Outcome::LeftOut(problem)), _) => Err(told(&problem)),
+            (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
+            (None, _) => Err("there is no event".to_owned()),
+        }
+    }
+
+    /// Forgets what an action only has once it has happened.
+    fn await_outcomes(&self, event: &mut Event) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let fields = &self.program.spec().signature.fields;
+        let awaited = self.awaited.iter().filter_map(|field| fields.get(*field));
+        let awaited: Vec<&SmolStr> = awaited.map(|field| &field.name).collect();
+        event.problems.retain(|problem| {
+            problem
+                .field
+                .as_ref()
+                .is_none_or(|field| !awaited.contains(&field))
+        });
+        for step in &mut event.steps {
+            for field in &self.awaited {
+                step.cells[*field] = Cell::Unknown;
             }
         }
-        Ok(unit)
+    }
+
+    /// The refusal of an event that was read for another spec.
+    fn foreign(&self, event: &Event) -> Option<Decision> {
+        let signature = &self.program.spec().signature;
+        let own = event.meta.len() == signature.meta.len()
+            && event
+                .steps
+                .iter()
+                .all(|step| step.cells.len() == signature.fields.len());
+        (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
     }
 
     /// Takes up the trace of an event, or begins it.

@@ -6,6 +6,7 @@
     reason = "every test binary uses a part of it"
 )]
 
+pub mod corpora;
 pub mod ltl;
 pub mod ui;
 
