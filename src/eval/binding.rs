@@ -3,8 +3,6 @@
 //! A place that is not bound stands for every value that has not been seen there. What holds for a tuple is what is
 //! kept under the most informative key that agrees with it.
 
-use rustc_hash::FxHashMap;
-
 use crate::value::Value;
 
 /// One value per place; none: any value not seen in that place.
@@ -14,17 +12,20 @@ pub(super) type Key = Box<[Option<Value>]>;
 ///
 /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
 /// key will do.
-pub(super) fn below<'m, T>(map: &'m FxHashMap<Key, T>, key: &[Option<Value>]) -> Option<&'m T> {
+pub(super) fn below<'m, T: 'm>(
+    get: impl Fn(&[Option<Value>]) -> Option<&'m T>,
+    key: &[Option<Value>],
+) -> Option<&'m T> {
     // With one place nothing is below but the empty key, which is not kept in the map.
     if key.len() < 2 {
         return None;
     }
-    all_below(map, key).next().map(|(_, found)| found)
+    all_below(get, key).next().map(|(_, found)| found)
 }
 
 /// All that is kept under keys properly below this one, most informative first, with the number of bound places.
-pub(super) fn all_below<'m, T>(
-    map: &'m FxHashMap<Key, T>,
+pub(super) fn all_below<'m, T: 'm>(
+    get: impl Fn(&[Option<Value>]) -> Option<&'m T>,
     key: &[Option<Value>],
 ) -> impl Iterator<Item = (u32, &'m T)> {
     let bound: Vec<usize> = (0..key.len())
@@ -47,8 +48,7 @@ pub(super) fn all_below<'m, T>(
                 None
             };
         }
-        map.get(part.as_slice())
-            .map(|found| (mask.count_ones(), found))
+        get(part.as_slice()).map(|found| (mask.count_ones(), found))
     })
 }
 

@@ -136,7 +136,7 @@ impl Desk {
     ) -> bool {
         self.take_up(live);
         for world in &mut live.run.worlds {
-            world.trim(program);
+            world.share(program);
         }
         let mut fork = live.run.clone();
         let before = Before::Run(&live.run);

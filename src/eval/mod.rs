@@ -26,6 +26,7 @@ mod expr;
 mod glance;
 mod json;
 mod judge;
+mod layered;
 mod limits;
 mod live;
 mod lower;

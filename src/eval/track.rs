@@ -3,13 +3,13 @@
 //! A track of finite type holds the set of values that it may have. A track with parameters holds one value for each
 //! key that differs from keys never seen, and one for all of those.
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::binding::{self, Key};
 use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
 use super::expr::{Eval, Frame};
+use super::layered::Layered;
 use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
@@ -25,8 +25,7 @@ pub(super) struct Tracks {
 struct Track {
     /// The value; of a track with parameters, that of keys never seen.
     unseen: Entry,
-    #[serde(with = "super::sorted")]
-    seen: FxHashMap<Key, Entry>,
+    seen: Layered<Entry>,
     /// How many of `seen` may have more than one value.
     n_multi: usize,
     /// More keys than are kept: nothing is known of it any more.
@@ -69,7 +68,7 @@ impl Tracks {
             };
             Track {
                 unseen,
-                seen: FxHashMap::default(),
+                seen: Layered::default(),
                 n_multi: 0,
                 lost: false,
             }
@@ -128,17 +127,23 @@ impl Tracks {
             .map(|(index, _)| index)
     }
 
+    /// Makes ready for forks.
+    pub(super) fn share(&mut self) {
+        self.tracks.iter_mut().for_each(|track| track.seen.share());
+    }
+
     /// Puts changes in force; the registers of keys take notice of the step.
     pub(super) fn apply(&mut self, code: &Code, changes: &mut Changes, most: usize) {
         for (track, key, entry) in changes.changes.drain(..) {
             let n_params = code.tracks[track as usize].n_params;
             let track = &mut self.tracks[track as usize];
+            track.seen.settle();
             match key {
                 None => track.unseen = entry,
                 Some(key) => {
                     let multi = |entry: &Entry| usize::from(matches!(entry.held, Held::Many(_)));
                     let plain = {
-                        let mut below = binding::all_below(&track.seen, &key)
+                        let mut below = binding::all_below(|key| track.seen.get(key), &key)
                             .map(|(_, found)| found)
                             .peekable();
                         n_params > 0
@@ -155,11 +160,11 @@ impl Tracks {
                         track.seen.remove(&key)
                     } else {
                         track.lost |= track.seen.len() >= most;
-                        track.seen.insert(key, entry)
+                        track.seen.insert(&key, entry)
                     };
                     track.n_multi -= before.as_ref().map_or(0, multi);
                     if track.lost {
-                        track.seen = FxHashMap::default();
+                        track.seen = Layered::default();
                         track.n_multi = 0;
                     }
                 }
@@ -180,7 +185,9 @@ impl Tracks {
         };
         for track in &mut tracks.tracks {
             shift(&mut track.unseen);
-            track.seen.values_mut().for_each(shift);
+            let mut seen = track.seen.take();
+            seen.iter_mut().for_each(|(_, entry)| shift(entry));
+            track.seen = seen.into_iter().collect();
         }
         tracks
     }
@@ -193,7 +200,7 @@ impl Track {
         }
         self.seen
             .get(key)
-            .or_else(|| binding::below(&self.seen, key))
+            .or_else(|| binding::below(|key| self.seen.get(key), key))
             .unwrap_or(&self.unseen)
     }
 }

@@ -317,14 +317,17 @@ impl World {
         }
     }
 
-    /// Forgets instances that behave as those that were never met: what is left is copied by forks.
-    pub(super) fn trim(&mut self, program: &Program) {
+    /// Makes ready for forks: what they do not change they share, and what no longer matters is forgotten.
+    pub(super) fn share(&mut self, program: &Program) {
+        if let Some(tracks) = Arc::get_mut(&mut self.tracks) {
+            tracks.share();
+        }
         for (watch, property) in self.watches.iter_mut().zip(&program.properties) {
             // What others share is as large as it was when they began to.
             if let (Watch::Sliced(slices), Some(quantified)) = (watch, &property.quantified)
                 && let Some(slices) = Arc::get_mut(slices)
             {
-                slices.trim(quantified, FORK_SLACK);
+                slices.share(quantified, FORK_SLACK);
             }
         }
     }

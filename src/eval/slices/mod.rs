@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
 use crate::eval::expr::Eval;
+use crate::eval::layered::Layered;
 use crate::eval::monitor::{Config, Configs};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::Register;
@@ -85,8 +86,7 @@ pub(in crate::eval) struct Instance {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::eval) struct Slices {
-    #[serde(with = "crate::eval::sorted")]
-    map: FxHashMap<Key, u32>,
+    map: Layered<u32>,
     parent: Vec<u32>,
     classes: Vec<Class>,
     /// Classes with an open verdict, without the root.
@@ -96,7 +96,7 @@ pub(in crate::eval) struct Slices {
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
     /// Of tuples: the values seen in each place.
-    #[serde(with = "crate::eval::sorted::sets")]
+    #[serde(with = "crate::eval::sorted")]
     seen: Vec<FxHashSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
@@ -191,7 +191,7 @@ impl Slices {
             registers: initial.into(),
         };
         let mut slices = Slices {
-            map: FxHashMap::default(),
+            map: Layered::default(),
             parent: vec![ROOT],
             classes: vec![Class {
                 situation,
@@ -240,7 +240,8 @@ impl Slices {
         match self.map.get(key) {
             Some(class) => (self.find(*class), true),
             None => (
-                binding::below(&self.map, key).map_or(ROOT, |class| self.find(*class)),
+                binding::below(|key| self.map.get(key), key)
+                    .map_or(ROOT, |class| self.find(*class)),
                 false,
             ),
         }
@@ -248,10 +249,7 @@ impl Slices {
 
     fn put(&mut self, key: &[Option<Value>], class: u32) {
         let whole = u64::from(key.iter().all(Option::is_some));
-        let before = match self.map.get_mut(key) {
-            Some(slot) => Some(std::mem::replace(slot, class)),
-            None => self.map.insert(key.into(), class),
-        };
+        let before = self.map.insert(key, class);
         self.classes[class as usize].members += 1;
         self.classes[class as usize].whole += whole;
         if let Some(before) = before {
@@ -383,6 +381,7 @@ impl Slices {
             self.read_terms(quantified, eval, room);
         }
         self.quiet = 0;
+        self.map.settle();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         self.stage(
             property,
@@ -424,12 +423,23 @@ impl Slices {
     /// Forgets what no longer matters, where that is so much that it is worth the work: more than `slack` beyond a part of
     /// what does matter, so that the work is a constant for each event.
     pub(in crate::eval) fn trim(&mut self, quantified: &QuantifiedCode, slack: usize) {
+        // A fork is soon forgotten as a whole.
+        if self.map.is_shared() {
+            return;
+        }
         let used = self.live.len() + self.fixed.len() + self.map.len();
         if self.parent.len() > slack / 4 + 2 * used
             || self.n_moved > (slack + self.map.len() / 2) as u64
         {
             self.tidy(quantified);
         }
+    }
+
+    /// Makes ready for forks: instances that no longer matter are forgotten, and the others are shared.
+    pub(in crate::eval) fn share(&mut self, quantified: &QuantifiedCode, slack: usize) {
+        self.map.settle();
+        self.trim(quantified, slack);
+        self.map.share();
     }
 
     /// Makes ready what was written down; false where it cannot be the instances of this property.

@@ -47,7 +47,7 @@ impl Slices {
                 }
                 continue;
             }
-            if self.map.len() >= limit && !self.map.contains_key(key) {
+            if self.map.len() >= limit && self.map.get(key).is_none() {
                 self.overflow = true;
                 continue;
             }
@@ -102,7 +102,7 @@ impl Slices {
         match quantified.release {
             Release::Neutral => {
                 key.len() < 2
-                    || binding::all_below(&self.map, key)
+                    || binding::all_below(|key| self.map.get(key), key)
                         .all(|(_, class)| self.find(*class) == ROOT)
             }
             Release::Never | Release::ReadsTracks => false,
@@ -129,7 +129,7 @@ impl Slices {
             *id = new;
         }
         // Less informative bindings may be forgotten only if nothing below them says otherwise.
-        let mut keys: Vec<(Key, u32)> = std::mem::take(&mut self.map).into_iter().collect();
+        let mut keys: Vec<(Key, u32)> = self.map.take();
         for (_, class) in &mut keys {
             *class = number.get(&self.find(*class)).copied().unwrap_or(ROOT);
         }

@@ -253,7 +253,7 @@ impl Slices {
         most: usize,
     ) -> (Vec<Instance>, usize) {
         let mut found = Vec::new();
-        for (key, class) in &self.map {
+        for (key, class) in self.map.iter() {
             let situation = &self.class(self.find(*class)).situation;
             let standing = configs.standing(&property.automaton, situation.config);
             if standing.now != Truth::False

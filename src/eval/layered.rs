@@ -1,0 +1,246 @@
+//! Maps from bindings that cost little to fork.
+//!
+//! A proposal steps a fork of a trace, which may have very many instances, and is forgotten. So before a fork the map is
+//! made what both see, and what either changes from then on lies in a layer of its own. When the fork is gone, the trace
+//! takes its map back. Nothing that an event does not touch is ever copied; a map that nobody forks is a hash table.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::binding::Key;
+use crate::value::Value;
+
+/// A map from bindings.
+#[derive(Clone, Debug)]
+pub(super) enum Layered<T> {
+    /// Nobody else has it.
+    Own(FxHashMap<Key, T>),
+    /// What it was when it was shared, and what has become of it since: none where something is gone.
+    Shared {
+        below: Arc<FxHashMap<Key, T>>,
+        above: FxHashMap<Key, Option<T>>,
+        len: usize,
+    },
+}
+
+/// Maps up to this size are copied rather than shared.
+const FEW: usize = 4;
+
+impl<T> Default for Layered<T> {
+    fn default() -> Layered<T> {
+        Layered::Own(FxHashMap::default())
+    }
+}
+
+impl<T: Clone> Layered<T> {
+    /// Makes ready for forks: from now on, copies cost what has changed since.
+    pub(super) fn share(&mut self) {
+        self.settle();
+        if let Layered::Own(map) = self
+            && map.len() > FEW
+        {
+            let len = map.len();
+            *self = Layered::Shared {
+                below: Arc::new(std::mem::take(map)),
+                above: FxHashMap::default(),
+                len,
+            };
+        }
+    }
+
+    /// Takes the map back where no fork is left.
+    pub(super) fn settle(&mut self) {
+        let Layered::Shared { below, above, .. } = self else {
+            return;
+        };
+        let Some(map) = Arc::get_mut(below) else {
+            return;
+        };
+        let mut map = std::mem::take(map);
+        for (key, value) in above.drain() {
+            match value {
+                Some(value) => map.insert(key, value),
+                None => map.remove(&key),
+            };
+        }
+        *self = Layered::Own(map);
+    }
+
+    /// Whether a fork of it may be left.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, Layered::Shared { .. })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Layered::Own(map) => map.len(),
+            Layered::Shared { len, .. } => *len,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: &[Option<Value>]) -> Option<&T> {
+        match self {
+            Layered::Own(map) => map.get(key),
+            Layered::Shared { below, above, .. } => match above.get(key) {
+                Some(changed) => changed.as_ref(),
+                None => below.get(key),
+            },
+        }
+    }
+
+    /// Sets a value; gives the one before.
+    pub(super) fn insert(&mut self, key: &[Option<Value>], value: T) -> Option<T> {
+        match self {
+            Layered::Own(map) => match map.get_mut(key) {
+                Some(slot) => Some(std::mem::replace(slot, value)),
+                None => map.insert(key.into(), value),
+            },
+            Layered::Shared { .. } => self.change(key, Some(value)),
+        }
+    }
+
+    /// Removes a value; gives it.
+    pub(super) fn remove(&mut self, key: &[Option<Value>]) -> Option<T> {
+        match self {
+            Layered::Own(map) => map.remove(key),
+            Layered::Shared { .. } => self.change(key, None),
+        }
+    }
+
+    fn change(&mut self, key: &[Option<Value>], value: Option<T>) -> Option<T> {
+        let before = self.get(key).cloned();
+        if let Layered::Shared { above, len, .. } = self {
+            *len = *len + usize::from(value.is_some()) - usize::from(before.is_some());
+            above.insert(key.into(), value);
+        }
+        before
+    }
+
+    /// All members, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
+        let (own, shared) = match self {
+            Layered::Own(map) => (Some(map.iter()), None),
+            Layered::Shared { below, above, .. } => {
+                let kept = below.iter().filter(|(key, _)| !above.contains_key(*key));
+                let changed = above
+                    .iter()
+                    .filter_map(|(key, value)| Some((key, value.as_ref()?)));
+                (None, Some(kept.chain(changed)))
+            }
+        };
+        let own = own.into_iter().flatten();
+        own.chain(shared.into_iter().flatten())
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// Takes all members out, in no order.
+    pub(super) fn take(&mut self) -> Vec<(Key, T)> {
+        self.settle();
+        match std::mem::take(self) {
+            Layered::Own(map) => map.into_iter().collect(),
+            shared @ Layered::Shared { .. } => {
+                let member = |(key, value): (&Key, &T)| (key.clone(), value.clone());
+                shared.iter().map(member).collect()
+            }
+        }
+    }
+}
+
+impl<T: Clone> FromIterator<(Key, T)> for Layered<T> {
+    fn from_iter<I: IntoIterator<Item = (Key, T)>>(members: I) -> Layered<T> {
+        Layered::Own(members.into_iter().collect())
+    }
+}
+
+impl<T: Clone + PartialEq> PartialEq for Layered<T> {
+    fn eq(&self, other: &Layered<T>) -> bool {
+        let same = |(key, value): (&Key, &T)| other.get(key) == Some(value);
+        self.len() == other.len() && self.iter().all(same)
+    }
+}
+
+/// In the order of their keys, so that equal states have equal bytes.
+impl<T: Clone + Serialize> Serialize for Layered<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut members: Vec<(&Key, &T)> = self.iter().collect();
+        members.sort_unstable_by_key(|(key, _)| *key);
+        members.serialize(to)
+    }
+}
+
+impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for Layered<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Layered<T>, D::Error> {
+        let members: Vec<(Key, T)> = Vec::deserialize(from)?;
+        Ok(members.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(n: u8) -> Key {
+        [
+            Some(Value::from(n % 12 == 0)),
+            Some(Value::string(&n.to_string())),
+        ]
+        .into()
+    }
+
+    fn members(map: &Layered<u8>) -> BTreeMap<Key, u8> {
+        map.iter()
+            .map(|(key, value)| (key.clone(), *value))
+            .collect()
+    }
+
+    proptest! {
+        /// Whatever is forked and changed when, each copy is the plain map that it would be.
+        #[test]
+        fn copies_never_see_one_another(steps in prop::collection::vec((0..5u8, 0..20u8, any::<u8>()), 0..80)) {
+            let (mut trace, mut plain) = (Layered::default(), BTreeMap::new());
+            let mut fork: Option<(Layered<u8>, BTreeMap<Key, u8>)> = None;
+            for (what, n, value) in steps {
+                match (what, &mut fork) {
+                    (0, _) => {
+                        trace.share();
+                        fork = Some((trace.clone(), plain.clone()));
+                    }
+                    (1, _) => {
+                        fork = None;
+                        trace.settle();
+                    }
+                    (2, Some((fork, plain))) => prop_assert_eq!(fork.insert(&key(n), value), plain.insert(key(n), value)),
+                    (3, Some((fork, plain))) => prop_assert_eq!(fork.remove(&key(n)), plain.remove(&key(n))),
+                    (4, _) => prop_assert_eq!(trace.remove(&key(n)), plain.remove(&key(n))),
+                    _ => prop_assert_eq!(trace.insert(&key(n), value), plain.insert(key(n), value)),
+                }
+                prop_assert_eq!(&members(&trace), &plain);
+                prop_assert_eq!(trace.len(), plain.len());
+                if let Some((fork, plain)) = &fork {
+                    prop_assert_eq!(&members(fork), plain);
+                    prop_assert_eq!(fork.len(), plain.len());
+                }
+            }
+            let taken: BTreeMap<Key, u8> = trace.take().into_iter().collect();
+            prop_assert_eq!(taken, plain);
+        }
+    }
+}
