@@ -126,6 +126,10 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, mut to_server: impl Write
                 // Told while the lock is held, so that lines do not mix.
                 Verdict::Reply(text) if tell(text.as_bytes()).is_ok() => None,
                 Verdict::Reply(_) => return,
+                Verdict::Drop(reason) => {
+                    complain(&format!("a line of the client was left out: {reason}"));
+                    None
+                }
             }
         };
         if let Some(line) = passed
@@ -155,6 +159,10 @@ fn to_client(
         let told = match shared.judge(false, &line) {
             Verdict::Pass => tell(&line),
             Verdict::Replace(text) | Verdict::Reply(text) => tell(text.as_bytes()),
+            Verdict::Drop(reason) => {
+                complain(&format!("a line of the server was left out: {reason}"));
+                continue;
+            }
         };
         told.map_err(Failure::Output)?;
     }

@@ -6,6 +6,9 @@
 //! pass as they are. A call that is answered with `input_required` and tried again with the server's `requestState` is one
 //! action, and its event is not counted twice; a further try with another tool or other arguments is a call of its own.
 //!
+//! A line of the server that readers may differ on is not passed on: the client might read a result in it that was never
+//! judged.
+//!
 //! Source: Model Context Protocol, schemas 2025-11-25 and 2026-07-28 (`resultType` is required from the latter on).
 
 use std::collections::HashMap;
@@ -31,6 +34,8 @@ pub enum Verdict {
     Replace(String),
     /// Pass nothing on; send this back.
     Reply(String),
+    /// Pass nothing on, for this reason.
+    Drop(String),
 }
 
 /// A connection between a client and a server.
@@ -39,7 +44,7 @@ pub struct Session {
     trace: String,
     /// Whether calls about which a person is to decide are passed on.
     ask_passes: bool,
-    /// Calls without a result, by the id of their request as written.
+    /// Calls without a result, by the [key](id_key) of their request's id.
     open: HashMap<String, Open>,
     /// Calls that the server asked for input about, by the state it gave.
     continued: HashMap<String, Open>,
@@ -93,7 +98,7 @@ impl Session {
                     .map(|message| self.response(judge, message.as_bytes(), &mut decisions));
                 join(&messages, judged.collect())
             }
-            Some(Err(_)) => Verdict::Pass,
+            Some(Err(reason)) => Verdict::Drop(reason),
             None => self.response(judge, line, &mut decisions),
         };
         (verdict, decisions)
@@ -140,6 +145,12 @@ impl Session {
             ));
         };
         let args = params.raw("arguments").unwrap_or("{}").to_owned();
+        let key = id_key(id);
+        if self.open.contains_key(&key) {
+            // Two results would come, and which of them is whose nobody can tell.
+            let reason = "another call of this id is waiting for its result";
+            return Verdict::Reply(protocol_error(id, -32600, reason));
+        }
         if self.open.len() >= MAX_OPEN {
             return Verdict::Reply(
                 self.denial(id, &format!("{MAX_OPEN} calls are waiting for results")),
@@ -151,7 +162,7 @@ impl Session {
         if let Some(earlier) =
             earlier.filter(|earlier| earlier.tool == tool && earlier.args == args)
         {
-            self.open.insert(id.to_owned(), earlier);
+            self.open.insert(key, earlier);
             return Verdict::Pass;
         }
         let open = Open {
@@ -178,7 +189,7 @@ impl Session {
         }
         decisions.push(proposed);
         if passes {
-            self.open.insert(id.to_owned(), open);
+            self.open.insert(key, open);
             Verdict::Pass
         } else {
             Verdict::Reply(self.denial(id, &reason))
@@ -191,8 +202,9 @@ impl Session {
         line: &[u8],
         decisions: &mut Vec<Decision>,
     ) -> Verdict {
-        let Ok(message) = Members::read(line) else {
-            return Verdict::Pass;
+        let message = match Members::read(line) {
+            Ok(message) => message,
+            Err(reason) => return self.unreadable(line, reason),
         };
         if let Ok(result) = message.of("result") {
             let version = result.text("protocolVersion");
@@ -202,7 +214,7 @@ impl Session {
         let id = message
             .raw("id")
             .filter(|_| message.raw("method").is_none());
-        let Some((id, open)) = id.and_then(|id| Some((id, self.open.remove(id)?))) else {
+        let Some((id, open)) = id.and_then(|id| Some((id, self.open.remove(&id_key(id))?))) else {
             return Verdict::Pass;
         };
         let result = message.of("result");
@@ -210,6 +222,10 @@ impl Session {
             && result.text("resultType").as_deref() == Some("input_required")
         {
             if let Some(state) = result.raw("requestState") {
+                if self.continued.len() >= MAX_OPEN {
+                    // Further tries of these count as calls of their own.
+                    self.continued.clear();
+                }
                 self.continued.insert(state.to_owned(), open);
             }
             return Verdict::Pass;
@@ -246,6 +262,17 @@ impl Session {
         };
         decisions.push(decision);
         verdict
+    }
+
+    /// A line of the server that cannot be judged. Where it answers a call, so does its denial.
+    fn unreadable(&mut self, line: &[u8], reason: String) -> Verdict {
+        let reason = format!("the server's answer could not be judged: {reason}");
+        let members = Members::parse(line).ok();
+        let id = members.as_ref().and_then(|members| members.raw("id"));
+        match id.filter(|id| self.open.remove(&id_key(id)).is_some()) {
+            Some(id) => Verdict::Replace(self.denial(id, &reason)),
+            None => Verdict::Drop(reason),
+        }
     }
 
     fn event(&self, kind: &str, role: &str, open: &Open, line: &[u8]) -> Event {
@@ -299,7 +326,7 @@ fn join(messages: &[String], verdicts: Vec<Verdict>) -> Verdict {
             .zip(messages)
             .filter_map(|(verdict, message)| match verdict {
                 Verdict::Reply(reply) => Some(reply),
-                Verdict::Pass | Verdict::Replace(_) => {
+                Verdict::Pass | Verdict::Replace(_) | Verdict::Drop(_) => {
                     let id = Members::read(message.as_bytes())
                         .ok()?
                         .raw("id")?
@@ -316,9 +343,10 @@ fn join(messages: &[String], verdicts: Vec<Verdict>) -> Verdict {
     let parts = verdicts
         .into_iter()
         .zip(messages)
-        .map(|(verdict, message)| match verdict {
-            Verdict::Replace(text) => text,
-            Verdict::Pass | Verdict::Reply(_) => message.clone(),
+        .filter_map(|(verdict, message)| match verdict {
+            Verdict::Replace(text) => Some(text),
+            Verdict::Pass | Verdict::Reply(_) => Some(message.clone()),
+            Verdict::Drop(_) => None,
         });
     Verdict::Replace(format!("[{}]", parts.collect::<Vec<_>>().join(",")))
 }
@@ -344,6 +372,20 @@ fn protocol_error(id: &str, code: i32, message: &str) -> String {
 /// An id as text: `7` for both `7` and `"7"`.
 fn id_text(id: &str) -> String {
     serde_json::from_str::<String>(id).unwrap_or_else(|_| id.to_owned())
+}
+
+/// An id as what it is rather than how it is written: a server may write `1` as `1.0`, and `"a"` with an escape.
+fn id_key(id: &str) -> String {
+    // Up to here every whole number is a double.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match serde_json::from_str::<Json>(id) {
+        Ok(Json::Number(number)) if number.is_f64() => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => format!("{whole:.0}"),
+            _ => number.to_string(),
+        },
+        Ok(other) => other.to_string(),
+        Err(_) => id.to_owned(),
+    }
 }
 
 /// The text of the content blocks of a result.
