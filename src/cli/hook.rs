@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::desk::{Clock, Desk, Setup};
 use super::failure::{Failure, Outcome, code, complain};
@@ -18,10 +19,13 @@ const AFTER_HELP: &str = "\
 In .claude/settings.json:
 
   {\"hooks\": {
-    \"PreToolUse\":       [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
-    \"PostToolUse\":      [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
-    \"UserPromptSubmit\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
-    \"Stop\":             [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}]}}
+    \"UserPromptSubmit\":   [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"PreToolUse\":         [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"PostToolUse\":        [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"PostToolUseFailure\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"Stop\":               [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"SubagentStop\":       [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
+    \"SessionEnd\":         [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}]}}
 
 Exit codes: 0 with JSON or nothing; 2 where a call could not be judged, which denies it; 1 where nothing could be denied.";
 
@@ -38,6 +42,10 @@ pub(super) struct Args {
     /// When the state is on disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
+    /// How long a decision may take before the call is denied; keep it below the timeout of the hook, which lets calls
+    /// through
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    timeout: u64,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
@@ -46,6 +54,7 @@ pub(super) struct Args {
 
 /// Whatever goes wrong ends with a code that denies what was asked.
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+    watch(args.timeout);
     let mut input = Vec::new();
     let read = std::io::stdin()
         .lock()
@@ -77,6 +86,18 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         })?;
     }
     Ok(Outcome::Holds)
+}
+
+/// Ends the process when it has taken too long, whatever it waits for: who runs hooks lets a call through whose hook is
+/// late.
+fn watch(seconds: u64) {
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        complain(&format!(
+            "this could not be judged: it took more than {seconds} s (`--timeout`)"
+        ));
+        std::process::exit(i32::from(code::HOOK_DENIES));
+    });
 }
 
 /// The end of a call that was not judged: the reason on the error output, and the code that fits the hook.
