@@ -25,6 +25,7 @@ mod export;
 mod failure;
 mod fmt;
 mod hook;
+mod http;
 mod jobs;
 mod learn;
 mod ledger;

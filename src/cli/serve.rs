@@ -1,15 +1,16 @@
 //! `guard serve`: a small daemon for programs in other languages, over HTTP on this machine or a Unix socket.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-
-use tiny_http::{Header, Method, Request, Response, Server};
+use std::time::Duration;
 
 use super::desk::{Clock, Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, code};
+use super::http::{Answer, Head, Limits, Listener, Service};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use crate::ways::hook::{self, Call, Memory};
@@ -44,9 +45,12 @@ pub(super) struct Args {
     /// The longest body of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     max_body: usize,
-    /// Requests that are answered at once; more wait
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    threads: usize,
+    /// Connections at once; more are refused
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    max_clients: usize,
+    /// How long a request may take to arrive, and its answer to be taken
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    patience: u64,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -59,14 +63,6 @@ pub(super) struct Args {
 struct Shared {
     desk: Mutex<(Desk, Memory)>,
     token: Option<String>,
-    max_body: usize,
-}
-
-/// What is answered: a status and a body.
-struct Answer {
-    status: u16,
-    body: String,
-    kind: &'static str,
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -87,7 +83,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             Some(token)
         }
     };
-    let server = Arc::new(listen(&args, token.is_some())?);
+    let listener = listen(&args, token.is_some())?;
     let desk = Desk::open(Setup {
         spec: &args.spec,
         models: &args.models,
@@ -99,58 +95,41 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let shared = Arc::new(Shared {
         desk: Mutex::new((desk, Memory::default())),
         token,
-        max_body: args.max_body,
     });
-    let place = match &args.socket {
-        Some(path) => path.display().to_string(),
-        None => format!("http://{}", server.server_addr()),
+    let place = match (&args.socket, listener.address()) {
+        (Some(path), _) => path.display().to_string(),
+        (None, Some(address)) => format!("http://{address}"),
+        (None, None) => args.listen.clone(),
     };
     // That nobody reads it is no reason not to serve.
     let _ = writeln!(std::io::stderr(), "listening at {place}");
-    let workers: Vec<_> = (0..args.threads.max(1))
-        .map(|_| {
-            let (server, shared) = (Arc::clone(&server), Arc::clone(&shared));
-            std::thread::spawn(move || {
-                while let Ok(request) = server.recv() {
-                    // What a fault leaves behind is not to be trusted with further decisions.
-                    if std::panic::catch_unwind(AssertUnwindSafe(|| serve(&shared, request)))
-                        .is_err()
-                    {
-                        super::failure::internal_fault();
-                        std::process::exit(i32::from(code::INTERNAL));
-                    }
-                }
-            })
-        })
-        .collect();
-    for worker in workers {
-        if worker.join().is_err() {
-            return Err(Failure::Told(code::INTERNAL));
-        }
-    }
-    lock(&shared).0.close();
+    let limits = Limits {
+        body: args.max_body,
+        clients: args.max_clients.max(1),
+        patience: Duration::from_secs(args.patience.max(1)),
+    };
+    let ended = listener.serve(&shared, limits);
+    shared.lock().0.close();
+    ended
+        .map_err(|error| Failure::Usage(format!("cannot listen at `{place}` any more: {error}")))?;
     Ok(Outcome::Holds)
 }
 
-fn lock(shared: &Shared) -> std::sync::MutexGuard<'_, (Desk, Memory)> {
-    shared.desk.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Opens the address. Beyond this machine a token is needed.
-fn listen(args: &Args, token: bool) -> Result<Server, Failure> {
+fn listen(args: &Args, token: bool) -> Result<Listener, Failure> {
     let cannot = |at: &str, why: &dyn std::fmt::Display| {
         Failure::Usage(format!("cannot listen at `{at}`: {why}"))
     };
     if let Some(path) = &args.socket {
         let shown = path.display().to_string();
         // A socket that a daemon left behind when it was killed.
-        if path.exists() && std::os::unix::net::UnixStream::connect(path).is_err() {
+        if path.exists() && UnixStream::connect(path).is_err() {
             std::fs::remove_file(path).map_err(|error| cannot(&shown, &error))?;
         }
-        let server = Server::http_unix(path).map_err(|error| cannot(&shown, &error))?;
+        let listener = UnixListener::bind(path).map_err(|error| cannot(&shown, &error))?;
         let only_me = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(path, only_me).map_err(|error| cannot(&shown, &error))?;
-        return Ok(server);
+        return Ok(Listener::Unix(listener));
     }
     let addresses = args
         .listen
@@ -163,136 +142,105 @@ fn listen(args: &Args, token: bool) -> Result<Server, Failure> {
             &"others can reach it; name a token with `--token-file`",
         ));
     }
-    Server::http(addresses.as_slice()).map_err(|error| cannot(&args.listen, &error))
+    let listener = TcpListener::bind(addresses.as_slice());
+    listener
+        .map(Listener::Tcp)
+        .map_err(|error| cannot(&args.listen, &error))
 }
 
-fn serve(shared: &Shared, mut request: Request) {
-    let answer = answer(shared, &mut request);
-    let mut response = Response::from_string(answer.body).with_status_code(answer.status);
-    if let Ok(header) = Header::from_bytes("Content-Type", answer.kind) {
-        response.add_header(header);
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (Desk, Memory)> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    // A client that has gone needs no answer; what was decided is kept.
-    let _ = request.respond(response);
-}
 
-fn refusal(status: u16, why: &str) -> Answer {
-    let body = serde_json::json!({"v": 1, "error": why}).to_string();
-    Answer {
-        status,
-        body,
-        kind: "application/json",
-    }
-}
-
-fn header<'r>(request: &'r Request, name: &'static str) -> Option<&'r str> {
-    let found = request
-        .headers()
-        .iter()
-        .find(|header| header.field.equiv(name));
-    found.map(|header| header.value.as_str())
-}
-
-fn answer(shared: &Shared, request: &mut Request) -> Answer {
-    // A page in a browser may send to this machine what its user never meant to.
-    if header(request, "Origin").is_some() {
-        return refusal(403, "requests of web pages are not answered");
-    }
-    let path = request
-        .url()
-        .split('?')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    if path == "/v1/health" {
-        let traces = lock(shared).0.monitor.n_traces();
-        let body = serde_json::json!({"v": 1, "ok": true, "traces": traces}).to_string();
-        return Answer {
+    /// One decision per line; deadlines that passed before make lines of their own.
+    fn decide(&self, body: &[u8]) -> Answer {
+        let mut desk = self.lock();
+        let mut out = String::new();
+        for line in body
+            .split(|byte| *byte == b'\n')
+            .map(<[u8]>::trim_ascii)
+            .filter(|line| !line.is_empty())
+        {
+            let decision = match desk.0.decide(line) {
+                Ok(decision) => decision,
+                Err(failure) => return Answer::refusal(500, &failure.to_string()),
+            };
+            for decision in std::mem::take(&mut desk.0.late).iter().chain([&decision]) {
+                decision.write_json(&mut out);
+                out.push('\n');
+            }
+        }
+        Answer {
             status: 200,
-            body,
-            kind: "application/json",
+            body: out,
+            kind: "application/x-ndjson",
+        }
+    }
+
+    /// A hook that cannot be judged is answered with what denies it: no status is sure to do so.
+    fn hook(&self, body: &[u8]) -> Answer {
+        let mut desk = self.lock();
+        let (desk, memory) = &mut *desk;
+        let call = match Call::read(body) {
+            Ok(call) => call,
+            Err(reason) => return Answer::json(&hook::denial("PreToolUse", &reason)),
         };
-    }
-    if let Some(token) = &shared.token {
-        let given =
-            header(request, "Authorization").and_then(|value| value.strip_prefix("Bearer "));
-        // Hashes are compared, so that the time taken says nothing of the token.
-        let right = given.is_some_and(|given| {
-            blake3::hash(given.trim().as_bytes()) == blake3::hash(token.as_bytes())
-        });
-        if !right {
-            return refusal(401, "the token is missing or wrong");
+        match call.judge(desk, memory) {
+            Ok(answer) => {
+                desk.late.clear();
+                Answer::json(&answer.json.unwrap_or_else(|| serde_json::json!({})))
+            }
+            Err(reason) => Answer::json(&hook::denial(call.hook(), &reason)),
         }
     }
-    if !["/v1/decide", "/v1/hook"].contains(&path.as_str()) {
-        return refusal(404, "there is /v1/decide, /v1/hook and /v1/health");
-    }
-    if *request.method() != Method::Post {
-        return refusal(405, "this is asked with POST");
-    }
-    let mut body = Vec::new();
-    let limit = shared.max_body as u64 + 1;
-    match request.as_reader().take(limit).read_to_end(&mut body) {
-        Err(error) => return refusal(400, &format!("the body cannot be read: {error}")),
-        Ok(_) if body.len() > shared.max_body => {
-            let why = format!(
-                "the body is longer than {} bytes; `--max-body` raises that",
-                shared.max_body
-            );
-            return refusal(413, &why);
-        }
-        Ok(_) => {}
-    }
-    if path == "/v1/hook" {
-        hook_answer(shared, &body)
-    } else {
-        decide(shared, &body)
+
+    fn health(&self) -> Answer {
+        let traces = self.lock().0.monitor.n_traces();
+        Answer::json(&serde_json::json!({"v": 1, "ok": true, "traces": traces}))
     }
 }
 
-/// One decision per line; deadlines that passed before make lines of their own.
-fn decide(shared: &Shared, body: &[u8]) -> Answer {
-    let mut desk = lock(shared);
-    let mut out = String::new();
-    for line in body
-        .split(|byte| *byte == b'\n')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty())
-    {
-        let decision = match desk.0.decide(line) {
-            Ok(decision) => decision,
-            Err(failure) => return refusal(500, &failure.to_string()),
-        };
-        for decision in std::mem::take(&mut desk.0.late).iter().chain([&decision]) {
-            decision.write_json(&mut out);
-            out.push('\n');
+impl Service for Shared {
+    fn admit(&self, head: &Head) -> Result<(), Answer> {
+        let refused = |status, why| Err(Answer::refusal(status, why));
+        // A page in a browser may send to this machine what its user never meant to.
+        if head.field("Origin").is_some() {
+            return refused(403, "requests of web pages are not answered");
         }
+        if head.path == "/v1/health" {
+            return Ok(());
+        }
+        if let Some(token) = &self.token {
+            let given = head.field("Authorization");
+            let given = given.and_then(|value| value.strip_prefix("Bearer "));
+            // Hashes are compared, so that the time taken says nothing of the token.
+            let right = given.is_some_and(|given| {
+                blake3::hash(given.trim().as_bytes()) == blake3::hash(token.as_bytes())
+            });
+            if !right {
+                return refused(401, "the token is missing or wrong");
+            }
+        }
+        if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
+            return refused(404, "there is /v1/decide, /v1/hook and /v1/health");
+        }
+        if head.method != "POST" {
+            return refused(405, "this is asked with POST");
+        }
+        Ok(())
     }
-    Answer {
-        status: 200,
-        body: out,
-        kind: "application/x-ndjson",
-    }
-}
 
-/// A hook that cannot be judged gets a status that its caller takes for an error, and a body that denies.
-fn hook_answer(shared: &Shared, body: &[u8]) -> Answer {
-    let mut desk = lock(shared);
-    let (desk, memory) = &mut *desk;
-    let json = |value: &serde_json::Value| Answer {
-        status: 200,
-        body: value.to_string(),
-        kind: "application/json",
-    };
-    let call = match Call::read(body) {
-        Ok(call) => call,
-        Err(reason) => return json(&hook::denial("PreToolUse", &reason)),
-    };
-    match call.judge(desk, memory) {
-        Ok(answer) => {
-            desk.late.clear();
-            json(&answer.json.unwrap_or_else(|| serde_json::json!({})))
-        }
-        Err(reason) => json(&hook::denial(call.hook(), &reason)),
+    fn answer(&self, head: &Head, body: &[u8]) -> Answer {
+        let answered = std::panic::catch_unwind(AssertUnwindSafe(|| match head.path.as_str() {
+            "/v1/health" => self.health(),
+            "/v1/hook" => self.hook(body),
+            _ => self.decide(body),
+        }));
+        answered.unwrap_or_else(|_| {
+            // What a fault leaves behind is not to be trusted with further decisions.
+            super::failure::internal_fault();
+            std::process::exit(i32::from(code::INTERNAL))
+        })
     }
 }

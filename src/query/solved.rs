@@ -1,0 +1,89 @@
+//! Forecasts that are kept: what was solved once, for processes that only look it up.
+//!
+//! Solving a model of ten thousand states takes seconds, and a hook lives for milliseconds. What it needs besides the spec is
+//! kept as bytes: which values of texts were met, what holds in the states, and the table of each query.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
+
+use super::forecast::{Asked, Forecast, ForecastError};
+use super::table::RiskTable;
+use crate::abstraction::Key;
+use crate::eval;
+use crate::hir::Spec;
+use crate::ids::{ClaimId, ModelId};
+use crate::learn::{Header, Subject};
+use crate::value::Truth;
+
+/// What was solved of one model. It is bound to the spec by the header of the model file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Solved {
+    header: Header,
+    /// By component of a state: texts in the order of their codes.
+    texts: Vec<Vec<SmolStr>>,
+    /// Sorted.
+    truths: Vec<(Key, Box<[Truth]>)>,
+    /// By category, then by query.
+    tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+}
+
+impl Solved {
+    /// What the model file says of itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl Forecast {
+    /// What is to be kept. `header`: that of the model file.
+    pub fn solved(&self, header: &Header) -> Solved {
+        let mut truths: Vec<(Key, Box<[Truth]>)> = self
+            .truths
+            .iter()
+            .map(|(key, truths)| (*key, truths.clone()))
+            .collect();
+        truths.sort_unstable_by_key(|(key, _)| *key);
+        Solved {
+            header: header.clone(),
+            texts: self.subject.space.texts(),
+            truths,
+            tables: self.tables.clone(),
+        }
+    }
+
+    /// The forecast that was kept. The queries are those that it was solved for.
+    ///
+    /// # Errors
+    /// The model was learned by another spec; the tables do not fit.
+    pub fn restore(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        kept: &Solved,
+        queries: &[ClaimId],
+        limits: &eval::Limits,
+    ) -> Result<Forecast, ForecastError> {
+        let header = &kept.header;
+        let asked = Asked::new(spec, model, queries, || Ok(header.abstraction(spec)?))?;
+        let conditions = &asked.conditions;
+        let subject = Subject::known(spec, model, asked.abstraction, header, conditions, limits);
+        let mut subject = subject.map_err(crate::learn::ModelError::from)?;
+        header.check(&subject.fingerprint)?;
+        let fits = subject.space.meet(&kept.texts)
+            && kept.tables.values().all(|of| of.len() == queries.len())
+            && kept
+                .truths
+                .iter()
+                .all(|(_, truths)| truths.len() == conditions.len());
+        if !fits {
+            return Err(ForecastError::Kept {
+                model: spec.model(model).name.clone(),
+            });
+        }
+        subject.space.close();
+        let truths = kept.truths.iter().cloned().collect();
+        asked.forecast(subject, kept.tables.clone(), truths, limits)
+    }
+}
