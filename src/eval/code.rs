@@ -36,6 +36,8 @@ pub(super) enum Node {
     Var(u32),
     Local(u32),
     Member(NodeId, SmolStr),
+    /// `json(text).name`, where few ask for other parts of it: the text, `json(text)`, and the name.
+    JsonMember(NodeId, NodeId, SmolStr),
     Index(NodeId, NodeId),
     Not(NodeId),
     And(NodeId, NodeId),
@@ -208,6 +210,7 @@ impl Code {
             }
             Node::Record(members) => members.iter().map(|(_, node)| *node).collect(),
             Node::Member(a, _)
+            | Node::JsonMember(_, a, _)
             | Node::Not(a)
             | Node::Matches(a, _)
             | Node::Neg(a)

@@ -1,4 +1,4 @@
-//! `json(s)`: a text within the data read as JSON.
+//! `json(s)`: a text within the data read as JSON, or one member of it.
 
 use std::sync::Arc;
 
@@ -6,6 +6,9 @@ use jiter::{Jiter, Peek};
 use smol_str::SmolStr;
 
 use super::ops::Fault;
+use crate::input::keys::OpenKeys;
+use crate::input::quick;
+use crate::input::scan::Key;
 use crate::value::{Number, Object, Value};
 
 /// The deepest nesting that is read.
@@ -74,4 +77,187 @@ fn read(jiter: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Failur
             Value::Number(Number::parse(digits).ok_or(Failure::NoJson)?)
         }
     })
+}
+
+/// Memory for looking for members, kept from step to step.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    keys: OpenKeys,
+    decoded: String,
+}
+
+/// A member of the object that a text is, null where it has none of this name: the tree is not built. None where the text is
+/// anything but a plain object, whatever [`parse`] makes of it.
+pub(super) fn member(text: &str, name: &str, room: &mut Room) -> Option<Value> {
+    room.keys.clear();
+    let mut pass = Pass {
+        text,
+        bytes: text.as_bytes(),
+        room,
+        wanted: Some(name),
+        found: None,
+    };
+    let start = quick::space(pass.bytes, 0);
+    if pass.bytes.get(start) != Some(&b'{') {
+        return None;
+    }
+    let end = pass.object(start, 0)?;
+    let (found, bytes) = (pass.found, pass.bytes);
+    if quick::space(bytes, end) != bytes.len() || !room.keys.found.is_empty() {
+        return None;
+    }
+    let Some((from, to)) = found else {
+        return Some(Value::Null);
+    };
+    let written = text.get(from..to)?;
+    match written
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        Some(plain) if !plain.contains('\\') => Some(Value::string(plain)),
+        _ => parse(written).ok(),
+    }
+}
+
+/// A walk over plain JSON: what is odd ends it.
+struct Pass<'t, 'r> {
+    text: &'t str,
+    bytes: &'t [u8],
+    room: &'r mut Room,
+    /// The key that is looked for, in the outermost object.
+    wanted: Option<&'t str>,
+    /// Where its value stands.
+    found: Option<(usize, usize)>,
+}
+
+impl Pass<'_, '_> {
+    /// The end of the value at an offset.
+    fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let word = |word: &str| {
+            let end = at + word.len();
+            (self.bytes.get(at..end)? == word.as_bytes()).then_some(end)
+        };
+        match self.bytes.get(at)? {
+            b'"' => Some(quick::string(self.bytes, at)?.end),
+            b'{' => self.object(at, depth),
+            b'[' => self.list(at, depth),
+            b't' => word("true"),
+            b'f' => word("false"),
+            b'n' => word("null"),
+            _ => {
+                let end = quick::number(self.bytes, at)?;
+                let digits = self.bytes.get(at..end)?;
+                // Any of these can be kept; of others that is for the parser to say.
+                let plain = digits.len() < 100 && !digits.iter().any(|b| matches!(b, b'e' | b'E'));
+                plain.then_some(end)
+            }
+        }
+    }
+
+    fn list(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let mut at = quick::space(self.bytes, at + 1);
+        if depth >= DEPTH {
+            return None;
+        }
+        if self.bytes.get(at)? == &b']' {
+            return Some(at + 1);
+        }
+        loop {
+            at = self.value(at, depth + 1)?;
+            at = quick::space(self.bytes, at);
+            match self.bytes.get(at)? {
+                b']' => return Some(at + 1),
+                b',' => at = quick::space(self.bytes, at + 1),
+                _ => return None,
+            }
+        }
+    }
+
+    fn object(&mut self, at: usize, depth: usize) -> Option<usize> {
+        let mut at = quick::space(self.bytes, at + 1);
+        if depth >= DEPTH {
+            return None;
+        }
+        if self.bytes.get(at)? == &b'}' {
+            return Some(at + 1);
+        }
+        self.room.keys.open();
+        loop {
+            if self.bytes.get(at)? != &b'"' {
+                return None;
+            }
+            let quoted = quick::string(self.bytes, at)?;
+            let written = self.text.get(at + 1..quoted.end - 1)?;
+            self.room.decoded.clear();
+            let text = if quoted.plain {
+                written
+            } else {
+                quick::unescape(written, usize::MAX, &mut self.room.decoded)?;
+                &self.room.decoded
+            };
+            let is_wanted = depth == 0 && self.wanted == Some(text);
+            let key = Key {
+                text,
+                at: at + 1,
+                escaped: !quoted.plain,
+            };
+            self.room.keys.key(self.bytes, key);
+            at = quick::space(self.bytes, quoted.end);
+            if self.bytes.get(at)? != &b':' {
+                return None;
+            }
+            at = quick::space(self.bytes, at + 1);
+            let end = self.value(at, depth + 1)?;
+            if is_wanted {
+                self.found = Some((at, end));
+            }
+            at = quick::space(self.bytes, end);
+            match self.bytes.get(at)? {
+                b'}' => break,
+                b',' => at = quick::space(self.bytes, at + 1),
+                _ => return None,
+            }
+        }
+        self.room.keys.close(self.bytes);
+        Some(at + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::ops;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// A member that is found alone is that of the whole.
+        #[test]
+        fn a_member_is_that_of_the_tree(parts in proptest::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\u0061\"", "\"a long key of this\"", "1", "-2.5", "1e999",
+            "true", "null", "NaN", " ", "{\"a\":1,", "\"a\":", "\"x\\ud800\"", "\"\\n\"", "01",
+        ]), 0..16), wrap in any::<bool>()) {
+            let text = parts.concat();
+            let text = if wrap { format!("{{\"b\":{text}}}") } else { text };
+            if let Some(found) = member(&text, "a", &mut Room::default()) {
+                let whole = parse(&text).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+                let of = ops::member(&whole, "a").map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+                prop_assert_eq!(&found, of, "{}", text);
+            }
+        }
+
+        /// Plain objects are taken.
+        #[test]
+        fn plain_objects_are_read(names in proptest::collection::btree_set("[abc\\\\é]{0,3}", 0..6), value in "[a-z\\n\"]{0,8}") {
+            let members = names.iter().map(|name| (name.clone(), serde_json::json!([value, {"a": 1.5, "b": null}])));
+            let object = serde_json::Value::Object(members.collect());
+            for name in ["a", "b", "ab"] {
+                let found = member(&object.to_string(), name, &mut Room::default());
+                let whole = parse(&object.to_string()).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+                let of = ops::member(&whole, name).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
+                prop_assert_eq!(found.as_ref(), Some(of));
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::code::{Code, ConstSet, Info, Node, NodeId, Reads, RegisterCode, RegisterKind};
 use super::limits::LimitError;
-use crate::hir::{Compare, Expr, Spec};
+use crate::hir::{Builtin, Compare, Expr, Spec};
 use crate::ids::{ExprId, RegexId};
 use crate::types::Type;
 use crate::value::{EnumValue, Value};
@@ -85,6 +85,7 @@ impl<'a> Lower<'a> {
 
     /// The table, once all roots are in it.
     pub(super) fn finish(mut self) -> Code {
+        self.project_json();
         for (index, info) in self.code.info.iter_mut().enumerate() {
             let cheap = matches!(
                 self.code.nodes[index],
@@ -108,6 +109,27 @@ impl<'a> Lower<'a> {
             info.memo = steady && !cheap && self.uses[index] > 1;
         }
         self.code
+    }
+
+    /// Where only a few members of `json(text)` are read, each is looked for by itself: that takes no tree.
+    fn project_json(&mut self) {
+        const MOST: u32 = 3;
+        let mut members: FxHashMap<NodeId, u32> = FxHashMap::default();
+        for node in &self.code.nodes {
+            if let Node::Member(of, _) = node {
+                *members.entry(*of).or_default() += 1;
+            }
+        }
+        for index in 0..self.code.nodes.len() {
+            if let Node::Member(of, name) = &self.code.nodes[index]
+                && let Node::Call(Builtin::Json, args) = self.code.node(*of)
+                && let [text] = **args
+                && self.uses[of.index()] <= MOST
+                && members.get(of) == Some(&self.uses[of.index()])
+            {
+                self.code.nodes[index] = Node::JsonMember(text, *of, name.clone());
+            }
+        }
     }
 
     fn lower(&mut self, expr: ExprId, early: bool) -> Result<NodeId, LimitError> {

@@ -24,6 +24,7 @@ mod demand;
 mod explain;
 mod expr;
 mod glance;
+mod joint;
 mod json;
 mod judge;
 mod layered;

@@ -1,5 +1,6 @@
 //! A spec made ready to judge traces.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smol_str::SmolStr;
@@ -54,6 +55,8 @@ pub struct Program {
     tables: Mutex<Vec<Box<Tables>>>,
     /// Workshops of traces that were judged, for the next ones.
     shops: Mutex<Vec<Workshop>>,
+    /// Products that were begun.
+    n_joint: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -248,7 +251,23 @@ impl Program {
             initial,
             tables: Mutex::default(),
             shops: Mutex::default(),
+            n_joint: AtomicU64::new(0),
         })
+    }
+
+    /// Those of some properties that are not stepped as one.
+    pub(super) fn stepped_alone(
+        &self,
+        ids: impl IntoIterator<Item = u32>,
+    ) -> impl Iterator<Item = u32> {
+        let joint = self.code.classes.joint();
+        ids.into_iter()
+            .filter(|id| joint.binary_search(id).is_err())
+    }
+
+    /// A number that no other product has, and not zero.
+    pub(super) fn stamp(&self) -> u64 {
+        self.n_joint.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// What was found of classes of events so far.
@@ -435,6 +454,18 @@ pub(super) fn property_code(
         started: OnceLock::new(),
         read: OnceLock::new(),
     })
+}
+
+impl QuantifiedCode {
+    /// The terms that the only variable is compared with, where they alone say which of its values an event touches.
+    pub(super) fn only_terms(&self) -> Option<&[NodeId]> {
+        let [var] = &*self.vars else {
+            return None;
+        };
+        let only = var.elements.is_empty() && var.constants.is_empty() && var.range.is_none();
+        // Sets of terms are bits of a byte.
+        (only && var.terms.len() <= 4 && self.release == Release::Neutral).then_some(&*var.terms)
+    }
 }
 
 impl PropertyCode {

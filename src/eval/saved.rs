@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use super::joint::Place;
 use super::live::{Kept, Live};
 use super::monitor::Configs;
 use super::program::Program;
@@ -52,7 +53,7 @@ impl Live {
                 .zip(&first.watches)
                 .map(|(watch, first)| (!watch.is(first)).then(|| watch.clone()))
                 .collect(),
-            live: world.live.clone(),
+            live: world.unsettled(),
         };
         Saved {
             worlds: self.run.worlds.iter().map(world).collect(),
@@ -153,12 +154,19 @@ fn restore_world(
         }
         watches.push(watch);
     }
+    let mut ids = saved.live.clone();
+    ids.sort_unstable();
+    ids.dedup();
+    let live: Vec<u32> = program.stepped_alone(ids.iter().copied()).collect();
+    ids.retain(|id| live.binary_search(id).is_err());
     Some(World {
         tracks,
         registers: saved.registers,
         clock: saved.clock,
         watches,
-        live: saved.live,
+        live,
+        open: ids,
+        place: Place::NONE,
     })
 }
 

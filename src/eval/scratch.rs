@@ -1,9 +1,11 @@
 //! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
 
 use super::binding::Key;
-use super::classes::Tables;
+use super::classes::{Tables, Touch};
 use super::code::{Code, NodeId};
 use super::demand::Demands;
+use super::joint::Joint;
+use super::json;
 use super::monitor::Config;
 use super::ops::Fault;
 use super::program::{Program, PropertyCode, QuantifiedCode};
@@ -27,7 +29,7 @@ pub(super) struct Choice {
     pub(super) at: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Scratch {
     epoch: u64,
     truths: Vec<(u64, Truth)>,
@@ -52,6 +54,9 @@ pub(super) struct Scratch {
     pub(super) faults: Vec<RawFault>,
     pub(super) faults_more: u64,
     faults_most: usize,
+    pub(super) json: json::Room,
+    /// While properties are stepped: how many faults there were before.
+    faults_before: Option<usize>,
 }
 
 impl Scratch {
@@ -75,6 +80,8 @@ impl Scratch {
             faults: Vec::new(),
             faults_more: 0,
             faults_most: limits.problems,
+            json: json::Room::default(),
+            faults_before: None,
         }
     }
 
@@ -105,6 +112,18 @@ impl Scratch {
             .tables
             .as_mut()
             .and_then(|tables| tables.class(code, cells, deferred));
+    }
+
+    /// The product of the properties that are stepped as one, and the class of the event; none where it has no class.
+    pub(super) fn lend_joint(&mut self) -> Option<(Box<Joint>, u32)> {
+        let (tables, class) = self.class()?;
+        Some((tables.joint.take().unwrap_or_default(), class))
+    }
+
+    pub(super) fn take_back_joint(&mut self, joint: Box<Joint>) {
+        if let Some(tables) = &mut self.tables {
+            tables.joint = Some(joint);
+        }
     }
 
     /// A bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
@@ -183,6 +202,34 @@ impl Scratch {
         tables.next(code, class, id, property, config, false)
     }
 
+    /// Where a state leads for a value that compared terms have, as far as that follows from the class of the event.
+    #[inline]
+    pub(super) fn next_of_touched(
+        &mut self,
+        code: &Code,
+        id: usize,
+        property: &PropertyCode,
+        touch: Touch<'_>,
+        config: Config,
+    ) -> Option<Config> {
+        let (tables, class) = self.class()?;
+        tables.next_of_touched(code, class, id, property, touch, config)
+    }
+
+    /// Whether the trigger may hold for that value.
+    #[inline]
+    pub(super) fn triggered_of_touched(
+        &mut self,
+        code: &Code,
+        id: usize,
+        property: &PropertyCode,
+        touch: Touch<'_>,
+        trigger: NodeId,
+    ) -> Option<bool> {
+        let (tables, class) = self.class()?;
+        tables.triggered_of_touched(code, class, id, property, touch, trigger)
+    }
+
     /// Whether it follows from the class of the event that no compared term has a value.
     #[inline]
     pub(super) fn is_blank(&mut self, code: &Code, id: usize, quantified: &QuantifiedCode) -> bool {
@@ -236,8 +283,27 @@ impl Scratch {
         }
     }
 
+    /// Properties are stepped from here on, in whatever order is fast.
+    pub(super) fn begin_properties(&mut self) {
+        self.faults_before = Some(self.faults.len());
+    }
+
+    /// Puts the errors that they met into an order that does not depend on theirs.
+    pub(super) fn end_properties(&mut self) {
+        let Some(before) = self.faults_before.take() else {
+            return;
+        };
+        if self.faults.len() > before {
+            let met = self.faults.get_mut(before..).unwrap_or_default();
+            met.sort_by_key(|fault| fault.at.as_ref().map(|(node, _)| node.0));
+            let kept = self.faults_most.max(before);
+            self.faults_more += self.faults.len().saturating_sub(kept) as u64;
+            self.faults.truncate(kept);
+        }
+    }
+
     fn note(&mut self, at: Option<(NodeId, Fault)>) {
-        if self.faults.len() < self.faults_most {
+        if self.faults.len() < self.faults_most || self.faults_before.is_some() {
             self.faults.push(RawFault {
                 step: self.step,
                 at,

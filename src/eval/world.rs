@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::clock::Clock;
 use super::code::Code;
 use super::expr::{Eval, Frame};
+use super::joint;
 use super::monitor::{Config, Configs, Standing};
 use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
@@ -23,8 +24,12 @@ pub(super) struct World {
     pub(super) registers: Vec<Register>,
     pub(super) clock: Clock,
     pub(super) watches: Vec<Watch>,
-    /// Properties that an event may still change.
+    /// Properties that an event may still change, without those that are stepped as one.
     pub(super) live: Vec<u32>,
+    /// The same of those that are.
+    pub(super) open: Vec<u32>,
+    /// Where those are in the product that was used last.
+    pub(super) place: joint::Place,
 }
 
 /// Instances that forks may copy although they no longer matter.
@@ -52,6 +57,8 @@ pub(super) struct Workshop {
     operands: Vec<(u32, Operands)>,
     /// Properties on which the event may have an effect.
     busy: Vec<u32>,
+    /// Properties that the product leaves to be stepped alone.
+    alone: Vec<u32>,
     buffers: Buffers,
     /// Properties whose verdict may have become final at this step.
     pub(super) settled: Vec<u32>,
@@ -71,6 +78,7 @@ impl Workshop {
             changes: Changes::default(),
             operands: Vec::new(),
             busy: Vec::new(),
+            alone: Vec::new(),
             buffers: Buffers::default(),
             settled: Vec::new(),
         }
@@ -103,7 +111,10 @@ impl World {
         };
         World {
             watches: program.properties.iter().map(watch).collect(),
-            live: (0..program.properties.len() as u32).collect(),
+            live: program
+                .stepped_alone(0..program.properties.len() as u32)
+                .collect(),
+            open: program.code.classes.joint().into(),
             ..World::without_watches(program)
         }
     }
@@ -118,6 +129,8 @@ impl World {
             clock: Clock::default(),
             watches: Vec::new(),
             live: Vec::new(),
+            open: Vec::new(),
+            place: joint::Place::NONE,
         }
     }
 
@@ -217,12 +230,14 @@ impl World {
             clock,
             watches,
             live,
-            ..
+            open,
+            place,
         } = self;
         let Workshop {
             configs,
             scratch,
             busy,
+            alone,
             buffers,
             settled,
             ..
@@ -234,6 +249,7 @@ impl World {
             busy.extend_from_slice(live);
         }
         let bit = scratch.class_bit();
+        scratch.begin_properties();
         let mut eval = Eval {
             code: &program.code,
             cells,
@@ -246,36 +262,40 @@ impl World {
             frame: Frame::NONE,
             scratch,
         };
+        if !open.is_empty() {
+            alone.clear();
+            let mut joined = false;
+            if let Some((mut joint, class)) = eval.scratch.lend_joint() {
+                joined = joint.step(
+                    program, &mut eval, class, place, watches, open, settled, alone,
+                );
+                eval.scratch.take_back_joint(joint);
+            }
+            if !joined {
+                alone.clear();
+                alone.extend_from_slice(open);
+            }
+            for &id in &*alone {
+                let Watch::Plain { config, triggered } = &mut watches[id as usize] else {
+                    continue;
+                };
+                let configs = &mut configs[id as usize];
+                let gone = step_alone(program, id, config, triggered, configs, &mut eval, settled);
+                if gone {
+                    open.retain(|other| *other != id);
+                }
+                if gone || !joined || *config < program.code.classes.n_states(id as usize) {
+                    *place = joint::Place::NONE;
+                }
+            }
+        }
         // Those that no event can change any more are taken out.
         busy.retain(|&id| {
             let property = &program.properties[id as usize];
             let configs = &mut configs[id as usize];
             match &mut watches[id as usize] {
                 Watch::Plain { config, triggered } => {
-                    if !*triggered && let Some(trigger) = property.trigger {
-                        *triggered = eval.letter(trigger) != Truth::False;
-                    }
-                    let known =
-                        eval.scratch
-                            .next_by_class(eval.code, id as usize, property, *config);
-                    let next = known.unwrap_or_else(|| {
-                        configs.step(&property.automaton, *config, clock, |letter| {
-                            eval.letter(property.letters[letter as usize].node)
-                        })
-                    });
-                    // A formula that is decided before anything is read is decided at the first step.
-                    if next == *config && clock.position > 0 {
-                        return false;
-                    }
-                    *config = next;
-                    let standing = configs.standing(&property.automaton, next);
-                    if standing.fixed {
-                        settled.push(id);
-                    }
-                    // What is satisfied may still be found not to be vacuous.
-                    let asked =
-                        property.trigger.is_some() && !*triggered && standing.now == Truth::True;
-                    standing.fixed && !asked
+                    step_alone(program, id, config, triggered, configs, &mut eval, settled)
                 }
                 Watch::Sliced(slices) => {
                     let Some(quantified) = &property.quantified else {
@@ -294,6 +314,17 @@ impl World {
                         return false;
                     }
                     let slices = Arc::make_mut(slices);
+                    let most = program.limits.instances;
+                    if slices.step_plainly(
+                        id as usize,
+                        property,
+                        quantified,
+                        &mut eval,
+                        most,
+                        buffers,
+                    ) {
+                        return false;
+                    }
                     let fixed = slices.step(
                         id as usize,
                         property,
@@ -301,7 +332,7 @@ impl World {
                         configs,
                         &mut eval,
                         index,
-                        program.limits.instances,
+                        most,
                         buffers,
                     );
                     if fixed {
@@ -311,10 +342,18 @@ impl World {
                 }
             }
         });
+        scratch.end_properties();
         if !busy.is_empty() {
             let mut gone = busy.iter().peekable();
             live.retain(|id| gone.next_if_eq(&id).is_none());
         }
+    }
+
+    /// The properties that an event may still change, in order.
+    pub(super) fn unsettled(&self) -> Vec<u32> {
+        let mut all = [&*self.live, &*self.open].concat();
+        all.sort_unstable();
+        all
     }
 
     /// Makes ready for forks: what they do not change they share, and what no longer matters is forgotten.
@@ -447,6 +486,7 @@ impl World {
         };
         (self.clock.now, self.clock.latest) == (other.clock.now, other.clock.latest)
             && self.live == other.live
+            && self.open == other.open
             && watches()
             && registers(self) == registers(other)
             && self.tracks.relative_to(self.clock.position)
@@ -454,4 +494,41 @@ impl World {
             && (self.clock.position == 0) == (other.clock.position == 0)
             && (!counted || self.clock.position == other.clock.position)
     }
+}
+
+/// Steps a property without variables; says whether no event can change it any more.
+fn step_alone(
+    program: &Program,
+    id: u32,
+    config: &mut Config,
+    triggered: &mut bool,
+    configs: &mut Configs,
+    eval: &mut Eval<'_>,
+    settled: &mut Vec<u32>,
+) -> bool {
+    let property = &program.properties[id as usize];
+    let clock = eval.clock;
+    if !*triggered && let Some(trigger) = property.trigger {
+        *triggered = eval.letter(trigger) != Truth::False;
+    }
+    let known = eval
+        .scratch
+        .next_by_class(eval.code, id as usize, property, *config);
+    let next = known.unwrap_or_else(|| {
+        configs.step(&property.automaton, *config, &clock, |letter| {
+            eval.letter(property.letters[letter as usize].node)
+        })
+    });
+    // A formula that is decided before anything is read is decided at the first step.
+    if next == *config && clock.position > 0 {
+        return false;
+    }
+    *config = next;
+    let standing = configs.standing(&property.automaton, next);
+    if standing.fixed {
+        settled.push(id);
+    }
+    // What is satisfied may still be found not to be vacuous.
+    let asked = property.trigger.is_some() && !*triggered && standing.now == Truth::True;
+    standing.fixed && !asked
 }

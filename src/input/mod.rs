@@ -21,12 +21,13 @@ pub mod split;
 
 mod cell;
 mod gather;
-mod keys;
+pub(crate) mod keys;
 mod path;
 mod place;
 mod plan;
-mod quick;
-mod scan;
+pub(crate) mod quick;
+pub(crate) mod scan;
+mod shapes;
 mod sink;
 mod tree;
 mod trie;

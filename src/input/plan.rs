@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::path::{Query, Route};
 use super::project::ProjectionError;
-use super::trie::Trie;
+use super::trie::{NodeId, Trie};
 use crate::signature::{
     Absent, Events, Field, FieldSource, OriginField, Path, Signature, TimeUnit,
 };
@@ -239,6 +239,17 @@ impl Plan {
             LevelId::Event => &self.event,
             LevelId::Element => &self.element,
         }
+    }
+
+    /// A number for a place of a level, small and its own.
+    #[inline]
+    pub(crate) fn kind(&self, level: LevelId, id: NodeId) -> usize {
+        let level = match level {
+            LevelId::Record => 0,
+            LevelId::Event => 1,
+            LevelId::Element => 2,
+        };
+        3 * id + level
     }
 
     /// Whether meta fields of single events must be read from the events.

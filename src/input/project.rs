@@ -21,6 +21,7 @@ use super::place::{Place, named, problems};
 use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::scan::{Fault, FaultKind, Scanner};
+use super::shapes::Shapes;
 use super::sink::Sink;
 use super::tree::TreeWalk;
 use super::walk::Walk;
@@ -64,6 +65,8 @@ pub struct Projection {
 #[derive(Debug, Default)]
 pub struct Scratch {
     keys: OpenKeys,
+    shapes: Shapes,
+    met: Vec<(usize, usize)>,
     sink: Sink,
     /// For strings with escapes.
     decoded: String,
@@ -265,6 +268,7 @@ impl Projection {
 
     fn walk<'j, 's>(&'s self, place: &Place<'j>, scratch: &'s mut Scratch) -> Walk<'j, 's> {
         scratch.keys.clear();
+        scratch.met.clear();
         scratch.sink.begin(&self.plan, self.limits.problems);
         Walk {
             plan: &self.plan,
@@ -274,6 +278,8 @@ impl Projection {
                 std::mem::take(&mut scratch.decoded),
             ),
             keys: &mut scratch.keys,
+            shapes: &mut scratch.shapes,
+            met: &mut scratch.met,
             sink: &mut scratch.sink,
             depth: self.limits.depth(),
             quiet: false,

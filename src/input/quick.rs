@@ -98,9 +98,16 @@ pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     let mut low = 0;
     while at < bytes.len() {
         let block = block(bytes, at);
-        let control = block.min(u8x32::splat(0x1f)).simd_eq(block).to_bitmask();
-        let quotes = each(block, b'"');
-        let backslashes = each(block, b'\\');
+        let is_control = block.min(u8x32::splat(0x1f)).simd_eq(block);
+        let is_quote = block.simd_eq(u8x32::splat(b'"'));
+        let is_backslash = block.simd_eq(u8x32::splat(b'\\'));
+        if within == 0 && (is_control | is_quote | is_backslash).to_bitmask() == 0 {
+            at += BLOCK;
+            continue;
+        }
+        let control = is_control.to_bitmask();
+        let quotes = is_quote.to_bitmask();
+        let backslashes = is_backslash.to_bitmask();
         let mut ends = quotes;
         let stop = quotes | control;
         let before = stop.wrapping_sub(1) & !stop;

@@ -102,6 +102,12 @@ impl<'j> Scanner<'j> {
         self.bytes
     }
 
+    /// The text of so many bytes at an offset.
+    #[inline]
+    pub(crate) fn text(&self, at: usize, len: usize) -> Option<&'j str> {
+        self.text.get(at..at + len)
+    }
+
     /// The offset of what comes next.
     #[inline]
     pub(crate) fn at(&self) -> usize {

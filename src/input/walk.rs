@@ -7,8 +7,9 @@ use super::deferred::{MOST_FIELDS, SHORT};
 use super::document::{self, Note, build};
 use super::keys::OpenKeys;
 use super::plan::{LevelId, Plan};
-use super::quick::Quoted;
-use super::scan::{Fault, FaultKind, Scanner};
+use super::quick::{self, Quoted};
+use super::scan::{Fault, FaultKind, Key, Scanner};
+use super::shapes::Shapes;
 use super::sink::Sink;
 use super::tree::TreeWalk;
 use super::trie::NodeId;
@@ -21,6 +22,9 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) plan: &'s Plan,
     pub(crate) scan: Scanner<'j>,
     pub(crate) keys: &'s mut OpenKeys,
+    pub(crate) shapes: &'s mut Shapes,
+    /// Offset and length of the keys of open objects that are as expected.
+    pub(crate) met: &'s mut Vec<(usize, usize)>,
     pub(crate) sink: &'s mut Sink,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
@@ -128,11 +132,57 @@ impl Walk<'_, '_> {
         self.open()?;
         let node = self.plan.level(level).trie.node(id);
         let bytes = self.scan.bytes();
+        // As long as the keys are those of an object before, they are not looked at one by one.
+        let first = self.met.len();
+        let mut shape = self.shapes.root(self.plan.kind(level, id));
+        let mut at = quick::space(bytes, self.scan.at() + 1);
+        while let Some(place) = shape
+            && let Some((len, value, next)) = self.shapes.next(place, bytes, at)
+        {
+            self.met.push((at + 1, len));
+            self.scan.seek(value);
+            match self.scan.text(at + 1, len).and_then(|key| node.named(key)) {
+                Some(child) => self.value(level, child)?,
+                None => self.skip_next()?,
+            }
+            shape = Some(next);
+            let end = quick::space(bytes, self.scan.at());
+            match bytes.get(end) {
+                Some(b',') => at = quick::space(bytes, end + 1),
+                Some(b'}') => {
+                    if level == LevelId::Event && id == 0 {
+                        self.members = Some(self.met.len() - first);
+                    }
+                    self.scan.seek(end + 1);
+                    self.met.truncate(first);
+                    self.depth += 1;
+                    return Ok(());
+                }
+                _ => break,
+            }
+        }
         self.keys.open();
-        let mut next = self.scan.first_key()?;
+        for &(at, len) in &self.met[first..] {
+            let text = self.scan.text(at, len).unwrap_or_default();
+            let escaped = false;
+            self.keys.key(bytes, Key { text, at, escaped });
+        }
+        let mut next = if self.met.len() == first {
+            self.scan.first_key()?
+        } else {
+            self.scan.next_key()?
+        };
+        self.met.truncate(first);
         while let Some(key) = next {
             self.keys.key(bytes, key);
-            match node.named(key.text) {
+            let child = node.named(key.text);
+            let (quote, len, escaped) = (key.at - 1, key.text.len(), key.escaped);
+            self.scan.peek()?;
+            let value = self.scan.at();
+            shape = shape
+                .filter(|_| !escaped)
+                .and_then(|shape| self.shapes.learn(shape, bytes, quote, len, value));
+            match child {
                 Some(child) => self.value(level, child)?,
                 None => self.skip_next()?,
             }

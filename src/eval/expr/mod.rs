@@ -122,9 +122,15 @@ impl<'a> Eval<'a> {
     /// A Boolean expression that something outside of expressions asks for.
     #[inline]
     pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
-        if let Some(truth) = self.scratch.by_class(self.code, id) {
-            return truth;
+        match self.scratch.by_class(self.code, id) {
+            Some(truth) => truth,
+            None => self.open_letter(id),
         }
+    }
+
+    /// The same where the class of the event leaves it open.
+    #[inline]
+    pub(in crate::eval) fn open_letter(&mut self, id: NodeId) -> Truth {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
             let mut found: Option<Truth> = None;
             let complete = self.each_choice(|eval| {

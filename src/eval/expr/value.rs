@@ -4,6 +4,7 @@ use super::{Eval, Val};
 use crate::eval::builtin;
 use crate::eval::cast::cast;
 use crate::eval::code::{Node, NodeId, RegisterKind};
+use crate::eval::json;
 use crate::eval::ops::{self, Fault};
 use crate::eval::register::{Held, Operands};
 use crate::eval::scratch::Choice;
@@ -25,6 +26,14 @@ impl<'a> Eval<'a> {
         let value = self.find_value(id);
         self.scratch.keep_value(id, value.clone().into_cell());
         value
+    }
+
+    fn member(&mut self, id: NodeId, of: NodeId, name: &str) -> Val<'a> {
+        match self.value(of) {
+            Val::Ref(of) => self.checked_ref(id, ops::member(of, name)),
+            Val::Own(of) => self.checked(id, ops::member(&of, name).cloned()),
+            Val::Unknown | Val::Fresh => Val::Unknown,
+        }
     }
 
     fn find_value(&mut self, id: NodeId) -> Val<'a> {
@@ -51,11 +60,17 @@ impl<'a> Eval<'a> {
                 Cell::Unknown => Val::Unknown,
             },
             Node::Track(track, args) => self.track(*track, args),
-            Node::Member(of, name) => match self.value(*of) {
-                Val::Ref(of) => self.checked_ref(id, ops::member(of, name)),
-                Val::Own(of) => self.checked(id, ops::member(&of, name).cloned()),
-                Val::Unknown | Val::Fresh => Val::Unknown,
-            },
+            Node::Member(of, name) => self.member(id, *of, name),
+            Node::JsonMember(text, of, name) => {
+                let found = match self.value(*text).known() {
+                    Some(Value::String(text)) => json::member(text, name, &mut self.scratch.json),
+                    _ => None,
+                };
+                match found {
+                    Some(value) => Val::Own(value),
+                    None => self.member(id, *of, name),
+                }
+            }
             Node::Index(of, at) => {
                 let (of, at) = (self.value(*of), self.value(*at));
                 match (of, at.known()) {

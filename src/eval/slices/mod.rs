@@ -12,6 +12,7 @@
 //! comparisons instead of event parameters, and in values that are not known.
 
 mod place;
+mod quick;
 mod step;
 mod verdict;
 
@@ -123,6 +124,7 @@ pub(in crate::eval) struct Buffers {
     staged: Vec<(Staged, Situation)>,
     shared: Vec<Option<Truth>>,
     meeting: Meeting,
+    moves: quick::Moves,
 }
 
 /// The first class in each place. Most properties have few, which are looked through faster than looked up.

@@ -8,16 +8,18 @@
 //! The tables are filled as events come and are kept from trace to trace. They never say more than evaluation would:
 //! what might meet an error in the data, or reads anything but fields, is left open.
 
+mod of_class;
+
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::builtin;
-use super::code::{Code, ConstSet, Node, NodeId};
-use super::demand::Demands;
-use super::monitor::{Automaton, Config};
-use super::ops;
-use super::program::{PropertyCode, QuantifiedCode};
-use super::world::Watch;
+use self::of_class::{Abstract, Vars, of_class};
+use crate::eval::code::{Code, ConstSet, Node, NodeId};
+use crate::eval::demand::Demands;
+use crate::eval::joint::{self, Joint};
+use crate::eval::monitor::{Automaton, Config};
+use crate::eval::program::{PropertyCode, QuantifiedCode};
+use crate::eval::world::Watch;
 use crate::input::deferred::{DeferredText, MOST_FIELDS};
 use crate::value::{Cell, Truth, Value};
 
@@ -27,9 +29,6 @@ const MOST_BYTES: usize = 16 << 20;
 /// Automata with more states are stepped without a table.
 const MOST_STATES: usize = 512;
 
-/// Operands within operands of values that are looked at.
-const MOST_DEPTH: usize = 8;
-
 const UNKNOWN: u16 = 0;
 const NULL: u16 = 1;
 const OTHER: u16 = 2;
@@ -38,7 +37,7 @@ const FIRST: u16 = 3;
 
 /// How events fall into classes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Classes {
+pub(in crate::eval) struct Classes {
     fields: Vec<FieldSorts>,
     /// By field of the signature: its place in `fields`.
     place: Vec<Option<u32>>,
@@ -47,6 +46,11 @@ pub(super) struct Classes {
     n_states: usize,
     /// By property.
     plain: Vec<Plain>,
+    /// The properties that are stepped as one.
+    joint: Vec<u32>,
+    /// By property: where what follows for the value of its variable begins in a row.
+    touched: Vec<Option<u32>>,
+    n_touched: usize,
 }
 
 /// What a property without variables needs of a row.
@@ -68,14 +72,16 @@ struct FieldSorts {
 }
 
 /// What is known of the classes that were met.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tables {
+#[derive(Debug, Default)]
+pub(in crate::eval) struct Tables {
     known: FxHashMap<u64, u32>,
     rows: Vec<Row>,
+    /// Lent to whoever steps.
+    pub(in crate::eval) joint: Option<Box<Joint>>,
 }
 
 /// What follows from a class.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Row {
     /// By place in [`Classes::fields`].
     sorts: Box<[u16]>,
@@ -87,12 +93,33 @@ struct Row {
     next: Box<[u32]>,
     /// By property and state: the next state, whatever variables are.
     next_of_all: Box<[u32]>,
+    /// By property with one variable, set of terms and state: the next state of the value that those terms have; behind
+    /// the states, whether the trigger holds.
+    touched: Box<[u32]>,
     /// By property: whether no compared term has a value.
     blank: Box<[Known]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
     /// By field: what may be looked at; none where that was not asked yet.
     demands: Option<Demands>,
+}
+
+/// Tables for the variable of one property beyond this are not made.
+const MOST_TOUCHED: usize = 2048;
+
+/// The value of the variable of a property, by the compared terms that have it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::eval) struct Touch<'t> {
+    /// All terms; none of them is unknown.
+    pub(in crate::eval) terms: &'t [NodeId],
+    /// A bit for each that has the value.
+    pub(in crate::eval) set: u8,
+}
+
+impl<'t> Touch<'t> {
+    fn vars(self) -> Vars<'t> {
+        Vars::Equals(self.terms, self.set)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,14 +172,14 @@ impl FieldSorts {
 impl Classes {
     /// Whether a text of so many bytes is longer than all constants that a field is compared with.
     #[inline]
-    pub(super) fn is_longer(&self, field: usize, len: usize) -> bool {
+    pub(in crate::eval) fn is_longer(&self, field: usize, len: usize) -> bool {
         let place = self.place.get(field).copied().flatten();
         let sorts = place.and_then(|place| self.fields.get(place as usize));
         sorts.is_none_or(|sorts| len > sorts.longest)
     }
 
     /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
-    pub(super) fn longer(&self, texts: &[DeferredText]) -> u64 {
+    pub(in crate::eval) fn longer(&self, texts: &[DeferredText]) -> u64 {
         let longer = texts
             .iter()
             .filter(|text| self.is_longer(text.field, text.at_least()));
@@ -162,7 +189,7 @@ impl Classes {
     }
 
     /// The classes for these expressions and properties.
-    pub(super) fn new(code: &Code, properties: &[PropertyCode]) -> Classes {
+    pub(in crate::eval) fn new(code: &Code, properties: &[PropertyCode]) -> Classes {
         let mut found: FxHashMap<u32, FieldSorts> = FxHashMap::default();
         for node in &code.nodes {
             match node {
@@ -200,10 +227,14 @@ impl Classes {
                 Automaton::Dfa { states, .. } if states.len() <= MOST_STATES => states.len(),
                 _ => {
                     classes.states.push(None);
+                    classes.touched.push(None);
                     classes.plain.push(Plain::default());
                     continue;
                 }
             };
+            if property.quantified.is_none() && n_states <= joint::MOST_STATES {
+                classes.joint.extend(u32::try_from(classes.plain.len()));
+            }
             classes.plain.push(Plain {
                 first: classes.n_states,
                 n_states: match property.quantified {
@@ -212,10 +243,29 @@ impl Classes {
                 },
                 trigger: property.trigger,
             });
+            let terms = property
+                .quantified
+                .as_ref()
+                .and_then(QuantifiedCode::only_terms);
+            let n_touched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
+            let n_touched = n_touched.filter(|n| *n <= MOST_TOUCHED);
+            let first = u32::try_from(classes.n_touched).ok();
+            classes.touched.push(n_touched.and(first));
+            classes.n_touched += n_touched.unwrap_or(0);
             classes.states.push(u32::try_from(classes.n_states).ok());
             classes.n_states += n_states;
         }
         classes
+    }
+
+    /// The properties that are stepped as one.
+    pub(in crate::eval) fn joint(&self) -> &[u32] {
+        &self.joint
+    }
+
+    /// Number of states of a property without variables that has a table.
+    pub(in crate::eval) fn n_states(&self, property: usize) -> u32 {
+        self.plain[property].n_states
     }
 
     fn row(&self, code: &Code, mut key: u64) -> Row {
@@ -232,6 +282,7 @@ impl Classes {
             unseen: nodes.into(),
             next: vec![NOT_YET; self.n_states].into(),
             next_of_all: vec![NOT_YET; self.n_states].into(),
+            touched: vec![NOT_YET; self.n_touched].into(),
             blank: vec![Known::NotYet; self.states.len()].into(),
             kept: vec![Known::NotYet; code.tracks.len()].into(),
             demands: None,
@@ -239,7 +290,7 @@ impl Classes {
     }
 
     fn n_rows_most(&self, code: &Code) -> usize {
-        MOST_BYTES / (256 + 2 * code.nodes.len() + 8 * self.n_states)
+        MOST_BYTES / (256 + 2 * code.nodes.len() + 8 * self.n_states + 4 * self.n_touched)
     }
 }
 
@@ -247,7 +298,12 @@ impl Tables {
     /// The class of an event; none where there are too many. `deferred` holds the bits of fields whose text is longer
     /// than any constant.
     #[inline]
-    pub(super) fn class(&mut self, code: &Code, cells: &[Cell], deferred: u64) -> Option<u32> {
+    pub(in crate::eval) fn class(
+        &mut self,
+        code: &Code,
+        cells: &[Cell],
+        deferred: u64,
+    ) -> Option<u32> {
         let mut key: u64 = 0;
         for sorts in &code.classes.fields {
             let n_sorts = sorts.constants.len() as u64 + u64::from(FIRST);
@@ -280,7 +336,7 @@ impl Tables {
     /// The properties on which an event of the class may have an effect: all but those without variables that stay
     /// in their state and whose trigger does not hold.
     #[inline]
-    pub(super) fn busy(
+    pub(in crate::eval) fn busy(
         &self,
         code: &Code,
         class: u32,
@@ -310,30 +366,40 @@ impl Tables {
 
     /// The truth of a condition for all events of a class, whatever variables are.
     #[inline]
-    pub(super) fn truth(&mut self, code: &Code, class: u32, node: NodeId) -> Option<Truth> {
+    pub(in crate::eval) fn truth(
+        &mut self,
+        code: &Code,
+        class: u32,
+        node: NodeId,
+    ) -> Option<Truth> {
         let row = &mut self.rows[class as usize];
         match row.truths[node.index()] {
             Known::Is(truth) => Some(truth),
             Known::Open => None,
-            Known::NotYet => of_class(code, row, false).truth(node),
+            Known::NotYet => of_class(code, row, Vars::Any).truth(node),
         }
     }
 
     /// The truth where every variable has a value that nothing has.
     #[inline]
-    pub(super) fn unseen(&mut self, code: &Code, class: u32, node: NodeId) -> Option<Truth> {
+    pub(in crate::eval) fn unseen(
+        &mut self,
+        code: &Code,
+        class: u32,
+        node: NodeId,
+    ) -> Option<Truth> {
         let row = &mut self.rows[class as usize];
         match row.unseen[node.index()] {
             Known::Is(truth) => Some(truth),
             Known::Open => None,
-            Known::NotYet => of_class(code, row, true).truth(node),
+            Known::NotYet => of_class(code, row, Vars::Unseen).truth(node),
         }
     }
 
     /// Where a state of a property's automaton leads, for variables with values that nothing has (`unseen`), or
     /// whatever variables are.
     #[inline]
-    pub(super) fn next(
+    pub(in crate::eval) fn next(
         &mut self,
         code: &Code,
         class: u32,
@@ -369,29 +435,84 @@ impl Tables {
         config: Config,
         unseen: bool,
     ) -> Option<Config> {
-        let Automaton::Dfa { dfa, states, .. } = &property.automaton else {
-            return None;
-        };
         let row = &mut self.rows[class as usize];
-        let mut open = false;
-        let next = dfa.step(states[config as usize], |atom| {
-            let node = property.letters[atom.0 as usize].node;
-            let truth = of_class(code, row, unseen).truth(node);
-            let known = truth.and_then(Truth::known);
-            open |= known.is_none();
-            known.unwrap_or(false)
-        });
+        let vars = if unseen { Vars::Unseen } else { Vars::Any };
+        let next = follow(code, row, property, config, vars);
         let table = if unseen {
             &mut row.next
         } else {
             &mut row.next_of_all
         };
-        table[at] = if open { OPEN } else { next.index() as u32 };
-        (!open).then_some(next.index() as u32)
+        table[at] = next.unwrap_or(OPEN);
+        next
+    }
+
+    /// Where a state leads for the value that those terms of the variable have whose bit is set, and no other.
+    #[inline]
+    pub(in crate::eval) fn next_of_touched(
+        &mut self,
+        code: &Code,
+        class: u32,
+        id: usize,
+        property: &PropertyCode,
+        touch: Touch<'_>,
+        config: Config,
+    ) -> Option<Config> {
+        if config >= n_states(property) {
+            return None;
+        }
+        let at = Tables::touched_at(code, id, property, touch, config)?;
+        match self.rows[class as usize].touched[at] {
+            OPEN => None,
+            NOT_YET => {
+                let row = &mut self.rows[class as usize];
+                let next = follow(code, row, property, config, touch.vars());
+                row.touched[at] = next.unwrap_or(OPEN);
+                next
+            }
+            next => Some(next),
+        }
+    }
+
+    /// Whether the trigger of a property may hold for that value.
+    #[inline]
+    pub(in crate::eval) fn triggered_of_touched(
+        &mut self,
+        code: &Code,
+        class: u32,
+        id: usize,
+        property: &PropertyCode,
+        touch: Touch<'_>,
+        trigger: NodeId,
+    ) -> Option<bool> {
+        // Behind the states.
+        let at = Tables::touched_at(code, id, property, touch, n_states(property))?;
+        let row = &mut self.rows[class as usize];
+        if row.touched[at] == NOT_YET {
+            let truth = of_class(code, row, touch.vars()).truth(trigger);
+            row.touched[at] = truth.map_or(OPEN, |truth| u32::from(truth != Truth::False));
+        }
+        match row.touched[at] {
+            OPEN => None,
+            truth => Some(truth == 1),
+        }
+    }
+
+    #[inline]
+    fn touched_at(
+        code: &Code,
+        id: usize,
+        property: &PropertyCode,
+        touch: Touch<'_>,
+        place: u32,
+    ) -> Option<usize> {
+        let first = code.classes.touched[id]? as usize;
+        let row = usize::from(touch.set) * (n_states(property) as usize + 1);
+        Some(first + row + place as usize)
     }
 
     /// Whether it follows from the class of an event where every state of a property's automaton leads.
-    pub(super) fn decides(
+    pub(in crate::eval) fn decides(
         &mut self,
         code: &Code,
         class: u32,
@@ -406,13 +527,13 @@ impl Tables {
             .all(|(config, _)| self.next(code, class, id, property, config, true).is_some())
     }
 
-    pub(super) fn demands_of(&mut self, class: u32) -> &mut Option<Demands> {
+    pub(in crate::eval) fn demands_of(&mut self, class: u32) -> &mut Option<Demands> {
         &mut self.rows[class as usize].demands
     }
 
     /// Whether no event of a class has a value for any compared term of a quantified property.
     #[inline]
-    pub(super) fn is_blank(
+    pub(in crate::eval) fn is_blank(
         &mut self,
         code: &Code,
         class: u32,
@@ -421,7 +542,7 @@ impl Tables {
     ) -> bool {
         let row = &mut self.rows[class as usize];
         if row.blank[id] == Known::NotYet {
-            let mut of_class = of_class(code, row, false);
+            let mut of_class = of_class(code, row, Vars::Any);
             let blank = quantified.ranged == 0
                 && quantified.vars.iter().all(|var| {
                     let mut terms = var.terms.iter().chain(&var.elements);
@@ -437,13 +558,13 @@ impl Tables {
 
     /// Whether events of a class leave a track without parameters as it is.
     #[inline]
-    pub(super) fn keeps(&mut self, code: &Code, class: u32, track: u32) -> bool {
+    pub(in crate::eval) fn keeps(&mut self, code: &Code, class: u32, track: u32) -> bool {
         let row = &mut self.rows[class as usize];
         let at = track as usize;
         if row.kept[at] == Known::NotYet {
             let of = &code.tracks[at];
             let mut node = of.update;
-            let mut of_class = of_class(code, row, false);
+            let mut of_class = of_class(code, row, Vars::Any);
             while let Node::If(condition, then, other) = code.node(node) {
                 node = match of_class.truth(*condition) {
                     Some(Truth::True) => *then,
@@ -460,169 +581,35 @@ impl Tables {
     }
 }
 
-/// What a value is for all events of a class.
-enum Abstract {
-    Unknown,
-    /// A value that nothing has.
-    Fresh,
-    Is(Value),
-    /// Known, and different from event to event; of a field: different from its constants.
-    Some(Option<u32>),
-    Open,
-}
-
-/// Evaluation by class.
-struct OfClass<'r> {
-    code: &'r Code,
-    sorts: &'r [u16],
-    truths: &'r mut [Known],
-    unseen: bool,
-}
-
-fn of_class<'r>(code: &'r Code, row: &'r mut Row, unseen: bool) -> OfClass<'r> {
-    OfClass {
-        code,
-        sorts: &row.sorts,
-        truths: if unseen {
-            &mut row.unseen
-        } else {
-            &mut row.truths
-        },
-        unseen,
+/// Number of states; none of what counts.
+#[inline]
+fn n_states(property: &PropertyCode) -> u32 {
+    match &property.automaton {
+        Automaton::Dfa { states, .. } => states.len() as u32,
+        Automaton::Counted(..) => 0,
     }
 }
 
-impl OfClass<'_> {
-    fn truth(&mut self, id: NodeId) -> Option<Truth> {
-        match self.truths[id.index()] {
-            Known::Is(truth) => return Some(truth),
-            Known::Open => return None,
-            Known::NotYet => {}
-        }
-        let truth = self.find_truth(id);
-        self.truths[id.index()] = truth.map_or(Known::Open, Known::Is);
-        truth
-    }
-
-    /// As evaluation does it, operand by operand: what it would not look at is not looked at.
-    fn find_truth(&mut self, id: NodeId) -> Option<Truth> {
-        let code = self.code;
-        match code.node(id) {
-            Node::Const(Value::Bool(value)) => Some(Truth::from(*value)),
-            Node::FieldIs(field, value) => match self.field(*field) {
-                Abstract::Unknown => Some(Truth::Unknown),
-                Abstract::Is(cell) => Some(Truth::from(cell == *value)),
-                Abstract::Some(_) if self.tells(*field, value) => Some(Truth::False),
-                _ => None,
-            },
-            Node::InConst(item, set) => match self.value(*item, 0) {
-                Abstract::Unknown if set.is_empty() => Some(Truth::False),
-                Abstract::Unknown => Some(Truth::Unknown),
-                Abstract::Fresh => Some(Truth::False),
-                Abstract::Is(item) => Some(Truth::from(set.contains(&item))),
-                Abstract::Some(Some(field)) => {
-                    let all = set.values().all(|value| self.tells(field, value));
-                    all.then_some(Truth::False)
-                }
-                Abstract::Some(None) | Abstract::Open => None,
-            },
-            Node::Not(a) => Some(!self.truth(*a)?),
-            Node::And(a, b) => match self.truth(*a)? {
-                Truth::False => Some(Truth::False),
-                lhs => Some(lhs.and(self.truth(*b)?)),
-            },
-            Node::Or(a, b) => match self.truth(*a)? {
-                Truth::True => Some(Truth::True),
-                lhs => Some(lhs.or(self.truth(*b)?)),
-            },
-            Node::Implies(a, b) => match self.truth(*a)? {
-                Truth::False => Some(Truth::True),
-                lhs => Some(lhs.implies(self.truth(*b)?)),
-            },
-            Node::Iff(a, b) => match self.truth(*a)? {
-                Truth::Unknown => Some(Truth::Unknown),
-                lhs => Some(lhs.iff(self.truth(*b)?)),
-            },
-            Node::If(c, a, b) => match self.truth(*c)? {
-                Truth::True => self.truth(*a),
-                Truth::False => self.truth(*b),
-                Truth::Unknown => None,
-            },
-            Node::Eq(a, b) => match (self.value(*a, 0), self.value(*b, 0)) {
-                (Abstract::Open, _) | (_, Abstract::Open) => None,
-                (Abstract::Unknown, _) | (_, Abstract::Unknown) => Some(Truth::Unknown),
-                (Abstract::Fresh, _) | (_, Abstract::Fresh) => Some(Truth::False),
-                (Abstract::Is(lhs), Abstract::Is(rhs)) => Some(Truth::from(lhs == rhs)),
-                (Abstract::Some(_), _) | (_, Abstract::Some(_)) => None,
-            },
-            Node::Matches(a, regex) => match self.value(*a, 0) {
-                Abstract::Is(Value::String(text)) => {
-                    Some(Truth::from(code.regexes[*regex as usize].is_match(&text)))
-                }
-                Abstract::Is(Value::Null) => Some(Truth::False),
-                Abstract::Unknown => Some(Truth::Unknown),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn field(&self, field: u32) -> Abstract {
-        let classes = &self.code.classes;
-        let Some(place) = classes.place.get(field as usize).copied().flatten() else {
-            return Abstract::Open;
-        };
-        match self.sorts[place as usize] {
-            UNKNOWN => Abstract::Unknown,
-            NULL => Abstract::Is(Value::Null),
-            OTHER => Abstract::Some(Some(field)),
-            sort => {
-                let constants = &classes.fields[place as usize].constants;
-                match constants.get(usize::from(sort - FIRST)) {
-                    Some(value) => Abstract::Is(value.clone()),
-                    None => Abstract::Open,
-                }
-            }
-        }
-    }
-
-    /// Whether events at which the field has this value are a class of their own.
-    fn tells(&self, field: u32, value: &Value) -> bool {
-        let classes = &self.code.classes;
-        let place = classes.place.get(field as usize).copied().flatten();
-        let sorts = place.and_then(|place| classes.fields.get(place as usize));
-        sorts.is_some_and(|sorts| value.is_null() || sorts.constants.contains(value))
-    }
-
-    fn value(&mut self, id: NodeId, depth: usize) -> Abstract {
-        if depth > MOST_DEPTH {
-            return Abstract::Open;
-        }
-        let code = self.code;
-        let checked = |value: Result<Value, ops::Fault>| value.map_or(Abstract::Open, Abstract::Is);
-        match code.node(id) {
-            Node::Const(value) => Abstract::Is(value.clone()),
-            Node::Unknown => Abstract::Unknown,
-            Node::Field(field) => self.field(*field),
-            Node::Var(_) if self.unseen => Abstract::Fresh,
-            Node::Member(of, name) => match self.value(*of, depth + 1) {
-                Abstract::Is(of) => checked(ops::member(&of, name).cloned()),
-                Abstract::Unknown | Abstract::Fresh => Abstract::Unknown,
-                Abstract::Some(_) | Abstract::Open => Abstract::Open,
-            },
-            Node::Call(function, args) => {
-                let mut values = Vec::with_capacity(args.len());
-                for arg in args {
-                    match self.value(*arg, depth + 1) {
-                        Abstract::Is(value) => values.push(value),
-                        _ => return Abstract::Open,
-                    }
-                }
-                checked(builtin::call(*function, &values))
-            }
-            _ => Abstract::Open,
-        }
-    }
+/// Where a state of a property's automaton leads, as far as that follows.
+fn follow(
+    code: &Code,
+    row: &mut Row,
+    property: &PropertyCode,
+    config: Config,
+    vars: Vars<'_>,
+) -> Option<Config> {
+    let Automaton::Dfa { dfa, states, .. } = &property.automaton else {
+        return None;
+    };
+    let mut open = false;
+    let next = dfa.step(*states.get(config as usize)?, |atom| {
+        let node = property.letters[atom.0 as usize].node;
+        let truth = of_class(code, row, vars).truth(node);
+        let known = truth.and_then(Truth::known);
+        open |= known.is_none();
+        known.unwrap_or(false)
+    });
+    (!open).then_some(next.index() as Config)
 }
 
 impl ConstSet {

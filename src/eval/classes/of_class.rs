@@ -1,0 +1,205 @@
+//! Evaluation by class: what follows for all events of it.
+
+use super::{FIRST, Known, NULL, OTHER, Row, UNKNOWN};
+use crate::eval::builtin;
+use crate::eval::code::{Code, Node, NodeId, Reads};
+use crate::eval::ops;
+use crate::value::{Truth, Value};
+
+/// Operands within operands of values that are looked at.
+const MOST_DEPTH: usize = 8;
+
+/// What a value is for all events of a class.
+pub(super) enum Abstract {
+    Unknown,
+    /// A value that nothing has.
+    Fresh,
+    Is(Value),
+    /// Known, and different from event to event; of a field: different from its constants.
+    Some(Option<u32>),
+    Open,
+}
+
+/// Evaluation by class.
+pub(super) struct OfClass<'r> {
+    code: &'r Code,
+    sorts: &'r [u16],
+    truths: &'r mut [Known],
+    vars: Vars<'r>,
+}
+
+/// What is known of quantified variables.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Vars<'r> {
+    /// Nothing.
+    Any,
+    /// Each has a value that nothing has.
+    Unseen,
+    /// The only one has the value of those of these terms whose bit is set, and of no other.
+    Equals(&'r [NodeId], u8),
+}
+
+pub(super) fn of_class<'r>(code: &'r Code, row: &'r mut Row, vars: Vars<'r>) -> OfClass<'r> {
+    OfClass {
+        code,
+        sorts: &row.sorts,
+        truths: match vars {
+            Vars::Unseen => &mut row.unseen,
+            Vars::Any | Vars::Equals(..) => &mut row.truths,
+        },
+        vars,
+    }
+}
+
+impl OfClass<'_> {
+    pub(super) fn truth(&mut self, id: NodeId) -> Option<Truth> {
+        // What is kept holds whatever variables are.
+        if let Vars::Equals(..) = self.vars
+            && self.code.info(id).reads.has(Reads::VAR)
+        {
+            return self.find_truth(id);
+        }
+        match self.truths[id.index()] {
+            Known::Is(truth) => return Some(truth),
+            Known::Open => return None,
+            Known::NotYet => {}
+        }
+        let truth = self.find_truth(id);
+        self.truths[id.index()] = truth.map_or(Known::Open, Known::Is);
+        truth
+    }
+
+    /// As evaluation does it, operand by operand: what it would not look at is not looked at.
+    fn find_truth(&mut self, id: NodeId) -> Option<Truth> {
+        let code = self.code;
+        match code.node(id) {
+            Node::Const(Value::Bool(value)) => Some(Truth::from(*value)),
+            Node::FieldIs(field, value) => match self.field(*field) {
+                Abstract::Unknown => Some(Truth::Unknown),
+                Abstract::Is(cell) => Some(Truth::from(cell == *value)),
+                Abstract::Some(_) if self.tells(*field, value) => Some(Truth::False),
+                _ => None,
+            },
+            Node::InConst(item, set) => match self.value(*item, 0) {
+                Abstract::Unknown if set.is_empty() => Some(Truth::False),
+                Abstract::Unknown => Some(Truth::Unknown),
+                Abstract::Fresh => Some(Truth::False),
+                Abstract::Is(item) => Some(Truth::from(set.contains(&item))),
+                Abstract::Some(Some(field)) => {
+                    let all = set.values().all(|value| self.tells(field, value));
+                    all.then_some(Truth::False)
+                }
+                Abstract::Some(None) | Abstract::Open => None,
+            },
+            Node::Not(a) => Some(!self.truth(*a)?),
+            Node::And(a, b) => match self.truth(*a)? {
+                Truth::False => Some(Truth::False),
+                lhs => Some(lhs.and(self.truth(*b)?)),
+            },
+            Node::Or(a, b) => match self.truth(*a)? {
+                Truth::True => Some(Truth::True),
+                lhs => Some(lhs.or(self.truth(*b)?)),
+            },
+            Node::Implies(a, b) => match self.truth(*a)? {
+                Truth::False => Some(Truth::True),
+                lhs => Some(lhs.implies(self.truth(*b)?)),
+            },
+            Node::Iff(a, b) => match self.truth(*a)? {
+                Truth::Unknown => Some(Truth::Unknown),
+                lhs => Some(lhs.iff(self.truth(*b)?)),
+            },
+            Node::If(c, a, b) => match self.truth(*c)? {
+                Truth::True => self.truth(*a),
+                Truth::False => self.truth(*b),
+                Truth::Unknown => None,
+            },
+            Node::Eq(a, b) if let Some(truth) = self.equals(*a, *b) => Some(truth),
+            Node::Eq(a, b) => match (self.value(*a, 0), self.value(*b, 0)) {
+                (Abstract::Open, _) | (_, Abstract::Open) => None,
+                (Abstract::Unknown, _) | (_, Abstract::Unknown) => Some(Truth::Unknown),
+                (Abstract::Fresh, _) | (_, Abstract::Fresh) => Some(Truth::False),
+                (Abstract::Is(lhs), Abstract::Is(rhs)) => Some(Truth::from(lhs == rhs)),
+                (Abstract::Some(_), _) | (_, Abstract::Some(_)) => None,
+            },
+            Node::Matches(a, regex) => match self.value(*a, 0) {
+                Abstract::Is(Value::String(text)) => {
+                    Some(Truth::from(code.regexes[*regex as usize].is_match(&text)))
+                }
+                Abstract::Is(Value::Null) => Some(Truth::False),
+                Abstract::Unknown => Some(Truth::Unknown),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a term that the variable is compared with has its value.
+    fn equals(&self, a: NodeId, b: NodeId) -> Option<Truth> {
+        let Vars::Equals(terms, bits) = self.vars else {
+            return None;
+        };
+        let is_var = |id: NodeId| matches!(self.code.node(id), Node::Var(0));
+        let term = if is_var(a) { b } else { a };
+        let place = terms.iter().position(|other| *other == term)?;
+        (is_var(a) || is_var(b)).then_some(Truth::from(bits >> place & 1 == 1))
+    }
+
+    fn field(&self, field: u32) -> Abstract {
+        let classes = &self.code.classes;
+        let Some(place) = classes.place.get(field as usize).copied().flatten() else {
+            return Abstract::Open;
+        };
+        match self.sorts[place as usize] {
+            UNKNOWN => Abstract::Unknown,
+            NULL => Abstract::Is(Value::Null),
+            OTHER => Abstract::Some(Some(field)),
+            sort => {
+                let constants = &classes.fields[place as usize].constants;
+                match constants.get(usize::from(sort - FIRST)) {
+                    Some(value) => Abstract::Is(value.clone()),
+                    None => Abstract::Open,
+                }
+            }
+        }
+    }
+
+    /// Whether events at which the field has this value are a class of their own.
+    fn tells(&self, field: u32, value: &Value) -> bool {
+        let classes = &self.code.classes;
+        let place = classes.place.get(field as usize).copied().flatten();
+        let sorts = place.and_then(|place| classes.fields.get(place as usize));
+        sorts.is_some_and(|sorts| value.is_null() || sorts.constants.contains(value))
+    }
+
+    pub(super) fn value(&mut self, id: NodeId, depth: usize) -> Abstract {
+        if depth > MOST_DEPTH {
+            return Abstract::Open;
+        }
+        let code = self.code;
+        let checked = |value: Result<Value, ops::Fault>| value.map_or(Abstract::Open, Abstract::Is);
+        match code.node(id) {
+            Node::Const(value) => Abstract::Is(value.clone()),
+            Node::Unknown => Abstract::Unknown,
+            Node::Field(field) => self.field(*field),
+            Node::Var(_) if matches!(self.vars, Vars::Unseen) => Abstract::Fresh,
+            Node::Member(of, name) | Node::JsonMember(_, of, name) => {
+                match self.value(*of, depth + 1) {
+                    Abstract::Is(of) => checked(ops::member(&of, name).cloned()),
+                    Abstract::Unknown | Abstract::Fresh => Abstract::Unknown,
+                    Abstract::Some(_) | Abstract::Open => Abstract::Open,
+                }
+            }
+            Node::Call(function, args) => {
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    match self.value(*arg, depth + 1) {
+                        Abstract::Is(value) => values.push(value),
+                        _ => return Abstract::Open,
+                    }
+                }
+                checked(builtin::call(*function, &values))
+            }
+            _ => Abstract::Open,
+        }
+    }
+}

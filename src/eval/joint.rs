@@ -1,0 +1,425 @@
+//! Properties without variables, stepped as one.
+//!
+//! The states of their automata together are a state of a product, which is made as traces come there. A step at an event
+//! whose class says everything is one look at a table. What the class leaves open is asked as the automata would ask it one
+//! after the other, and the answers lead through a tree that is kept with the state and the class: no letter is asked
+//! twice, and none that stepping each property alone would not ask.
+//!
+//! A property that an unknown letter leads to several states leaves the product and is stepped alone until it is in one
+//! state again. What the product says is written to the watches of the world, which remain the truth: the product may be
+//! dropped at any time, and is, where it grows beyond [`MOST_BYTES`].
+//!
+//! # Source
+//! States made as they are met, in bounded memory that is given up where it does not pay: the lazy automata of A. Gallant's
+//! `regex-automata` (`hybrid`), after K. Thompson, *Regular expression search algorithm*, 1968.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::code::NodeId;
+use super::expr::Eval;
+use super::monitor::{Automaton, Config, Configs};
+use super::program::{Program, PropertyCode};
+use super::world::Watch;
+use crate::value::Truth;
+
+/// Bytes of one product, about; what was made is forgotten beyond that.
+const MOST_BYTES: usize = 8 << 20;
+
+/// Automata with more states are stepped alone: counting would multiply the states of the product.
+pub(super) const MOST_STATES: usize = 16;
+
+/// A product is given up that has grown too large after fewer steps than this for each leaf that was made.
+const LEAST_USE: u64 = 16;
+
+/// Where a world is in a product; the stamp says in which.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    stamp: u64,
+    state: u32,
+}
+
+impl Place {
+    /// In none.
+    pub(super) const NONE: Place = Place { stamp: 0, state: 0 };
+}
+
+/// Where a world is with regard to one property: a state of its automaton, whether its trigger held, and whether no event
+/// changes anything any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Part(u32);
+
+impl Part {
+    /// In no single state: stepped alone.
+    const ALONE: Part = Part(u32::MAX);
+
+    fn new(config: Config, triggered: bool, gone: bool) -> Part {
+        Part(config << 2 | u32::from(triggered) << 1 | u32::from(gone))
+    }
+
+    fn config(self) -> Config {
+        self.0 >> 2
+    }
+
+    fn triggered(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    fn gone(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// What follows: nothing that is known yet, a question, or a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Link(u32);
+
+#[derive(Clone, Copy, Debug)]
+enum Follows {
+    NotYet,
+    Ask(usize),
+    Leaf(usize),
+}
+
+impl Link {
+    const NOT_YET: Link = Link(u32::MAX);
+
+    fn ask(at: usize) -> Option<Link> {
+        let at = u32::try_from(at).ok().filter(|at| *at < u32::MAX >> 1)?;
+        Some(Link(at << 1))
+    }
+
+    fn leaf(at: usize) -> Option<Link> {
+        let at = u32::try_from(at).ok().filter(|at| *at < u32::MAX >> 1)?;
+        Some(Link(at << 1 | 1))
+    }
+
+    #[inline]
+    fn follows(self) -> Follows {
+        match self {
+            Link::NOT_YET => Follows::NotYet,
+            Link(link) if link & 1 == 1 => Follows::Leaf((link >> 1) as usize),
+            Link(link) => Follows::Ask((link >> 1) as usize),
+        }
+    }
+}
+
+/// A letter that is open, and what follows its truth values.
+#[derive(Clone, Copy, Debug)]
+struct Ask {
+    letter: NodeId,
+    then: [Link; 3],
+}
+
+fn branch(truth: Truth) -> usize {
+    match truth {
+        Truth::False => 0,
+        Truth::True => 1,
+        Truth::Unknown => 2,
+    }
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+struct Leaf {
+    next: u32,
+    /// Properties whose part changes.
+    changes: Box<[(u32, Part)]>,
+    /// Those whose verdict may have become final.
+    settled: Box<[u32]>,
+    /// Those that are stepped alone.
+    alone: Box<[u32]>,
+}
+
+/// A product, as far as it was met.
+#[derive(Debug, Default)]
+pub(super) struct Joint {
+    /// Zero where nothing was made yet.
+    stamp: u64,
+    /// The parts of each state, and behind them whether (0 or 1) nothing was read yet.
+    states: IndexSet<Box<[Part]>, FxBuildHasher>,
+    /// By state and class.
+    rows: Vec<Vec<Link>>,
+    asks: Vec<Ask>,
+    leaves: Vec<Leaf>,
+    bytes: usize,
+    n_steps: u64,
+    /// It does not pay.
+    given_up: bool,
+    /// The answers of a step, to be used again.
+    answers: Vec<(usize, Truth)>,
+}
+
+/// What a property needs before its step is known.
+enum Need {
+    Letter(NodeId),
+    /// To be stepped alone.
+    Alone,
+}
+
+impl Joint {
+    /// Steps the properties that are in the product. Those to be stepped alone are left in `alone`; false where all are.
+    #[allow(clippy::too_many_arguments, reason = "one event: all of it is needed")]
+    pub(super) fn step(
+        &mut self,
+        program: &Program,
+        eval: &mut Eval<'_>,
+        class: u32,
+        place: &mut Place,
+        watches: &mut [Watch],
+        open: &mut Vec<u32>,
+        settled: &mut Vec<u32>,
+        alone: &mut Vec<u32>,
+    ) -> bool {
+        if self.given_up || (self.bytes > MOST_BYTES && !self.forget()) {
+            return false;
+        }
+        if self.stamp == 0 {
+            self.stamp = program.stamp();
+        }
+        self.n_steps += 1;
+        if place.stamp != self.stamp {
+            let state = self.enter(program, watches, open, eval.clock.position == 0);
+            *place = Place {
+                stamp: self.stamp,
+                state,
+            };
+        }
+        let state = place.state;
+        let row = &self.rows[state as usize];
+        let mut link = row.get(class as usize).copied().unwrap_or(Link::NOT_YET);
+        self.answers.clear();
+        let leaf = loop {
+            match link.follows() {
+                Follows::Leaf(leaf) => break leaf,
+                Follows::Ask(ask) => {
+                    let truth = eval.open_letter(self.asks[ask].letter);
+                    self.answers.push((ask, truth));
+                    link = self.asks[ask].then[branch(truth)];
+                }
+                Follows::NotYet => match self.find(program, eval, state, class) {
+                    Some(found) => link = found,
+                    None => {
+                        self.given_up = true;
+                        return false;
+                    }
+                },
+            }
+        };
+        let leaf = &self.leaves[leaf];
+        place.state = leaf.next;
+        for &(id, part) in &leaf.changes {
+            watches[id as usize] = Watch::Plain {
+                config: part.config(),
+                triggered: part.triggered(),
+            };
+            if part.gone() {
+                open.retain(|other| *other != id);
+            }
+        }
+        settled.extend_from_slice(&leaf.settled);
+        alone.extend_from_slice(&leaf.alone);
+        true
+    }
+
+    /// The state that a world is in.
+    fn enter(&mut self, program: &Program, watches: &[Watch], open: &[u32], first: bool) -> u32 {
+        let classes = &program.code.classes;
+        let mut open = open.iter().peekable();
+        let part = |id: &u32| {
+            let gone = open.next_if_eq(&id).is_none();
+            if gone {
+                return Part::new(Configs::INITIAL, false, true);
+            }
+            match &watches[*id as usize] {
+                Watch::Plain { config, triggered } if *config < classes.n_states(*id as usize) => {
+                    Part::new(*config, *triggered, false)
+                }
+                _ => Part::ALONE,
+            }
+        };
+        let parts = classes.joint().iter().map(part);
+        let parts: Box<[Part]> = parts.chain([Part(u32::from(first))]).collect();
+        self.number(parts)
+    }
+
+    fn number(&mut self, parts: Box<[Part]>) -> u32 {
+        if let Some(known) = self.states.get_index_of(&parts) {
+            return known as u32;
+        }
+        self.bytes += size_of::<Part>() * parts.len() + 64;
+        self.rows.push(Vec::new());
+        self.states.insert_full(parts).0 as u32
+    }
+
+    /// Forgets all that was made; false where it is given up.
+    fn forget(&mut self) -> bool {
+        let given_up = self.n_steps < LEAST_USE * self.leaves.len() as u64;
+        *self = Joint {
+            given_up,
+            ..Joint::default()
+        };
+        !given_up
+    }
+
+    /// What follows the answers of this step. None where there is no room.
+    #[cold]
+    fn find(
+        &mut self,
+        program: &Program,
+        eval: &mut Eval<'_>,
+        state: u32,
+        class: u32,
+    ) -> Option<Link> {
+        let link = match self.follow(program, eval, state) {
+            Err(letter) => {
+                self.bytes += size_of::<Ask>();
+                self.asks.push(Ask {
+                    letter,
+                    then: [Link::NOT_YET; 3],
+                });
+                Link::ask(self.asks.len() - 1)?
+            }
+            Ok(leaf) => {
+                self.bytes += size_of::<Leaf>()
+                    + size_of_val(&*leaf.changes)
+                    + size_of_val(&*leaf.settled)
+                    + size_of_val(&*leaf.alone);
+                self.leaves.push(leaf);
+                Link::leaf(self.leaves.len() - 1)?
+            }
+        };
+        match self.answers.last() {
+            Some((ask, truth)) => self.asks[*ask].then[branch(*truth)] = link,
+            None => {
+                let row = &mut self.rows[state as usize];
+                let class = class as usize;
+                if row.len() <= class {
+                    self.bytes += size_of::<Link>() * (class + 1 - row.len());
+                    row.resize(class + 1, Link::NOT_YET);
+                }
+                row[class] = link;
+            }
+        }
+        Some(link)
+    }
+
+    /// Steps all properties by the answers; the letter that is needed first and was not asked.
+    fn follow(
+        &mut self,
+        program: &Program,
+        eval: &mut Eval<'_>,
+        state: u32,
+    ) -> Result<Leaf, NodeId> {
+        let Some(parts) = self.states.get_index(state as usize) else {
+            return Ok(Leaf::all_alone(state, program));
+        };
+        let (Some((first, parts)), code) = (parts.split_last(), eval.code) else {
+            return Ok(Leaf::all_alone(state, program));
+        };
+        let (asks, answers) = (&self.asks, &self.answers);
+        let mut truth = |node: NodeId| {
+            let answer = answers.iter().find(|(ask, _)| asks[*ask].letter == node);
+            answer
+                .map(|(_, truth)| *truth)
+                .or_else(|| eval.scratch.by_class(code, node))
+        };
+        let (mut changes, mut settled, mut alone) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next: Vec<Part> = Vec::with_capacity(parts.len() + 1);
+        for (id, part) in program.code.classes.joint().iter().zip(parts) {
+            let property = &program.properties[*id as usize];
+            let (to, is_settled) = match visit(property, *part, first.0 == 1, &mut truth) {
+                Ok(to) => to,
+                Err(Need::Letter(letter)) => return Err(letter),
+                Err(Need::Alone) => (Part::ALONE, false),
+            };
+            if to == Part::ALONE {
+                alone.push(*id);
+            } else if to != *part {
+                changes.push((*id, to));
+            }
+            if is_settled {
+                settled.push(*id);
+            }
+            next.push(to);
+        }
+        next.push(Part(0));
+        Ok(Leaf {
+            next: self.number(next.into()),
+            changes: changes.into(),
+            settled: settled.into(),
+            alone: alone.into(),
+        })
+    }
+}
+
+impl Leaf {
+    fn all_alone(state: u32, program: &Program) -> Leaf {
+        Leaf {
+            next: state,
+            changes: Box::default(),
+            settled: Box::default(),
+            alone: program.code.classes.joint().into(),
+        }
+    }
+}
+
+/// What an event makes of one property, and whether its verdict may have become final: as [`World`](super::world::World)
+/// steps it alone.
+fn visit(
+    property: &PropertyCode,
+    part: Part,
+    first: bool,
+    truth: &mut impl FnMut(NodeId) -> Option<Truth>,
+) -> Result<(Part, bool), Need> {
+    let Automaton::Dfa {
+        dfa,
+        states,
+        standings,
+        ..
+    } = &property.automaton
+    else {
+        return Err(Need::Alone);
+    };
+    let state = match states.get(part.config() as usize) {
+        Some(state) if part != Part::ALONE => *state,
+        _ => return Err(Need::Alone),
+    };
+    if part.gone() {
+        return Ok((part, false));
+    }
+    let mut triggered = part.triggered();
+    if let Some(trigger) = property.trigger.filter(|_| !triggered) {
+        triggered = truth(trigger).ok_or(Need::Letter(trigger))? != Truth::False;
+    }
+    let mut need = None;
+    let next = dfa.step(state, |atom| {
+        if need.is_some() {
+            return false;
+        }
+        let letter = property.letters[atom.0 as usize].node;
+        match truth(letter) {
+            Some(Truth::True) => true,
+            Some(Truth::False) => false,
+            Some(Truth::Unknown) => {
+                need = Some(Need::Alone);
+                false
+            }
+            None => {
+                need = Some(Need::Letter(letter));
+                false
+            }
+        }
+    });
+    if let Some(need) = need {
+        return Err(need);
+    }
+    let config = next.index() as Config;
+    if next == state && !first {
+        return Ok((Part::new(config, triggered, false), false));
+    }
+    let standing = standings[next.index()];
+    let asked = property.trigger.is_some() && !triggered && standing.now == Truth::True;
+    let gone = standing.fixed && !asked;
+    Ok((Part::new(config, triggered, gone), standing.fixed))
+}
