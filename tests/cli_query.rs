@@ -239,3 +239,37 @@ fn every_form_says_the_same() {
     ]);
     assert!(run.out.starts_with("digraph"), "{}", run.out);
 }
+
+/// As in the files of the published benchmarks: a property a line, and no semicolon.
+#[test]
+fn properties_by_lines() {
+    let props = "// by lines\nP=? [ F \"won\" ]\nR{\"rolls\"}=? [ F s>0 ]\nR{\"rolls\"}<=3 [ F s>0 ]\nR=? [ C<=2 ]\n\n\
+                 P=? [ (s<1)\n  R (s<2) ]\n(P>=0.1 [ X s=1 ])\nR<=3 [ F s>0 ]\nS=? [ s=1 ]\n";
+    let folder = Folder::new(&[("die.prism", DIE), ("die.props", props)]);
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--props",
+        "die.props",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answers: Vec<Value> = run.out.lines().map(json).collect();
+    assert_eq!(answers.len(), 8, "{}", run.out);
+    for (answer, wanted) in answers
+        .iter()
+        .zip([1.0 / 3.0, 2.0, f64::NAN, 1.5, 2.0 / 3.0])
+    {
+        let value = answer["value"].as_f64();
+        assert!(
+            wanted.is_nan() || (value.unwrap() - wanted).abs() < 1e-12,
+            "{answer}"
+        );
+    }
+    assert_eq!(answers[4]["property"], "P=? [ (s<1) R (s<2) ]");
+    assert_eq!(answers[6]["holds"], true);
+}

@@ -8,7 +8,7 @@
 )]
 
 use guard_lang::graph::NodeSet;
-use guard_lang::markov::solve::Accuracy;
+use guard_lang::markov::solve::{Accuracy, Factors, Problem, Uses, solve};
 use guard_lang::markov::{Chain, ChainBuilder, Estimate, Scalar, analysis};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -244,4 +244,116 @@ proptest! {
             }
         }
     }
+}
+
+/// Components with many states that go around in one another and leave to three places.
+fn wheels(weights: &[Vec<(u32, u64)>], inner: u32) -> Chain<BigRational> {
+    let rows: Vec<Vec<(u32, BigRational)>> = weights
+        .iter()
+        .zip(0u32..)
+        .map(|(row, state)| {
+            if state >= inner {
+                return vec![(state, fraction(1, 1))];
+            }
+            let next = (state + 1) % inner;
+            let sum = 1 + row.iter().map(|entry| entry.1).sum::<u64>();
+            let others = row.iter().map(|(to, weight)| (*to, fraction(*weight, sum)));
+            others.chain([(next, fraction(1, sum))]).collect()
+        })
+        .collect();
+    chain(&rows)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What was eliminated for one question gives the same answers to others as eliminating anew.
+    #[test]
+    fn factors_serve_every_right_hand_side(
+        weights in prop::collection::vec(prop::collection::vec((0u32..23, 1u64..50), 0..4), 23),
+        rewards in prop::collection::vec(0u64..5, 23),
+    ) {
+        let exact = wheels(&weights, 20);
+        let near: Vec<Vec<(u32, f64)>> = (0..23)
+            .map(|state| exact.row(state).map(|(to, p)| (to, p.to_f64())).collect())
+            .collect();
+        let near = chain(&near);
+        let rewards: Vec<BigRational> = rewards.iter().map(|of| fraction(*of, 3)).collect();
+        let near_rewards: Vec<f64> = rewards.iter().map(Scalar::to_f64).collect();
+        let shared = (Factors::default(), Factors::default());
+        for question in 0..6usize {
+            // The probability to end in each place, then rewards until there is no going on.
+            let mut rewarded = (&rewards[..0], &near_rewards[..0]);
+            if question >= 3 {
+                rewarded = (&rewards, &near_rewards);
+            }
+            let answer = |factors: &Factors<BigRational>| {
+                ask(&exact, rewarded.0, question, factors)
+            };
+            let truth = answer(&shared.0);
+            prop_assert_eq!(&truth, &answer(&Factors::default()));
+            for (truth, found) in truth.iter().zip(ask(&near, rewarded.1, question, &shared.1)) {
+                let low = BigRational::from_float(found.lower()).unwrap();
+                let high = BigRational::from_float(found.upper()).unwrap();
+                prop_assert!(low <= *truth && *truth <= high, "{:?} for {}", found, truth);
+            }
+        }
+        // One cycle through all 20, eliminated at most once; where all leave to one place, it need not be.
+        prop_assert!(shared.0.uses().made <= 1);
+        prop_assert_eq!(shared.0.uses(), shared.1.uses());
+    }
+}
+
+fn ask<V: Scalar>(
+    chain: &Chain<V>,
+    reward: &[V],
+    question: usize,
+    factors: &Factors<V>,
+) -> Vec<V::Estimate> {
+    let mut values = vec![V::Estimate::exact(V::zero()); 23];
+    values[20 + question % 3] = V::Estimate::exact(V::one());
+    let unknown = chain.graph().set(0..20);
+    let problem = Problem {
+        chain,
+        unknown: &unknown,
+        reward,
+        trapped: V::zero(),
+        factors,
+    };
+    solve(&problem, &mut values, &Accuracy::default()).unwrap();
+    values
+}
+
+/// Two places to end in, the steps until then: one elimination. Without room nothing is kept, and nothing else changes.
+#[test]
+fn a_cycle_is_eliminated_once() {
+    let chain = worked_example();
+    let ask = |factors: &Factors<f64>, accuracy: &Accuracy| -> Vec<f64> {
+        let unknown = set(&chain, [0, 1]);
+        let mut found = Vec::new();
+        for (reward, goal) in [(0.0, 2usize), (0.0, 3), (1.0, 3)] {
+            let reward = vec![reward; 4];
+            let mut values = vec![Estimate::exact(0.0); 4];
+            values[goal] = Estimate::exact(1.0);
+            let problem = Problem {
+                chain: &chain,
+                unknown: &unknown,
+                reward: &reward,
+                trapped: 0.0,
+                factors,
+            };
+            solve(&problem, &mut values, accuracy).unwrap();
+            found.push(*values[0].value());
+        }
+        found
+    };
+    let (kept, full) = (Factors::default(), Factors::default());
+    let found = ask(&kept, &Accuracy::default());
+    assert_eq!(kept.uses(), Uses { made: 1, shared: 2 });
+    let no_room = Accuracy {
+        max_kept: 3,
+        ..Accuracy::default()
+    };
+    assert_eq!(found, ask(&full, &no_room));
+    assert_eq!(full.uses(), Uses { made: 3, shared: 0 });
 }

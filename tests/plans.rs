@@ -107,11 +107,11 @@ fn operators_follow_from_the_formula() {
         ),
         (
             "rare",
-            "compare begin solve prune complete scan label complete scan",
+            "compare begin solve prune complete scan label complete scan factor complete scan",
         ),
         (
             "owed",
-            "lookup begin solve prune product complete scan label product complete scan",
+            "lookup begin solve prune product complete scan label product complete scan factor product complete scan",
         ),
         (
             "back",

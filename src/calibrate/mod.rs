@@ -14,6 +14,7 @@
 //! It opens no files and draws no random numbers: intervals come from formulas, not from resampling.
 
 mod homogeneity;
+mod memory;
 mod outcome;
 mod report;
 mod roc;
@@ -25,14 +26,15 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use crate::abstraction::{Key, Sight};
-use crate::hir::{Binary, Claim, Formula, Spec, Unary};
+use crate::hir::{Binary, Bound, Claim, Formula, Spec, Unary};
 use crate::ids::{ClaimId, FormulaId};
 use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
 use crate::markov::interval::confidence::clopper_pearson;
 use crate::query::{Forecast, Position, QueryError};
 use crate::value::Truth;
 
-pub use homogeneity::{GTest, Order, RowTest};
+pub use homogeneity::{GTest, RowTest};
+pub use memory::{ENOUGH, LargestMove, Order, RiskMove};
 pub use report::{drift_json, write_drift};
 pub use roc::{Area, Choice, Point, Rate};
 pub use score::{Bin, Brier};
@@ -76,6 +78,9 @@ pub struct QueryCalibration {
     pub choices: Vec<Choice>,
     /// States, the most visited first: what the model says, and what share of the traces that came by it was so.
     pub states: Vec<StateCheck>,
+    /// How the risk moves where more is remembered; empty where the formula is not about one event, ever or within so many
+    /// steps.
+    pub memory: Vec<RiskMove>,
 }
 
 /// What the model says of a state, against the traces that visited it: no Markov chain is assumed for those.
@@ -227,7 +232,10 @@ impl One<'_> {
             points: Vec::new(),
             choices: Vec::new(),
             states: Vec::new(),
+            memory: Vec::new(),
         };
+        let horizon = self.horizon(path);
+        let mut remembered: Vec<(&[Key], Option<u32>)> = Vec::new();
         let mut forecasts: Vec<Forecasted> = Vec::new();
         let mut runs: Vec<Scored> = Vec::new();
         let mut open = 0;
@@ -250,6 +258,12 @@ impl One<'_> {
                 }
                 None => None,
             };
+            let last = match (at, course.tail) {
+                (Some(_), _) => Some(memory::FEARED),
+                (None, Tail::Open) => None,
+                (None, Tail::End | Tail::Stays) => Some(memory::END),
+            };
+            remembered.push((&course.keys[..at.unwrap_or(course.keys.len())], last));
             // That something has happened is no forecast.
             let up_to = at.map_or(risks.len(), |at| at + 1);
             let mut visited: Vec<Key> = Vec::new();
@@ -319,7 +333,46 @@ impl One<'_> {
             };
         }
         found.states = self.states(states);
+        if let Some(horizon) = horizon {
+            found.memory = self.memory(&remembered, horizon);
+        }
         Ok(found)
+    }
+
+    /// Within how many steps the formula wants something to come or stay away, if that is all it says.
+    fn horizon(&self, path: FormulaId) -> Option<Option<u32>> {
+        match self.spec.formulas.get(path) {
+            Formula::Not(of) => self.horizon(*of),
+            Formula::Unary(Unary::Eventually | Unary::Always, bound, _) => match bound {
+                None => Some(None),
+                Some(Bound::Steps(0, last)) => Some(Some(*last)),
+                Some(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How the risk moves with what is remembered of runs: their states until what is feared, and how they end.
+    fn memory(&self, runs: &[(&[Key], Option<u32>)], horizon: Option<u32>) -> Vec<RiskMove> {
+        let space = self.forecast.space();
+        // In the order of their names, so that no result depends on the order of traces.
+        let mut names: BTreeMap<String, Key> = BTreeMap::new();
+        for key in runs.iter().flat_map(|(keys, _)| *keys) {
+            names.insert(space.describe(*key), *key);
+        }
+        let symbols: FxHashMap<Key, u32> = names.values().copied().zip(memory::END + 1..).collect();
+        let runs: Vec<Vec<u32>> = runs
+            .iter()
+            .map(|(keys, last)| {
+                let states = keys.iter().filter_map(|key| symbols.get(key)).copied();
+                states.chain(*last).collect()
+            })
+            .collect();
+        let names: Vec<&String> = names.keys().collect();
+        memory::moves(&runs, horizon, &|symbol| {
+            let at = symbol.checked_sub(memory::END + 1)?;
+            names.get(at as usize).map(|name| name.as_str())
+        })
     }
 
     fn states(&self, states: FxHashMap<(SmolStr, Key), (f64, u64, u64, u64)>) -> Vec<StateCheck> {
@@ -438,7 +491,7 @@ pub fn quality(
         Some((state.to_owned(), homogeneity::same_law(&table(&rows))?))
     });
     Quality {
-        orders: homogeneity::orders(&symbols(forecast, &runs)),
+        orders: memory::orders(&symbols(forecast, &runs)),
         halves: homogeneity::discoveries(halves(forecast, &runs)),
         categories: homogeneity::discoveries(categories.collect()),
         drift: homogeneity::discoveries(drift.collect()),

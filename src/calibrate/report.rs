@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use super::homogeneity::{GTest, Order, RowTest, together};
+use super::homogeneity::{GTest, RowTest, together};
+use super::memory::{ENOUGH, Order, RiskMove};
 use super::roc::{Point, Rate};
 use super::score::Bin;
 use super::{Quality, QueryCalibration, StateCheck};
@@ -61,6 +62,16 @@ impl QueryCalibration {
                 "open": state.open,
                 "interval95": state.interval,
                 "agrees": state.agrees(),
+            })).collect::<Vec<_>>(),
+            "memory": self.memory.iter().map(|step| json!({
+                "order": step.order,
+                "mean": step.mean,
+                "most": step.most.as_ref().map(|most| json!({
+                    "memory": most.memory,
+                    "visits": most.visits,
+                    "risk": most.risks.0,
+                    "risk_with_one_more": most.risks.1,
+                })),
             })).collect::<Vec<_>>(),
         })
     }
@@ -160,6 +171,7 @@ impl QueryCalibration {
                 write_point(out, &choice.rule, &choice.point)?;
             }
         }
+        self.write_memory(out, paint)?;
         let off: Vec<&StateCheck> = self.states.iter().filter(|state| !state.agrees()).collect();
         if off.is_empty() {
             let states = plural(self.states.len() as u64, "state", "states");
@@ -193,6 +205,28 @@ impl QueryCalibration {
             )?;
         }
         more(out, off.len())
+    }
+
+    fn write_memory(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        if self.memory.is_empty() {
+            return Ok(());
+        }
+        head(out, paint, "  one step more remembered moves this risk by")?;
+        for RiskMove { order, most, mean } in &self.memory {
+            let mut line = format!("    {order} to {}: {mean:.4} on average", order + 1);
+            match most {
+                Some(most) => line.push_str(&format!(
+                    ", at most from {:.4} to {:.4}, after {} ({} steps)",
+                    most.risks.0,
+                    most.risks.1,
+                    most.memory,
+                    number(most.visits)
+                )),
+                None => line.push_str(&format!("; no memory has had {ENOUGH} steps")),
+            }
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
     }
 }
 

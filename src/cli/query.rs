@@ -383,6 +383,27 @@ impl<V: Scalar> Told<'_, V> {
             .then_some(shown)
     }
 
+    /// Bounds on the values of several initial states together.
+    fn spread(&self) -> Option<(f64, f64)> {
+        let numbers = self.numbers()?;
+        let initial = self.chain.initial();
+        if initial.count_ones(..) < 2 {
+            return None;
+        }
+        let ends = |pick: fn(&V::Estimate) -> V| {
+            initial
+                .ones()
+                .filter_map(move |state| match Shown::of(numbers, state) {
+                    Shown::Finite(value) => Some(pick(&value).to_f64()),
+                    Shown::Infinite => Some(f64::INFINITY),
+                    Shown::None => None,
+                })
+        };
+        let least = ends(V::Estimate::lower).reduce(f64::min)?;
+        let most = ends(V::Estimate::upper).reduce(f64::max)?;
+        Some((least, most))
+    }
+
     fn json(&self, order: &[u32]) -> Value {
         let mut object = Map::new();
         object.insert("v".to_owned(), json!(1));
@@ -395,25 +416,8 @@ impl<V: Scalar> Told<'_, V> {
         if self.holds.is_none() || single.is_some() {
             let shown = single.unwrap_or(Shown::None);
             let (mut lower, mut upper) = shown.bounds();
-            if let (Shown::None, Some(numbers)) = (&shown, self.numbers()) {
-                // Several initial states with several values: bounds that hold for all.
-                let all: Vec<Shown<V>> = self
-                    .chain
-                    .initial()
-                    .ones()
-                    .map(|state| Shown::of(numbers, state))
-                    .collect();
-                let ends = |pick: fn(&V::Estimate) -> V| {
-                    all.iter().filter_map(move |shown| match shown {
-                        Shown::Finite(value) => Some(pick(value).to_f64()),
-                        Shown::Infinite => Some(f64::INFINITY),
-                        Shown::None => None,
-                    })
-                };
-                if all.len() > 1 {
-                    lower = number(ends(V::Estimate::lower).fold(f64::INFINITY, f64::min));
-                    upper = number(ends(V::Estimate::upper).fold(0.0, f64::max));
-                }
+            if let (Shown::None, Some((least, most))) = (&shown, self.spread()) {
+                (lower, upper) = (number(least), number(most));
             }
             object.insert("value".to_owned(), shown.value());
             if V::EXACT {
@@ -469,7 +473,16 @@ impl<V: Scalar> Told<'_, V> {
         match self.single() {
             Some(shown) => writeln!(output, "  {}", shown.text())?,
             None if self.holds.is_none() => {
-                writeln!(output, "  the initial states differ: see --all-states")?;
+                let of = match self.spread() {
+                    Some((least, most)) => format!("lie between {least} and {most}"),
+                    None => "differ".to_owned(),
+                };
+                let more = if order.is_empty() {
+                    "; --all-states tells each"
+                } else {
+                    ""
+                };
+                writeln!(output, "  the numbers of the initial states {of}{more}")?;
             }
             None => {}
         }

@@ -17,7 +17,7 @@ use crate::graph::{NodeSet, backward, bottom, components};
 
 use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
-use super::solve::{Accuracy, NotConverged, Problem, average, solve};
+use super::solve::{Accuracy, Factors, NotConverged, Problem, average, solve};
 
 /// A bottom component and the probability to end there, by state.
 #[derive(Clone, Debug)]
@@ -37,12 +37,14 @@ pub fn absorption<V: Scalar>(
     accuracy: &Accuracy,
 ) -> Result<Vec<Absorption<V>>, NotConverged> {
     let (unknown, bottoms) = transient(chain);
+    let factors = Factors::default();
     let mut found = Vec::with_capacity(bottoms.len());
     for members in bottoms {
         let probability = reached(
             chain,
             &unknown,
             members.iter().map(|state| *state as usize),
+            &factors,
             accuracy,
         )?;
         found.push(Absorption {
@@ -75,7 +77,7 @@ pub fn collected_to_absorption<V: Scalar>(
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let (unknown, _) = transient(chain);
-    collected(chain, &unknown, weight, accuracy)
+    collected(chain, &unknown, weight, &Factors::default(), accuracy)
 }
 
 /// The probability to reach a set, by state.
@@ -89,7 +91,13 @@ pub fn reach<V: Scalar>(
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let mut unknown = target.clone();
     unknown.toggle_range(..);
-    reached(chain, &unknown, target.ones(), accuracy)
+    reached(
+        chain,
+        &unknown,
+        target.ones(),
+        &Factors::default(),
+        accuracy,
+    )
 }
 
 /// The probability to be in one of these states when the unknown ones are left for the first time, by state.
@@ -97,6 +105,7 @@ fn reached<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,
     states: impl Iterator<Item = usize>,
+    factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let mut values = zeros(chain);
@@ -109,6 +118,7 @@ fn reached<V: Scalar>(
             unknown,
             reward: &[],
             trapped: V::zero(),
+            factors,
         },
         &mut values,
         accuracy,
@@ -132,8 +142,11 @@ pub fn steps_given_reached<V: Scalar>(
     let unknown = undecided(chain, target);
     // Both ends of the weights, so that their errors are part of the answer.
     let weights = |pick: fn(&V::Estimate) -> V| -> Vec<V> { risk.iter().map(pick).collect() };
-    let low = collected(chain, &unknown, &weights(V::Estimate::lower), accuracy)?;
-    let high = collected(chain, &unknown, &weights(V::Estimate::upper), accuracy)?;
+    let factors = Factors::default();
+    let least = weights(V::Estimate::lower);
+    let low = collected(chain, &unknown, &least, &factors, accuracy)?;
+    let most = weights(V::Estimate::upper);
+    let high = collected(chain, &unknown, &most, &factors, accuracy)?;
     Ok((0..chain.len())
         .map(|state| {
             if risk[state].is_zero() {
@@ -463,7 +476,7 @@ pub fn perturbation<V: Scalar>(
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let unknown = undecided(chain, target);
-    collected(chain, &unknown, error, accuracy)
+    collected(chain, &unknown, error, &Factors::default(), accuracy)
 }
 
 /// Sorts by size, equal ones by place.
@@ -502,6 +515,7 @@ fn collected<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,
     reward: &[V],
+    factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
     let mut values = zeros(chain);
@@ -511,6 +525,7 @@ fn collected<V: Scalar>(
             unknown,
             reward,
             trapped: V::zero(),
+            factors,
         },
         &mut values,
         accuracy,

@@ -20,7 +20,7 @@ use crate::markov::interval::UncertainChain;
 use crate::markov::prism::expr::{
     Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
-use crate::markov::solve::average;
+use crate::markov::solve::{Factors, average};
 use crate::markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
 use crate::value::Value;
 
@@ -92,6 +92,8 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     /// By condition, and whether the start was read as above: its label.
     labels: RefCell<FxHashMap<(ExprId, bool), MExpr>>,
     asked: RefCell<Vec<(MExpr, Numbers<V>)>>,
+    /// Components that were eliminated for one question and serve the next.
+    factors: Rc<Factors<V>>,
 }
 
 impl<'a, V: Scalar> Evaluation<'a, V> {
@@ -136,7 +138,13 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
             from_start: Cell::new(true),
             labels: RefCell::default(),
             asked: RefCell::default(),
+            factors: Rc::default(),
         }
+    }
+
+    fn checker<'c>(&self, chain: &'c Chain<V>) -> Checker<'c, V> {
+        Checker::new(chain, Scope::default(), self.options.clone())
+            .sharing(Rc::clone(&self.factors))
     }
 
     pub(super) fn answer(&self, claim: &Claim) -> Result<ClaimAnswer, QueryError> {
@@ -216,7 +224,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         };
         let of = self.lower(path)?;
         let (chain, precision) = (self.chain.borrow(), self.options.accuracy.precision);
-        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        let checker = self.checker(&chain);
         let Some(mut bounds) = checker.robust(&of, rows, precision)? else {
             return Ok(None);
         };
@@ -328,7 +336,7 @@ impl<V: Scalar> Evaluation<'_, V> {
             _ => {
                 let condition = self.condition(id)?;
                 let chain = self.chain.borrow();
-                let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+                let checker = self.checker(&chain);
                 checker.truth(&condition)?
             }
         })
@@ -408,7 +416,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         };
         let question = |of: MExpr| make(Kind::Paths(quantifier, Box::new(of)));
         let chain = self.chain.borrow();
-        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        let checker = self.checker(&chain);
         self.method.set("graph");
         let mut truth = checker.truth(&question(of.clone()))?;
         if let Some(learned) = &self.learned {
@@ -520,7 +528,7 @@ impl<V: Scalar> Evaluation<'_, V> {
 
     fn ask(&self, question: &MExpr) -> Result<Numbers<V>, QueryError> {
         let chain = self.chain.borrow();
-        let checker = Checker::new(&*chain, Scope::default(), self.options.clone());
+        let checker = self.checker(&chain);
         self.method.set(checker.method(question));
         let mut asked = self.asked.borrow_mut();
         if let Some((_, known)) = asked.iter().find(|(known, _)| known == question) {

@@ -8,6 +8,7 @@
 //! | product | runs monitors of rules, or the automaton of a formula, along |
 //! | label | finds the states in which a condition holds |
 //! | prune | finds by the graph alone where the answer is 0 or 1, or that the paths suffice |
+//! | factor | eliminates the cycles among states whose number is open; equal cycles once, whichever claims are solved on them |
 //! | solve | computes the number of every state |
 //! | begin | averages over the first steps, where the start is no state of its own |
 //! | compare | holds the number against a threshold |
@@ -25,6 +26,7 @@ use crate::hir::{
     RewardKind, Spec, Subject, Unary, print,
 };
 use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, PropertyId};
+use crate::markov::solve::SMALL;
 
 /// How large a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,6 +220,14 @@ struct On {
     begins: bool,
 }
 
+impl On {
+    /// What so many steps of the whole chain cost.
+    fn steps(&self, count: u32) -> Option<u64> {
+        let size = self.size?;
+        Some(size.transitions.saturating_mul(u64::from(count)))
+    }
+}
+
 /// Sweeps that an iteration takes, roughly, where elimination would cost more.
 const SWEEPS: u64 = 60;
 
@@ -377,8 +387,7 @@ impl Planner<'_> {
             Branching::Steady { state, .. } => {
                 let of = self.state(on, state);
                 let about = "the share of time in it: renewal in bottom components";
-                let cost = on.size.map(elimination);
-                self.add("solve", about, (None, cost), vec![on.node, of])
+                self.system(on, about, vec![on.node, of])
             }
             Branching::Reward { name, kind, .. } => self.reward(on, name.as_deref(), &kind),
         };
@@ -401,10 +410,6 @@ impl Planner<'_> {
             Some(name) => format!("`{name}`"),
             None => "the reward".to_owned(),
         };
-        let steps = |count: u32| {
-            on.size
-                .map(|size| size.transitions.saturating_mul(u64::from(count)))
-        };
         match kind {
             RewardKind::Reach(state) => {
                 let target = self.state(on, *state);
@@ -413,41 +418,38 @@ impl Planner<'_> {
                     "where it is reached for sure; else infinite",
                     vec![target],
                 );
-                let about = format!("{of} until then, by component");
-                self.add(
-                    "solve",
-                    about,
-                    (None, on.size.map(elimination)),
-                    vec![pruned],
-                )
+                self.system(on, format!("{of} until then, by component"), vec![pruned])
             }
             RewardKind::Cumulative(None) => {
-                let about = format!("{of} in all, by component");
-                self.add(
-                    "solve",
-                    about,
-                    (None, on.size.map(elimination)),
-                    vec![on.node],
-                )
+                self.system(on, format!("{of} in all, by component"), vec![on.node])
             }
             RewardKind::Cumulative(Some(count)) => {
                 let about = format!("{of} in {count} steps, step by step");
-                self.add("solve", about, (None, steps(*count)), vec![on.node])
+                self.add("solve", about, (None, on.steps(*count)), vec![on.node])
             }
             RewardKind::Instant(count) => {
                 let about = format!("{of} at step {count}, step by step");
-                self.add("solve", about, (None, steps(*count)), vec![on.node])
+                self.add("solve", about, (None, on.steps(*count)), vec![on.node])
             }
             RewardKind::Steady => {
                 let about = format!("{of} per step in the long run: renewal in bottom components");
-                self.add(
-                    "solve",
-                    about,
-                    (None, on.size.map(elimination)),
-                    vec![on.node],
-                )
+                self.system(on, about, vec![on.node])
             }
         }
+    }
+
+    /// A system of equations over all states, solved component by component.
+    fn system(&mut self, on: &On, about: impl Into<String>, mut inputs: Vec<usize>) -> usize {
+        let cost = match on.size.map(method) {
+            None => None,
+            Some(Method::Iterate(cost)) => Some(cost),
+            Some(Method::Eliminate { once, each }) => {
+                let about = "open cycles, eliminated";
+                inputs.push(self.add("factor", about, (None, Some(once)), vec![on.node]));
+                Some(each)
+            }
+        };
+        self.add("solve", about, (None, cost), inputs)
     }
 
     fn prune(&mut self, on: &On, about: &str, mut inputs: Vec<usize>) -> usize {
@@ -456,26 +458,25 @@ impl Planner<'_> {
         self.add("prune", about, (None, cost), inputs)
     }
 
+    /// Where the conditions of a path formula hold.
+    fn labels(&mut self, on: &On, path: FormulaId) -> Vec<usize> {
+        let spec = self.spec;
+        let letters = spec.formulas.letters_of(path).into_iter();
+        letters
+            .map(|letter| self.state(on, spec.letter(letter).expr))
+            .collect()
+    }
+
     /// The probability of a path formula.
     fn probability(&mut self, on: &On, path: FormulaId) -> usize {
         let spec = self.spec;
         let text = print::formula(&spec.formulas, path);
-        let letters: Vec<ExprId> = spec
-            .formulas
-            .letters_of(path)
-            .into_iter()
-            .map(|letter| spec.letter(letter).expr)
-            .collect();
-        let labels: Vec<usize> = letters.into_iter().map(|of| self.state(on, of)).collect();
-        let steps = |count: u32| {
-            on.size
-                .map(|size| size.transitions.saturating_mul(u64::from(count)))
-        };
+        let labels = self.labels(on, path);
         match shape(spec, path) {
             Shape::Bounded(count) => {
                 let pruned = self.prune(on, "where it is 0 by the graph", labels);
                 let about = format!("P[{text}], step by step");
-                self.add("solve", about, (None, steps(count)), vec![pruned])
+                self.add("solve", about, (None, on.steps(count)), vec![pruned])
             }
             Shape::Next => {
                 let mut inputs = labels;
@@ -483,19 +484,13 @@ impl Planner<'_> {
                 self.add(
                     "solve",
                     format!("P[{text}], one step"),
-                    (None, steps(1)),
+                    (None, on.steps(1)),
                     inputs,
                 )
             }
             Shape::Unbounded => {
                 let pruned = self.prune(on, "where it is 0 or 1 by the graph", labels);
-                let about = format!("P[{text}], by component");
-                self.add(
-                    "solve",
-                    about,
-                    (None, on.size.map(elimination)),
-                    vec![pruned],
-                )
+                self.system(on, format!("P[{text}], by component"), vec![pruned])
             }
             Shape::Automaton => {
                 let mut inputs = labels;
@@ -511,13 +506,7 @@ impl Planner<'_> {
     /// Branching time: the graph alone decides.
     fn paths(&mut self, on: &On, path: FormulaId, all: bool) -> usize {
         let spec = self.spec;
-        let letters: Vec<ExprId> = spec
-            .formulas
-            .letters_of(path)
-            .into_iter()
-            .map(|letter| spec.letter(letter).expr)
-            .collect();
-        let labels = letters.into_iter().map(|of| self.state(on, of)).collect();
+        let labels = self.labels(on, path);
         let quantifier = if all { "A" } else { "E" };
         let text = print::formula(&spec.formulas, path);
         let about =
@@ -587,12 +576,26 @@ fn sign(compare: Compare) -> &'static str {
     }
 }
 
-/// Solving by component: each transition once, and the cyclic part eliminated or swept, whichever is less.
-fn elimination(size: Size) -> u64 {
+/// How the components of a chain are solved, and what that costs.
+enum Method {
+    /// The cyclic part is eliminated once; then each solution takes every transition, and the eliminated rows, once.
+    Eliminate { once: u64, each: u64 },
+    /// Each solution takes sweeps, or there are no cycles and it takes one.
+    Iterate(u64),
+}
+
+fn method(size: Size) -> Method {
+    if size.cyclic == 0 {
+        return Method::Iterate(size.transitions);
+    }
+    let row = size.largest;
+    let once = size.cyclic.saturating_mul(row.saturating_mul(row)) / 3;
     let swept = size.transitions.saturating_mul(SWEEPS);
-    let eliminated = size
-        .cyclic
-        .saturating_mul(size.largest.saturating_mul(size.largest))
-        / 3;
-    size.transitions.saturating_add(swept.min(eliminated))
+    if row > SMALL as u64 && swept < once {
+        return Method::Iterate(size.transitions.saturating_add(swept));
+    }
+    let each = size
+        .transitions
+        .saturating_add(size.cyclic.saturating_mul(row));
+    Method::Eliminate { once, each }
 }

@@ -10,7 +10,7 @@ use crate::graph::{DigraphBuilder, NodeSet};
 use super::super::chain::Chain;
 use super::super::prism::expr::{Expr, Kind, Op, Temporal, Until};
 use super::super::scalar::{Estimate, Scalar};
-use super::super::solve::{Problem, solve};
+use super::super::solve::{Factors, Problem, solve};
 use super::super::text::TextError;
 use super::path::{Window, is_state_formula};
 use super::{CheckError, Checked, Checker, Numbers, Truth};
@@ -256,6 +256,7 @@ impl<V: Scalar> Checker<'_, V> {
             unknown: &unknown,
             reward: &[],
             trapped: V::zero(),
+            factors: &Factors::default(),
         };
         solve(&problem, &mut values, &self.options.accuracy)?;
         let values = starts

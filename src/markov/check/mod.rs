@@ -22,6 +22,7 @@ mod robust;
 mod steady;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use crate::automata::Limits as AutomataLimits;
 use crate::graph::Digraph;
@@ -30,7 +31,7 @@ use super::chain::Chain;
 use super::prism::expr::{Bounds, Compare, Expr, Kind, Measure, Op};
 use super::prism::{Definitions, Properties, Property, Scope, states_where};
 use super::scalar::Scalar;
-use super::solve::{Accuracy, NotConverged};
+use super::solve::{Accuracy, Factors, NotConverged};
 use super::text::{Place, TextError};
 
 pub use answer::{Answer, Numbers, Root, Single, Truth};
@@ -81,6 +82,7 @@ pub struct Checker<'a, V: Scalar> {
     named: Vec<Property>,
     options: Options,
     predecessors: OnceCell<Digraph>,
+    factors: Rc<Factors<V>>,
 }
 
 impl<'a, V: Scalar> Checker<'a, V> {
@@ -96,7 +98,14 @@ impl<'a, V: Scalar> Checker<'a, V> {
             named: Vec::new(),
             options,
             predecessors: OnceCell::new(),
+            factors: Rc::default(),
         }
+    }
+
+    /// Shares what is eliminated with other checkers. They must be of chains with the same transitions.
+    pub fn sharing(mut self, factors: Rc<Factors<V>>) -> Checker<'a, V> {
+        self.factors = factors;
+        self
     }
 
     /// Makes known what a file of properties declares, so that its properties can be checked.

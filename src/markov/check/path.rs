@@ -220,6 +220,7 @@ impl<V: Scalar> Checker<'_, V> {
             unknown: &unknown,
             reward: &[],
             trapped: no,
+            factors: &self.factors,
         };
         solve(&problem, &mut values, &self.options.accuracy)?;
         Ok(values)

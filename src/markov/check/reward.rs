@@ -132,6 +132,7 @@ impl<V: Scalar> Checker<'_, V> {
             unknown: &unknown,
             reward: earned,
             trapped: V::zero(),
+            factors: &self.factors,
         };
         solve(&problem, &mut values, &self.options.accuracy)?;
         let mut numbers = Numbers::new(values, false);
@@ -163,6 +164,7 @@ impl<V: Scalar> Checker<'_, V> {
             unknown: &unknown,
             reward: &earned,
             trapped: V::zero(),
+            factors: &self.factors,
         };
         solve(&problem, &mut values, &self.options.accuracy)?;
         let mut numbers = Numbers::new(values, false);

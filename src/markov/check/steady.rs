@@ -39,6 +39,7 @@ impl<V: Scalar> Checker<'_, V> {
             unknown: &unknown,
             reward: &[],
             trapped: V::zero(),
+            factors: &self.factors,
         };
         solve(&problem, &mut values, &self.options.accuracy)?;
         Ok(values)
@@ -69,6 +70,7 @@ impl<V: Scalar> Checker<'_, V> {
                 unknown: &unknown,
                 reward,
                 trapped: V::zero(),
+                factors: &self.factors,
             };
             solve(&problem, scratch, &self.options.accuracy)?;
             let mut total = average(self.chain, home, scratch);

@@ -158,7 +158,8 @@ impl Parser {
             Token::Name(name) if self.properties => match name.as_str() {
                 "U" => Until::Until,
                 "W" => Until::Unless,
-                "R" => Until::Release,
+                // Outside of all brackets it begins the next property.
+                "R" if self.tokens[self.at].open > 0 => Until::Release,
                 _ => return Ok(left),
             },
             _ => return Ok(left),

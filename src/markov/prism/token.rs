@@ -44,6 +44,8 @@ pub(super) struct Lexeme {
     pub(super) place: Place,
     /// The bytes that it takes.
     pub(super) bytes: std::ops::Range<usize>,
+    /// How many brackets are open before it.
+    pub(super) open: u32,
 }
 
 /// Cuts a text into tokens; comments run from `//` to the end of the line.
@@ -51,6 +53,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
     let mut found = Vec::new();
     let mut end = Place { line: 1, column: 1 };
     let mut begin = 0;
+    let mut open = 0u32;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let mut rest = line;
         loop {
@@ -65,10 +68,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
                 break;
             }
             let (token, length) = token(rest, place)?;
+            let after = match token {
+                Token::Mark("(" | "[" | "{") => open + 1,
+                Token::Mark(")" | "]" | "}") => open.saturating_sub(1),
+                _ => open,
+            };
             found.push(Lexeme {
                 token,
                 place,
                 bytes: begin + offset..begin + offset + length,
+                open: std::mem::replace(&mut open, after),
             });
             rest = &rest[length..];
         }
@@ -78,6 +87,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
         token: Token::End,
         place: end,
         bytes: text.len()..text.len(),
+        open,
     });
     Ok(found)
 }

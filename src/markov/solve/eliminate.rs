@@ -1,5 +1,8 @@
 //! State elimination without subtraction: exact on rationals, and on doubles of small relative error whatever the condition.
 //!
+//! Eliminating touches the transitions alone, so that it is done once for any number of right-hand sides: [`factor`] keeps what
+//! was taken over by whom, and [`Factorisation::solve`] repeats it on a right-hand side.
+//!
 //! To eliminate a state `u`, every predecessor `p` takes over its transitions: `P(p,t) += P(p,u) · P(u,t) / S(u)` with `S(u)`
 //! the sum of what leaves `u`. The state with the fewest products comes next (Markowitz's rule); once what is left is
 //! nearly full it is finished as a dense matrix.
@@ -23,29 +26,52 @@ const DENSE_FILL: f64 = 0.25;
 /// …and it is at least this large, below which the sparse form does as well.
 const DENSE_MIN: usize = 16;
 
-/// A state that was eliminated: what it needs to be computed once its successors are known.
+/// A state that was eliminated.
+#[derive(Debug)]
 struct Pivot<V> {
     state: u32,
+    /// Its transitions to states that were left, which it is computed from once they are known.
     row: Vec<(u32, V)>,
     sum: V,
+    /// Its predecessors that were left, each with the share of its right-hand side that they take over.
+    shares: Vec<(u32, V)>,
 }
 
-struct Elimination<V: Scalar> {
+/// What was left when it was nearly full.
+#[derive(Debug)]
+struct Dense<V> {
+    states: Vec<u32>,
+    /// Row by row: left of the diagonal what a state is computed from, right of it what was taken over.
+    matrix: Vec<V>,
+    sums: Vec<V>,
+}
+
+/// A block after elimination, ready for right-hand sides.
+#[derive(Debug)]
+pub(super) struct Factorisation<V> {
+    pivots: Vec<Pivot<V>>,
+    dense: Dense<V>,
+    /// Units of relative error.
+    units: f64,
+    /// Whether products were so small that nothing can be claimed.
+    underflow: bool,
+}
+
+struct Elimination<V> {
     rows: Vec<Vec<(u32, V)>>,
     /// Predecessors, among them some that were eliminated since.
     before: Vec<Vec<u32>>,
     /// How many of them are left.
     n_before: Vec<u32>,
     leaving: Vec<V>,
-    rhs: Vec<V::Estimate>,
     alive: Vec<bool>,
     /// Units of relative error so far.
     units: f64,
     underflow: bool,
 }
 
-/// Solves a block; none if that takes more than `max_updates` updates of entries.
-pub(super) fn eliminate<V: Scalar>(block: &Block<V>, max_updates: f64) -> Option<Vec<V::Estimate>> {
+/// Eliminates a block; none if that takes more than `max_updates` updates of entries.
+pub(super) fn factor<V: Scalar>(block: &Block<V>, max_updates: f64) -> Option<Factorisation<V>> {
     let n = block.len();
     let mut work = Elimination::new(block);
     let mut queue: BinaryHeap<Reverse<(u64, u32)>> = (0..n as u32)
@@ -81,33 +107,78 @@ pub(super) fn eliminate<V: Scalar>(block: &Block<V>, max_updates: f64) -> Option
         entries = work.remove(state, entries, &mut place, &mut pivots);
         left -= 1;
     }
-    let mut x = vec![V::Estimate::exact(V::zero()); n];
-    if left > 0 {
-        work.finish_dense(left, &mut x);
-    }
-    for pivot in pivots.iter().rev() {
-        let state = pivot.state as usize;
-        let mut sum = work.rhs[state].clone();
-        for (target, weight) in &pivot.row {
-            sum.accumulate(weight, &x[*target as usize]);
+    let dense = work.finish_dense();
+    Some(Factorisation {
+        pivots,
+        dense,
+        units: work.units,
+        underflow: work.underflow && !V::EXACT,
+    })
+}
+
+impl<V: Scalar> Factorisation<V> {
+    /// The solution for a right-hand side.
+    pub(super) fn solve(&self, mut rhs: Vec<V::Estimate>) -> Vec<V::Estimate> {
+        for pivot in &self.pivots {
+            let own = rhs[pivot.state as usize].clone();
+            if own.is_zero() {
+                continue;
+            }
+            for (before, share) in &pivot.shares {
+                rhs[*before as usize].accumulate(share, &own);
+            }
         }
-        sum.divide(&pivot.sum);
-        x[state] = sum;
-    }
-    let units = work.units;
-    let underflow = work.underflow && !V::EXACT;
-    Some(
-        x.into_iter()
+        self.dense.solve(&mut rhs);
+        for pivot in self.pivots.iter().rev() {
+            let mut sum = rhs[pivot.state as usize].clone();
+            for (target, weight) in &pivot.row {
+                sum.accumulate(weight, &rhs[*target as usize]);
+            }
+            sum.divide(&pivot.sum);
+            rhs[pivot.state as usize] = sum;
+        }
+        rhs.into_iter()
             .map(|value| {
-                let value = value.rounded(units);
-                if underflow {
+                let value = value.rounded(self.units);
+                if self.underflow {
                     value.widened(f64::INFINITY)
                 } else {
                     value
                 }
             })
-            .collect(),
-    )
+            .collect()
+    }
+
+    /// How many numbers it holds.
+    pub(super) fn numbers(&self) -> usize {
+        let pivots = self.pivots.iter();
+        let sparse: usize = pivots.map(|p| p.row.len() + p.shares.len() + 1).sum();
+        sparse + self.dense.matrix.len() + self.dense.sums.len()
+    }
+}
+
+impl<V: Scalar> Dense<V> {
+    /// Puts the solution in the place of the right-hand side.
+    fn solve(&self, rhs: &mut [V::Estimate]) {
+        let n = self.states.len();
+        for u in (0..n).rev() {
+            let own = rhs[self.states[u] as usize].clone();
+            for p in 0..u {
+                let share = &self.matrix[p * n + u];
+                if !share.is_zero() {
+                    rhs[self.states[p] as usize].accumulate(share, &own);
+                }
+            }
+        }
+        for u in 0..n {
+            let mut sum = rhs[self.states[u] as usize].clone();
+            for (t, weight) in self.matrix[u * n..u * n + u].iter().enumerate() {
+                sum.accumulate(weight, &rhs[self.states[t] as usize]);
+            }
+            sum.divide(&self.sums[u]);
+            rhs[self.states[u] as usize] = sum;
+        }
+    }
 }
 
 impl<V: Scalar> Elimination<V> {
@@ -130,7 +201,6 @@ impl<V: Scalar> Elimination<V> {
             n_before: before.iter().map(|list| list.len() as u32).collect(),
             before,
             leaving: block.leaving.clone(),
-            rhs: block.rhs.clone(),
             alive: vec![true; n],
             // The entries of the input are rounded decimals.
             units: 4.0 * n as f64,
@@ -160,8 +230,8 @@ impl<V: Scalar> Elimination<V> {
             self.n_before[*target as usize] -= 1;
         }
         entries -= row.len();
-        let (leaving, rhs) = (self.leaving[at].clone(), self.rhs[at].clone());
-        let mut touched = 0;
+        let leaving = self.leaving[at].clone();
+        let mut shares = Vec::new();
         for before in std::mem::take(&mut self.before[at]) {
             let p = before as usize;
             if !self.alive[p] {
@@ -170,12 +240,10 @@ impl<V: Scalar> Elimination<V> {
             let Some(found) = self.rows[p].iter().position(|entry| entry.0 == state) else {
                 continue;
             };
-            touched += 1;
             let (_, weight) = self.rows[p].swap_remove(found);
             entries -= 1;
             let share = weight.over(&sum);
             self.leaving[p].accumulate(&share, &leaving);
-            self.rhs[p].accumulate(&share, &rhs);
             for (slot, entry) in self.rows[p].iter().enumerate() {
                 place[entry.0 as usize] = slot as u32;
             }
@@ -199,9 +267,15 @@ impl<V: Scalar> Elimination<V> {
             for entry in &self.rows[p] {
                 place[entry.0 as usize] = u32::MAX;
             }
+            shares.push((before, share));
         }
-        self.count(touched, row.len());
-        pivots.push(Pivot { state, row, sum });
+        self.count(shares.len(), row.len());
+        pivots.push(Pivot {
+            state,
+            row,
+            sum,
+            shares,
+        });
         entries
     }
 
@@ -210,18 +284,19 @@ impl<V: Scalar> Elimination<V> {
         self.units += (2.0 * touched as f64 + 1.0) * (len as f64 + 6.0);
     }
 
-    /// Solves what is left as a dense matrix, in the same way.
-    fn finish_dense(&mut self, left: usize, x: &mut [V::Estimate]) {
-        let states: Vec<usize> = (0..self.alive.len())
-            .filter(|&state| self.alive[state])
+    /// Eliminates what is left as a dense matrix, in the same way.
+    fn finish_dense(&mut self) -> Dense<V> {
+        let states: Vec<u32> = (0..self.alive.len() as u32)
+            .filter(|&state| self.alive[state as usize])
             .collect();
+        let left = states.len();
         let mut number = vec![usize::MAX; self.alive.len()];
         for (at, &state) in states.iter().enumerate() {
-            number[state] = at;
+            number[state as usize] = at;
         }
         let mut matrix = vec![V::zero(); left * left];
         for (at, &state) in states.iter().enumerate() {
-            for (target, weight) in &self.rows[state] {
+            for (target, weight) in &self.rows[state as usize] {
                 matrix[at * left + number[*target as usize]] = weight.clone();
             }
         }
@@ -229,7 +304,8 @@ impl<V: Scalar> Elimination<V> {
         for u in (0..left).rev() {
             let (upper, lower) = matrix.split_at_mut(u * left);
             let row = &lower[..u];
-            let mut sum = self.leaving[states[u]].clone();
+            let leaving = self.leaving[states[u] as usize].clone();
+            let mut sum = leaving.clone();
             for weight in row {
                 sum = sum.plus(weight);
             }
@@ -240,24 +316,20 @@ impl<V: Scalar> Elimination<V> {
                 }
                 let share = weight.over(&sum);
                 self.underflow |= share.to_f64() < UNDERFLOW;
-                let (leaving, rhs) = (self.leaving[states[u]].clone(), self.rhs[states[u]].clone());
-                self.leaving[states[p]].accumulate(&share, &leaving);
-                self.rhs[states[p]].accumulate(&share, &rhs);
+                self.leaving[states[p] as usize].accumulate(&share, &leaving);
                 // The entry on the diagonal grows too; it is never read.
                 for (entry, onward) in upper[p * left..p * left + u].iter_mut().zip(row) {
                     entry.accumulate(&share, onward);
                 }
+                upper[p * left + u] = share;
             }
             sums[u] = sum;
             self.count(u, u);
         }
-        for u in 0..left {
-            let mut sum = self.rhs[states[u]].clone();
-            for (t, weight) in matrix[u * left..u * left + u].iter().enumerate() {
-                sum.accumulate(weight, &x[states[t]]);
-            }
-            sum.divide(&sums[u]);
-            x[states[u]] = sum;
+        Dense {
+            states,
+            matrix,
+            sums,
         }
     }
 }

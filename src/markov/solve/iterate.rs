@@ -16,7 +16,8 @@
 
 use super::super::scalar::{Estimate, Scalar, UNIT};
 use super::block::Block;
-use super::{Accuracy, NotConverged, eliminate, krylov};
+use super::eliminate::{self, Factorisation};
+use super::{Accuracy, NotConverged, krylov};
 
 /// Rows divided by what leaves each state, so that a sweep is sums of products.
 pub(super) struct Sweeps {
@@ -44,11 +45,19 @@ const MOST_JUMPED: usize = 4_000;
 /// About the most that doubles give.
 const FINE: f64 = 1e-11;
 
-/// Iterates a block; where that is slow and the block small enough, it is eliminated after all.
+/// How the iteration of a block ends.
+pub(super) enum Iterated<V: Scalar> {
+    /// With what was asked for.
+    Solution(Vec<V::Estimate>),
+    /// It was slow, and the block small enough to be eliminated after all.
+    Eliminated(Factorisation<V>),
+}
+
+/// Iterates a block.
 pub(super) fn iterate<V: Scalar>(
-    block: Block<V>,
+    block: &Block<V>,
     accuracy: &Accuracy,
-) -> Result<Vec<V::Estimate>, NotConverged> {
+) -> Result<Iterated<V>, NotConverged> {
     let n = block.len();
     let mut longest = 0;
     let mut sweeps = Sweeps {
@@ -129,8 +138,8 @@ pub(super) fn iterate<V: Scalar>(
                     }
                 } else if more > 256.0 && probe.1.is_finite() {
                     may_eliminate = false;
-                    if let Some(solution) = eliminate::eliminate(&block, cost) {
-                        return Ok(solution);
+                    if let Some(factorisation) = eliminate::factor(block, cost) {
+                        return Ok(Iterated::Eliminated(factorisation));
                     }
                 }
                 probe = (done, last);
@@ -139,7 +148,7 @@ pub(super) fn iterate<V: Scalar>(
             }
         }
         if let Some(solution) = sweeps.certify::<V>(&b, &known, &v, accuracy, &mut done)? {
-            return Ok(solution);
+            return Ok(Iterated::Solution(solution));
         }
         target *= 0.01;
         if target < 1e-18 {

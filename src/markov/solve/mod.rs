@@ -14,8 +14,9 @@
 //!   precomputation (prob0, prob1), without a pass of its own, and no rounding can disturb it.
 //! - A single state is one division: `x(s) = (reward + Σ P(s,t) x(t)) / Σ P(s,t)` over `t ≠ s`; the divisor is the sum of
 //!   what leaves, never `1 - P(s,s)`, so nothing is subtracted.
-//! - A larger component is [eliminated](eliminate) state by state, or, where that would cost too much,
-//!   [iterated](iterate) with a certificate; where sweeps are slow, a [Krylov method](krylov) guesses for them.
+//! - A larger component is [eliminated](eliminate) state by state, [once](Factors) for all that is asked about it; or, where
+//!   that would cost too much, [iterated](iterate) with a certificate; where sweeps are slow, a [Krylov method](krylov)
+//!   guesses for them.
 //!
 //! # Accuracy
 //! Every result carries a proven bound on its error. For single states and elimination it rests on this: the solution is a
@@ -30,6 +31,7 @@
 
 mod block;
 mod eliminate;
+mod factors;
 mod iterate;
 mod krylov;
 
@@ -38,6 +40,9 @@ use crate::graph::{NodeSet, for_each_component};
 use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
 use block::Block;
+use iterate::Iterated;
+
+pub use factors::{Factors, Uses};
 
 /// How systems are solved.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +54,8 @@ pub struct Accuracy {
     pub max_updates: f64,
     /// How many sweeps over one component an iteration may take.
     pub max_sweeps: usize,
+    /// How many numbers of eliminated components are kept for further right-hand sides.
+    pub max_kept: usize,
 }
 
 impl Default for Accuracy {
@@ -57,6 +64,7 @@ impl Default for Accuracy {
             precision: 1e-6,
             max_updates: 4e8,
             max_sweeps: 1_000_000,
+            max_kept: 1 << 24,
         }
     }
 }
@@ -87,6 +95,8 @@ pub struct Problem<'a, V> {
     pub reward: &'a [V],
     /// The value of states of `unknown` from which nothing else can be reached: 0, or 1 where staying is the goal.
     pub trapped: V,
+    /// Components of this very chain that were eliminated before; receives those that are now.
+    pub factors: &'a Factors<V>,
 }
 
 /// Solves for the unknown states; `x` holds the known values of all others and receives the result.
@@ -211,6 +221,8 @@ fn component<V: Scalar>(
     if local.is_empty() {
         local.resize(problem.chain.len(), u32::MAX);
     }
+    let kept = problem.factors.find(members);
+    let members = kept.as_ref().map_or(members, |kept| &kept.members);
     let block = Block::new(problem, members, local, x);
     let write = |x: &mut [V::Estimate], at: usize, value: V::Estimate| {
         x[members[at] as usize] = value;
@@ -222,7 +234,10 @@ fn component<V: Scalar>(
         }
         return Ok(());
     }
-    let solution = solve_block(block, accuracy)?;
+    let solution = match kept {
+        Some(ref kept) => kept.factorisation.solve(block.rhs),
+        None => solve_block(block, members, problem.factors, accuracy)?,
+    };
     for (at, value) in solution.into_iter().enumerate() {
         write(x, at, value);
     }
@@ -230,19 +245,28 @@ fn component<V: Scalar>(
 }
 
 /// Components up to this size are eliminated at once; larger ones first show how fast they converge.
-const SMALL: usize = 300;
+pub const SMALL: usize = 300;
 
 fn solve_block<V: Scalar>(
-    block: Block<V>,
+    mut block: Block<V>,
+    members: &[u32],
+    factors: &Factors<V>,
     accuracy: &Accuracy,
 ) -> Result<Vec<V::Estimate>, NotConverged> {
-    if V::EXACT {
-        return Ok(eliminate::eliminate(&block, f64::INFINITY).unwrap_or_default());
-    }
-    if block.len() <= SMALL
-        && let Some(solution) = eliminate::eliminate(&block, accuracy.max_updates)
-    {
-        return Ok(solution);
-    }
-    iterate::iterate(block, accuracy)
+    let most = if V::EXACT {
+        f64::INFINITY
+    } else {
+        accuracy.max_updates
+    };
+    let at_once = V::EXACT || block.len() <= SMALL;
+    let factorisation = match at_once.then(|| eliminate::factor(&block, most)).flatten() {
+        Some(factorisation) => factorisation,
+        None => match iterate::iterate(&block, accuracy)? {
+            Iterated::Solution(solution) => return Ok(solution),
+            Iterated::Eliminated(factorisation) => factorisation,
+        },
+    };
+    let solution = factorisation.solve(std::mem::take(&mut block.rhs));
+    factors.keep(members, factorisation, accuracy.max_kept);
+    Ok(solution)
 }
