@@ -244,7 +244,7 @@ fn every_form_says_the_same() {
 #[test]
 fn properties_by_lines() {
     let props = "// by lines\nP=? [ F \"won\" ]\nR{\"rolls\"}=? [ F s>0 ]\nR{\"rolls\"}<=3 [ F s>0 ]\nR=? [ C<=2 ]\n\n\
-                 P=? [ (s<1)\n  R (s<2) ]\n(P>=0.1 [ X s=1 ])\nR<=3 [ F s>0 ]\nS=? [ s=1 ]\n";
+                 P=? [ (s=1)\n  R (s<2) ]\n(P>=0.1 [ X s=1 ])\nR<=3 [ F s>0 ]\nS=? [ s=1 ]\n";
     let folder = Folder::new(&[("die.prism", DIE), ("die.props", props)]);
     let run = folder.guard(&[
         "query",
@@ -262,7 +262,7 @@ fn properties_by_lines() {
     assert_eq!(answers.len(), 8, "{}", run.out);
     for (answer, wanted) in answers
         .iter()
-        .zip([1.0 / 3.0, 2.0, f64::NAN, 1.5, 2.0 / 3.0])
+        .zip([1.0 / 3.0, 2.0, f64::NAN, 1.5, 1.0 / 3.0])
     {
         let value = answer["value"].as_f64();
         assert!(
@@ -270,6 +270,114 @@ fn properties_by_lines() {
             "{answer}"
         );
     }
-    assert_eq!(answers[4]["property"], "P=? [ (s<1) R (s<2) ]");
+    assert_eq!(answers[4]["property"], "P=? [ (s=1) R (s<2) ]");
     assert_eq!(answers[6]["holds"], true);
+}
+
+#[test]
+fn why_an_event_is_as_likely_as_it_is() {
+    let folder = Folder::new(&[("die.prism", DIE)]);
+    let ask = |property: &str, why: &str| {
+        let args = ["query", "--chain", "die.prism", "--const", "N=2", property];
+        folder.guard(&[&args[..], &[why, "--format", "json"]].concat())
+    };
+    let run = ask("P=? [ F \"won\" ]", "--why");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let why = &json(run.out.trim())["why"];
+    assert_eq!(why["from"], "s=0");
+    assert_eq!(why["opposite"], false);
+    // One half of all rolls repeat; each of them may be the last.
+    let third = 1.0 / 3.0;
+    for (part, wanted) in [
+        (&why["risk"], third),
+        (&why["next"][0]["share"], 0.5),
+        (&why["next"][0]["risk"], third),
+        (&why["next"][1]["share"], 0.5),
+        (&why["next"][1]["risk"], 1.0),
+        (&why["last_step"][0]["probability"], third),
+        (&why["paths"][0]["probability"], third),
+        (&why["steps"], 2.0),
+        (&why["steps_to_end"], 2.0),
+        (&why["ends"][0]["probability"], 2.0 * third),
+    ] {
+        let found = part.as_f64().unwrap();
+        assert!(
+            (found - wanted).abs() < 1e-12,
+            "{found} is not {wanted}: {why}"
+        );
+    }
+    assert_eq!(why["paths"][0]["states"], serde_json::json!(["s=0", "s=1"]));
+    assert_eq!(why["doubt"], serde_json::json!([]));
+    // Of what is avoided, the opposite is explained; of other properties, and after the event, there is nothing to tell.
+    let run = ask("P=? [ G<=2 s<2 ]", "--why=s=0");
+    let why = &json(run.out.trim())["why"];
+    assert_eq!(why["opposite"], true);
+    assert!((why["risk"].as_f64().unwrap() - 0.5).abs() < 1e-12, "{why}");
+    assert_eq!(
+        json(ask("P=? [ F \"won\" ]", "--why=s=1").out.trim())["why"],
+        Value::Null
+    );
+    assert_eq!(
+        json(ask("S=? [ \"won\" ]", "--why").out.trim())["why"],
+        Value::Null
+    );
+    let run = ask("P=? [ F \"won\" ]", "--why=s=7");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("there is no state `s=7`"), "{}", run.err);
+}
+
+/// The interval chain of the papers: what holds for all chains within it.
+#[test]
+fn a_chain_with_intervals() {
+    let folder = Folder::new(&[
+        (
+            "i.tra",
+            "4 6\n0 1 [0.3,0.5]\n0 2 [0.5,0.7]\n1 1 [0,0.5]\n1 3 [0.5,1]\n2 2 1\n3 3 1\n",
+        ),
+        ("i.lab", "0=\"init\" 1=\"bad\"\n0: 0\n3: 1\n"),
+    ]);
+    let ask = |more: &[&str]| folder.guard(&[&["query", "--chain", "i.tra"], more].concat());
+    let run = ask(&["P=? [ F \"bad\" ]", "--format", "json", "--all-states"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answer = json(run.out.trim());
+    assert_eq!(answer["value"], Value::Null);
+    // The state in between is left for sure, so that only the first row counts.
+    for (key, wanted) in [("lower", 0.3), ("upper", 0.5)] {
+        let found = answer[key].as_f64().unwrap();
+        assert!((found - wanted).abs() < 1e-5, "{answer}");
+    }
+    assert!(answer["lower"].as_f64().unwrap() <= 0.3 && answer["upper"].as_f64().unwrap() >= 0.5);
+    assert_eq!(answer["intervals"].as_array().unwrap().len(), 4);
+    for (property, code) in [
+        ("P<=0.6 [ F \"bad\" ]", 0),
+        ("P<=0.2 [ F \"bad\" ]", 1),
+        ("P<=0.4 [ F \"bad\" ]", 3),
+        ("P>=0.14 [ F<=2 \"bad\" ]", 0),
+    ] {
+        assert_eq!(ask(&[property]).code, code, "{property}");
+    }
+    for (property, wanted) in [
+        (
+            "S=? [ \"bad\" ]",
+            "only the probability of one temporal operator",
+        ),
+        (
+            "P=? [ F P>=0.5 [ X \"bad\" ] ]",
+            "only the probability of one temporal operator",
+        ),
+        ("P=? [ F \"worse\" ]", "there is no label \"worse\""),
+        ("P>=2 [ F \"bad\" ]", "the bound 2 is no probability"),
+    ] {
+        let run = ask(&[property]);
+        assert_eq!(run.code, 2, "{property}");
+        assert!(run.err.contains(wanted), "{}", run.err);
+    }
+    let folder = Folder::new(&[("i.tra", "2 2\n0 1 [0.3,0.5]\n1 1 1\n")]);
+    let run = folder.guard(&["query", "--chain", "i.tra", "P=? [ F s=1 ]"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.contains("no row of state 0 sums to 1"),
+        "{}",
+        run.err
+    );
 }

@@ -9,6 +9,7 @@
 
 use guard_lang::graph::NodeSet;
 use guard_lang::markov::solve::{Accuracy, Factors, Problem, Uses, solve};
+use guard_lang::markov::why::Goal;
 use guard_lang::markov::{Chain, ChainBuilder, Estimate, Scalar, analysis};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -78,14 +79,26 @@ fn the_worked_example() {
     close(given[0].unwrap().value, 8.8040, 5e-5);
     close(given[1].unwrap().value, 5.4828, 5e-5);
     assert!(given[3].is_none(), "the end never leads there");
-    let row = analysis::visits(&chain, 0, &bad);
-    close(row[0], 5.505_178, 5e-7);
-    close(row[1], 2.195_593, 5e-7);
-    let jumps = analysis::jumps(&chain, 0, &bad);
-    assert_eq!(jumps.len(), 1);
-    close(jumps[0].probability, risk[0].value, 1e-12);
-    let parts = analysis::contributions(&chain, &risk, 0);
-    close(parts.iter().map(|part| part.share).sum(), 1.0, 1e-12);
+    let visits = Goal::reach(bad.clone()).visits(&chain, 0);
+    close(visits[0], 5.505_178, 5e-7);
+    close(visits[1], 2.195_593, 5e-7);
+    let why = Goal::reach(bad)
+        .why(&chain, 0, &[1000, 400], &accuracy)
+        .unwrap();
+    close(why.risk, risk[0].value, 1e-12);
+    assert_eq!(why.jumps.len(), 1);
+    close(why.jumps[0].probability, risk[0].value, 1e-12);
+    close(why.next.iter().map(|part| part.share).sum(), 1.0, 1e-12);
+    close(why.steps.unwrap(), given[0].unwrap().value, 1e-9);
+    // By hand: a row adds Σ P(u,t) (N(0,u) (x(t) - x(u)))² / n(u).
+    let part = |state: usize, n: f64| -> f64 {
+        let row = chain.row(state as u32);
+        let each = row.map(|(to, p)| p * (risk[to as usize].value - risk[state].value).powi(2));
+        visits[state].powi(2) * each.sum::<f64>() / n
+    };
+    let (first, second) = (part(0, 1000.0), part(1, 400.0));
+    assert_eq!(why.doubt[0].0, 1);
+    close(why.doubt[0].1, second / (first + second), 1e-12);
 }
 
 #[test]
@@ -112,7 +125,7 @@ fn the_printed_risk_matrix() {
         .map(|point| point.state)
         .collect();
     assert_eq!(near, [1]);
-    let paths = analysis::likely_paths(&chain, 0, &bad, 10);
+    let paths = Goal::reach(bad).likely_paths(&chain, 0, 10);
     assert_eq!(paths[0].states, [0, 1, 4]);
     close(paths[0].probability, 0.32 / 0.46 * 0.5, 1e-12);
     // Without loops this chain has no cycle: all its paths together are certain.
@@ -144,7 +157,11 @@ fn sensitivities_are_derivatives() {
     let risk = analysis::reach(&own, &bad, &accuracy).unwrap();
     let shift = 1e-6;
     let moved = analysis::reach(&chain_of(shift), &bad, &accuracy).unwrap();
-    let derivative = analysis::sensitivity(&own, 0, &bad, &risk, 10)
+    let why = Goal::reach(bad.clone())
+        .why(&own, 0, &[], &accuracy)
+        .unwrap();
+    let derivative = why
+        .levers
         .into_iter()
         .find(|part| (part.from, part.to) == (1, 2))
         .unwrap()
@@ -356,4 +373,97 @@ fn a_cycle_is_eliminated_once() {
     };
     assert_eq!(found, ask(&full, &no_room));
     assert_eq!(full.uses(), Uses { made: 3, shared: 0 });
+}
+
+/// All paths to a state within so many steps, by going them.
+fn every_path(
+    chain: &Chain<f64>,
+    path: &[u32],
+    p: f64,
+    goal: &Goal,
+    found: &mut Vec<(f64, Vec<u32>)>,
+) {
+    let state = path[path.len() - 1];
+    if path.len() > 1 && goal.target.contains(state as usize) {
+        found.push((p, path.to_vec()));
+        return;
+    }
+    let stops = path.len() > 1 && !goal.open.contains(state as usize);
+    if stops || path.len() as u64 > goal.horizon.unwrap() {
+        return;
+    }
+    for (next, weight) in chain.row(state) {
+        every_path(chain, &[path, &[next]].concat(), p * weight, goal, found);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Within a horizon: what every single path adds up to.
+    #[test]
+    fn reasons_are_sums_over_paths(
+        weights in prop::collection::vec(prop::collection::vec(0u64..4, 5), 5),
+        steps in 0u64..6,
+        from in 0u32..5,
+        stop in 0u32..5,
+    ) {
+        let rows: Vec<Vec<(u32, f64)>> = weights
+            .iter()
+            .zip(0u32..)
+            .map(|(row, state)| {
+                let mut row = row.clone();
+                row[state as usize] += 1;
+                let sum: u64 = row.iter().sum();
+                (0u32..).zip(row).map(|(to, w)| (to, w as f64 / sum as f64)).collect()
+            })
+            .collect();
+        let chain = chain(&rows);
+        let mut goal = Goal::reach(set(&chain, [4]));
+        goal.open.set(stop as usize, false);
+        goal.horizon = Some(steps);
+        let mut paths = Vec::new();
+        every_path(&chain, &[from], 1.0, &goal, &mut paths);
+        paths.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let exits = [7, 100, 3, 50, 0];
+        let why = goal.why(&chain, from, &exits, &Accuracy::default()).unwrap();
+        let sum: f64 = paths.iter().map(|path| path.0).sum();
+        close(why.risk, sum, 1e-12);
+        let found = goal.likely_paths(&chain, from, 10);
+        prop_assert_eq!(found.len(), paths.len().min(10));
+        for (found, path) in found.iter().zip(&paths) {
+            close(found.probability, path.0, 1e-12);
+        }
+        if sum > 0.0 {
+            close(why.next.iter().map(|part| part.share).sum(), 1.0, 1e-9);
+            let late: f64 = paths.iter().map(|(p, path)| p * (path.len() - 1) as f64).sum();
+            close(why.steps.unwrap(), late / sum, 1e-9);
+        } else {
+            prop_assert!(why.next.is_empty() && why.steps.is_none());
+        }
+        for part in &why.next {
+            let through: f64 = paths.iter().filter(|(_, path)| path[1] == part.state).map(|path| path.0).sum();
+            close(part.share * sum, through, 1e-12);
+        }
+        for jump in &why.jumps {
+            let last = |path: &Vec<u32>| path[path.len() - 2];
+            let from_here = paths.iter().filter(|(_, path)| last(path) == jump.from);
+            close(jump.probability, from_here.map(|path| path.0).sum(), 1e-12);
+        }
+        // Moving a row towards one of its transitions moves the risk as the derivative says.
+        for lever in why.levers.iter().take(5) {
+            let shift = 1e-6;
+            let mut moved = rows.clone();
+            for (to, p) in &mut moved[lever.from as usize] {
+                *p = *p * (1.0 - shift) + if *to == lever.to { shift } else { 0.0 };
+            }
+            let moved = self::chain(&moved);
+            let then = goal.why(&moved, from, &exits, &Accuracy::default()).unwrap();
+            close((then.risk - why.risk) / shift, lever.derivative, 1e-4);
+        }
+        let doubt: f64 = why.doubt.iter().map(|part| part.1).sum();
+        prop_assert!(why.doubt.is_empty() || (doubt - 1.0).abs() < 1e-9);
+        let known = goal.why(&chain, from, &[], &Accuracy::default()).unwrap();
+        prop_assert!(known.doubt.is_empty());
+    }
 }

@@ -82,6 +82,38 @@ fn a_plan_for_people() {
 }
 
 #[test]
+fn reasons_for_people() {
+    let folder = folder();
+    let query = [
+        "query",
+        "s.guard",
+        "--model",
+        "m.json",
+        "--intervals",
+        "none",
+    ];
+    let mut told = String::new();
+    for more in [
+        &["five", "--why"][..],
+        &["ever", "--why=level=mid, not mails"],
+        &["P=? [ G not leak ]", "--why"],
+        &["steps", "--why"],
+    ] {
+        let run = folder.guard(&[&query[..], more].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+        told.push_str(&run.out);
+    }
+    insta::assert_snapshot!(told);
+    let run = folder.guard(&[&query[..], &["ever", "--why=level=top"]].concat());
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.contains("there is no state `level=top`"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
 fn sizes_are_those_of_the_chain_that_is_solved() {
     let folder = folder();
     let run = folder.guard(&["query", "s.guard", "--model", "m.json", "--format", "json"]);

@@ -200,6 +200,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "ids",
             "learn",
             "markov",
+            "report",
             "translate",
             "value",
         ],

@@ -359,7 +359,7 @@ mod tests {
             });
         }
         let names = ["other", "secret", "mail"];
-        let name = |symbol: u32| Some(names[symbol as usize - 3]);
+        let name = |symbol: u32| names.get(symbol.checked_sub(3)? as usize).copied();
         let found = moves(&runs, None, &name);
         let at = |order: usize| &found[order];
         let most = at(1)
@@ -368,7 +368,7 @@ mod tests {
             .map(|most| (most.memory.clone(), most.risks));
         assert_eq!(
             most,
-            Some(("secret → mail".to_owned(), (0.25, 1.0))),
+            Some(("start → secret".to_owned(), (0.25, 1.0))),
             "{found:?}"
         );
         assert!(at(2).mean < 1e-12, "{found:?}");

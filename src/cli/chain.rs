@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, complain};
-use crate::markov::format::{ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json};
+use crate::markov::format::{
+    ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
+};
+use crate::markov::interval::{UncertainChain, has_intervals};
 use crate::markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
 
 /// Which chain.
@@ -98,16 +101,50 @@ impl ChainArgs {
         Ok(Loaded { chain, scope })
     }
 
+    /// Reads a chain whose probabilities are intervals; none where the file has numbers.
+    pub(super) fn load_uncertain(&self, path: &Path) -> Result<Option<UncertainChain>, Failure> {
+        if path.extension().is_none_or(|ending| ending != "tra") {
+            return Ok(None);
+        }
+        let text = read(path)?;
+        if !has_intervals(&text) {
+            return Ok(None);
+        }
+        if self.exact || !self.rewards.is_empty() {
+            return Err(Failure::Usage(format!(
+                "`{}` holds intervals, for which there is no `--exact` and no `--rewards`",
+                path.display()
+            )));
+        }
+        let labels = self.labels_of(path);
+        let label_text = labels.as_deref().map(read).transpose()?;
+        let files = ExplicitFiles {
+            transitions: &text,
+            labels: label_text.as_deref(),
+            rewards: Vec::new(),
+        };
+        let chain = read_uncertain_explicit(&files).map_err(|(file, wrong)| {
+            let labels = labels.as_deref().filter(|_| file == ExplicitFile::Labels);
+            at(labels.unwrap_or(path), &wrong)
+        })?;
+        Ok(Some(chain))
+    }
+
+    /// The file of labels of a `.tra` file.
+    fn labels_of(&self, path: &Path) -> Option<PathBuf> {
+        let beside = path.with_extension("lab");
+        match &self.labels {
+            Some(path) => Some(path.clone()),
+            None => beside.exists().then_some(beside),
+        }
+    }
+
     fn explicit<V: Scalar>(
         &self,
         path: &Path,
         text: &str,
     ) -> Result<(Chain<V>, Scope<V>, usize), Failure> {
-        let beside = path.with_extension("lab");
-        let labels = match &self.labels {
-            Some(path) => Some(path.clone()),
-            None => beside.exists().then_some(beside),
-        };
+        let labels = self.labels_of(path);
         let structures = if self.rewards.is_empty() {
             rewards_beside(path)
         } else {

@@ -39,6 +39,7 @@ mod plan;
 mod progress;
 mod proxy;
 mod query;
+mod query_interval;
 mod query_spec;
 mod serve;
 mod sources;

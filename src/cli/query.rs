@@ -9,14 +9,17 @@ use serde_json::{Map, Value, json};
 use super::chain::{ChainArgs, Loaded, at, complain_of, read};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
+use super::query_interval;
 use super::query_spec::Question;
 use crate::learn::RowLimits;
 use crate::markov::check::Root;
+use crate::markov::prism::expr::Kind;
+use crate::markov::solve::Accuracy;
 use crate::markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
     Single, Truth, parse_properties,
 };
-use crate::query::Method;
+use crate::query::{Method, Reasons};
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
@@ -28,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL.json")]
     model: Option<PathBuf>,
     #[command(flatten)]
-    chain: ChainArgs,
+    pub(super) chain: ChainArgs,
     /// Files of properties, in PRISM's or Storm's grammar
     #[arg(long, value_name = "FILE")]
     props: Vec<PathBuf>,
@@ -37,10 +40,13 @@ pub(super) struct Args {
     property: Vec<String>,
     /// The relative width that results are certified to where they are iterated
     #[arg(long, value_name = "WIDTH", default_value_t = 1e-6)]
-    precision: f64,
+    pub(super) precision: f64,
     /// List the values of all states
     #[arg(long)]
-    all_states: bool,
+    pub(super) all_states: bool,
+    /// Tell why the probability of an event is what it is, from the start or from this state
+    #[arg(long, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(super) why: Option<String>,
     /// How the intervals around the numbers of a learned model are found
     #[arg(long, value_enum, default_value_t = IntervalsArg::Fixed, value_name = "METHOD")]
     intervals: IntervalsArg,
@@ -52,7 +58,7 @@ pub(super) struct Args {
     max_product: usize,
     /// The form of the answers
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -66,7 +72,7 @@ enum IntervalsArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// Text for people
     Human,
     /// One JSON object a property
@@ -102,6 +108,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             model: args.model.as_deref(),
             chain: &args.chain,
             all_states: args.all_states,
+            why: args.why.as_deref(),
             json: args.format == Format::Json,
             options,
             rows: RowLimits::default(),
@@ -112,6 +119,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             },
         });
     }
+    let uncertain = match &args.chain.chain {
+        Some(path) => args.chain.load_uncertain(path)?,
+        None => None,
+    };
+    if let Some(chain) = uncertain {
+        return query_interval::run(&args, &chain, &sources(&args)?);
+    }
     if args.chain.exact {
         on_chain::<BigRational>(&args)
     } else {
@@ -120,9 +134,19 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// A text with properties and its name in messages.
-struct Source {
-    name: String,
-    file: Properties,
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) file: Properties,
+}
+
+impl Args {
+    /// The properties of a text that are asked for.
+    pub(super) fn wanted<'s>(&self, source: &'s Source) -> impl Iterator<Item = &'s Property> {
+        source.file.properties.iter().filter(|property| {
+            let name = property.name.as_ref();
+            self.property.is_empty() || name.is_some_and(|name| self.property.contains(name))
+        })
+    }
 }
 
 fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
@@ -143,13 +167,6 @@ fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
             file,
         });
     }
-    let wanted = |property: &Property| {
-        args.property.is_empty()
-            || property
-                .name
-                .as_ref()
-                .is_some_and(|name| args.property.contains(name))
-    };
     for name in &args.property {
         let known = found
             .iter()
@@ -163,7 +180,7 @@ fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
     }
     if !found
         .iter()
-        .any(|source| source.file.properties.iter().any(wanted))
+        .any(|source| args.wanted(source).next().is_some())
     {
         return Err(Failure::Usage(
             "there is no property to check: give one as an argument, or a file with --props"
@@ -184,6 +201,7 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
         ..Options::default()
     };
     options.accuracy.precision = args.precision;
+    let accuracy = options.accuracy;
     let mut checker = Checker::new(&chain, scope, options);
     let given = args.chain.definitions()?;
     for source in &sources {
@@ -200,15 +218,7 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
         Vec::new()
     };
     for source in &sources {
-        for property in &source.file.properties {
-            let unwanted = !args.property.is_empty()
-                && !property
-                    .name
-                    .as_ref()
-                    .is_some_and(|name| args.property.contains(name));
-            if unwanted {
-                continue;
-            }
+        for property in args.wanted(source) {
             let clock = Instant::now();
             let root = match checker.root(&property.formula) {
                 Ok(root) => root,
@@ -221,13 +231,19 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
                     continue;
                 }
             };
+            let ms = clock.elapsed().as_secs_f64() * 1e3;
+            let why = match &args.why {
+                None => None,
+                Some(state) => Some(why(&checker, property, state, &accuracy)?),
+            };
             let told = Told {
                 property,
                 chain: &chain,
                 holds: holds(&root, &chain),
                 root: &root,
+                why,
                 method: checker.method(&property.formula),
-                ms: clock.elapsed().as_secs_f64() * 1e3,
+                ms,
             };
             match (told.holds, outcome) {
                 (Some(Some(false)), _) => outcome = Outcome::Violated,
@@ -247,7 +263,40 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-fn told(name: &str, wrong: &CheckError) -> String {
+/// Why the probability of an event is what it is; none for other properties, and where it has happened already.
+fn why<V: Scalar>(
+    checker: &Checker<'_, V>,
+    property: &Property,
+    state: &str,
+    accuracy: &Accuracy,
+) -> Result<Option<Reasons>, Failure> {
+    let chain = checker.chain();
+    let name = |state: u32| chain.name(state);
+    let from = if state.is_empty() {
+        chain.initial().ones().next().unwrap_or(0) as u32
+    } else {
+        let found = (0..chain.len() as u32).find(|number| name(*number) == state);
+        found.ok_or_else(|| {
+            Failure::Usage(format!(
+                "there is no state `{state}`: `--all-states` lists them"
+            ))
+        })?
+    };
+    let Kind::Probability(_, path, None) = &property.formula.kind else {
+        return Ok(None);
+    };
+    let wrong = |error: CheckError| Failure::Usage(error.to_string());
+    let goal = checker.goal(path).map_err(wrong)?;
+    let Some(goal) = goal.filter(|(goal, _)| goal.open.contains(from as usize)) else {
+        return Ok(None);
+    };
+    let reasons = Reasons::new(chain, &name, &goal, from, Vec::new(), accuracy);
+    Ok(Some(
+        reasons.map_err(|error| Failure::Usage(error.to_string()))?,
+    ))
+}
+
+pub(super) fn told(name: &str, wrong: &CheckError) -> String {
     match wrong {
         CheckError::Text(wrong) => super::chain::told(name, wrong),
         wrong => format!("{name}: {wrong}"),
@@ -279,6 +328,8 @@ struct Told<'a, V: Scalar> {
     chain: &'a Chain<V>,
     holds: Option<Option<bool>>,
     root: &'a Root<V>,
+    /// Why it is so, where that was asked for; the inner none: there is nothing to tell.
+    why: Option<Option<Reasons>>,
     method: &'static str,
     ms: f64,
 }
@@ -451,6 +502,9 @@ impl<V: Scalar> Told<'_, V> {
                 Answer::Whole(_) | Answer::Number(_) => {}
             }
         }
+        if let Some(why) = &self.why {
+            object.insert("why".to_owned(), json!(why.as_ref().map(Reasons::to_json)));
+        }
         object.insert("method".to_owned(), json!(self.method));
         object.insert("ms".to_owned(), json!((self.ms * 1e3).round() / 1e3));
         Value::Object(object)
@@ -487,10 +541,7 @@ impl<V: Scalar> Told<'_, V> {
             None => {}
         }
         for &state in order {
-            let name = match self.chain.valuations() {
-                Some(valuations) => valuations.text(state),
-                None => state.to_string(),
-            };
+            let name = self.chain.name(state);
             let value = match &self.root.answer {
                 Answer::Truth(truth) => match truth.at(state as usize) {
                     Some(holds) => holds.to_string(),
@@ -500,6 +551,10 @@ impl<V: Scalar> Told<'_, V> {
                 Answer::Whole(_) | Answer::Number(_) => break,
             };
             writeln!(output, "    {name}: {value}")?;
+        }
+        if let Some(why) = &self.why {
+            let paint = output.paint;
+            Reasons::tell(why.as_ref(), output, paint)?;
         }
         Ok(())
     }

@@ -21,7 +21,9 @@ use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
 use crate::ids::ModelId;
 use crate::learn::{Counts, Model, ModelError, RowLimits, Subject};
 use crate::markov::{Options, Scalar};
-use crate::query::{ClaimAnswer, Confidence, Evidence, Figure, Method, Range, Session, asked};
+use crate::query::{
+    ClaimAnswer, Confidence, Evidence, Figure, Method, Range, Reasons, Session, asked,
+};
 use crate::report::Paint;
 
 /// What is asked, and how.
@@ -32,6 +34,8 @@ pub(super) struct Question<'a> {
     pub(super) model: Option<&'a Path>,
     pub(super) chain: &'a ChainArgs,
     pub(super) all_states: bool,
+    /// Whether reasons are asked for, and from which state; the start where that is empty.
+    pub(super) why: Option<&'a str>,
     pub(super) json: bool,
     pub(super) options: Options,
     pub(super) rows: RowLimits,
@@ -186,11 +190,23 @@ fn on_model<V: Scalar>(
                 (_, Some(None)) if sum.worst == Outcome::Holds => sum.worst = Outcome::Unreadable,
                 (_, Some(None)) => {}
             }
+            let from = question
+                .why
+                .map(|state| Some(state).filter(|state| !state.is_empty()));
+            let why = match from.map(|from| session.why(claim, from)).transpose() {
+                Ok(why) => why,
+                Err(wrong) => {
+                    complain(&format!("`{}`: {wrong}", claim.name));
+                    sum.failed = true;
+                    None
+                }
+            };
             let told = Told {
                 claim,
                 model: &spec.model(model).name,
                 category: category.as_ref(),
                 answer: &answer,
+                why,
                 ms,
             };
             if question.json {
@@ -326,6 +342,8 @@ struct Told<'a> {
     model: &'a str,
     category: Option<&'a SmolStr>,
     answer: &'a ClaimAnswer,
+    /// Why it is so, where that was asked for; the inner none: there is nothing to tell.
+    why: Option<Option<Reasons>>,
     ms: f64,
 }
 
@@ -405,6 +423,9 @@ impl Told<'_> {
                 let ranges: Vec<Value> = interval.per_state.iter().map(range).collect();
                 put("intervals", json!(ranges));
             }
+        }
+        if let Some(why) = &self.why {
+            put("why", json!(why.as_ref().map(Reasons::to_json)));
         }
         put("method", json!(answer.method));
         put("ms", json!((self.ms * 1e3).round() / 1e3));
@@ -496,6 +517,9 @@ impl Told<'_> {
                 let word = holds.map_or("undecided", |holds| if holds { "yes" } else { "no" });
                 writeln!(out, "    {name}: {word}")?;
             }
+        }
+        if let Some(why) = &self.why {
+            Reasons::tell(why.as_ref(), out, paint)?;
         }
         Ok(())
     }

@@ -139,6 +139,14 @@ impl<V: Scalar> Chain<V> {
         &self.rewards
     }
 
+    /// What a state is called: the values of its variables, else its number.
+    pub fn name(&self, state: u32) -> String {
+        match &self.valuations {
+            Some(valuations) => valuations.text(state),
+            None => state.to_string(),
+        }
+    }
+
     /// What the states stand for, where that is known.
     pub fn valuations(&self) -> Option<&Valuations> {
         self.valuations.as_ref()

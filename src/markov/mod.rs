@@ -37,6 +37,7 @@ mod scalar;
 pub mod solve;
 mod text;
 mod valuation;
+pub mod why;
 
 pub use chain::{Chain, ChainBuilder, ChainError, ROW_TOLERANCE, Rewards};
 pub use check::{Answer, CheckError, Checker, Numbers, Options, Single, Truth};

@@ -51,6 +51,12 @@ pub enum QueryError {
         /// The limit.
         limit: usize,
     },
+    /// A state that there is not.
+    #[error("there is no state `{name}`: `--all-states` lists them")]
+    NoState {
+        /// What was given.
+        name: String,
+    },
     /// A number inside a formula that is too near to its threshold.
     #[error("whether `{text}` holds is too near to call in some states: try `--exact`")]
     Undecided {

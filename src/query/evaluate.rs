@@ -9,7 +9,8 @@ use super::answer::{ClaimAnswer, Figure, at};
 use super::chain::Learned;
 use super::error::QueryError;
 use super::guarantee::{Confidence, Evidence, Interval, Range};
-use super::lower::{Lowering, binary, from_the_start, label, make, not};
+use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
+use super::why::Reasons;
 use crate::graph::NodeSet;
 use crate::hir::{
     Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
@@ -21,7 +22,9 @@ use crate::markov::prism::expr::{
     Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
 use crate::markov::solve::{Factors, average};
-use crate::markov::{Answer, Chain, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth};
+use crate::markov::{
+    Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth,
+};
 use crate::value::Value;
 
 /// The conditions on single states that claims ask for, and the properties whose monitors run along: with the letters of
@@ -110,11 +113,9 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
 
     /// On a chain of others, read as infinite runs.
     pub(super) fn imported(spec: &'a Spec, chain: Chain<V>, options: &Options) -> Self {
-        let name = |state: u32| match chain.valuations() {
-            Some(valuations) => valuations.text(state),
-            None => state.to_string(),
-        };
-        let names = (0..chain.len() as u32).map(name).collect();
+        let names = (0..chain.len() as u32)
+            .map(|state| chain.name(state))
+            .collect();
         let start = chain.initial().ones().next().unwrap_or(0) as u32;
         Evaluation::new(spec, chain, None, names, start, options)
     }
@@ -222,6 +223,15 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         let Some(path) = claim.probability_of(self.spec) else {
             return Ok(None);
         };
+        // Where a probability inside holds depends on the rows as well.
+        let spec = self.spec;
+        let letters = spec.formulas.letters_of(path).into_iter();
+        if letters
+            .map(|of| spec.letter(of).expr)
+            .any(|id| has_operator(spec, id))
+        {
+            return Ok(None);
+        }
         let of = self.lower(path)?;
         let (chain, precision) = (self.chain.borrow(), self.options.accuracy.precision);
         let checker = self.checker(&chain);
@@ -276,6 +286,43 @@ impl<V: Scalar> Evaluation<'_, V> {
         let target = self.truth(self.spec.letter(*letter).expr)?.must;
         let sure = inevitable(&*self.chain.borrow(), &target);
         Ok(Some([target, sure]))
+    }
+
+    /// Why the number of a claim is what it is, from a state or from the start; none for claims that are not about the
+    /// probability of one event, and where it has happened in that state.
+    pub(super) fn why(
+        &self,
+        claim: &Claim,
+        from: Option<&str>,
+        exits: Vec<u64>,
+    ) -> Result<Option<Reasons>, QueryError> {
+        let from = match from {
+            None => self.start,
+            Some(name) => {
+                let found = self.names.iter().position(|own| own == name);
+                found.ok_or_else(|| QueryError::NoState {
+                    name: name.to_owned(),
+                })? as u32
+            }
+        };
+        self.from_start.set(true);
+        let Some(path) = claim.probability_of(self.spec) else {
+            return Ok(None);
+        };
+        let of = self.lower(path)?;
+        let chain = self.chain.borrow();
+        let Some(goal) = self.checker(&chain).goal(&of)? else {
+            return Ok(None);
+        };
+        // The start of a learned chain is no step of the run.
+        let begins = self.learned.is_some() && from == self.start;
+        if !begins && !goal.0.open.contains(from as usize) {
+            return Ok(None);
+        }
+        let name = |state: u32| self.names[state as usize].clone();
+        let accuracy = &self.options.accuracy;
+        let reasons = Reasons::new(&*chain, &name, &goal, from, exits, accuracy);
+        Ok(Some(reasons.map_err(CheckError::from)?))
     }
 
     /// What its states are called.

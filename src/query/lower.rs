@@ -1,7 +1,7 @@
 //! Path formulas of the core as `markov` reads them.
 
 use super::error::QueryError;
-use crate::hir::{Binary, Bound, Formula, Spec, Unary};
+use crate::hir::{Binary, Bound, Expr as SpecExpr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId};
 use crate::markov::Place;
 use crate::markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
@@ -198,4 +198,14 @@ pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
         other => other.clone(),
     };
     Ok(make(kind))
+}
+
+/// Whether an operator of branching time or probability stands in a condition.
+pub(super) fn has_operator(spec: &Spec, id: ExprId) -> bool {
+    matches!(spec.exprs.get(id), SpecExpr::Branching(_))
+        || spec
+            .exprs
+            .operands(id)
+            .into_iter()
+            .any(|operand| has_operator(spec, operand))
 }

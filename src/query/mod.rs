@@ -26,6 +26,7 @@ mod plan;
 mod session;
 mod sizes;
 mod table;
+mod why;
 
 pub use answer::{ClaimAnswer, Figure, Graphs};
 pub use chain::{Learned, Vertex};
@@ -38,3 +39,4 @@ pub use plan::{Node, Plans, Size, Sizes};
 pub use session::{NoReturn, Session};
 pub use sizes::{CountedSizes, DeclaredSizes};
 pub use table::RiskTable;
+pub use why::Reasons;

@@ -21,6 +21,7 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
+use super::lower::has_operator;
 use crate::hir::{
     Ask, Binary, Bound, Branching, Claim, ClaimFormula, Compare, Expr, Formula, ModelSource,
     RewardKind, Spec, Subject, Unary, print,
@@ -557,13 +558,6 @@ fn is_state(spec: &Spec, id: FormulaId) -> bool {
         }
         _ => false,
     }
-}
-
-fn has_operator(spec: &Spec, id: ExprId) -> bool {
-    let operands = spec.exprs.operands(id);
-    operands.into_iter().any(|operand| {
-        matches!(spec.exprs.get(operand), Expr::Branching(_)) || has_operator(spec, operand)
-    })
 }
 
 fn sign(compare: Compare) -> &'static str {

@@ -8,11 +8,12 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::answer::{ClaimAnswer, Graphs};
-use super::chain::Learned;
+use super::chain::{Learned, Vertex};
 use super::error::QueryError;
 use super::evaluate::{Evaluation, asked, evidence};
 use super::guarantee::{Confidence, Pac, pac};
 use super::table::RiskTable;
+use super::why::Reasons;
 use crate::hir::{Claim, Logic, Spec};
 use crate::ids::{ExprId, PropertyId};
 use crate::learn::{Counts, RowLimits, Rows, Subject};
@@ -154,6 +155,22 @@ impl<'a, V: Scalar> Session<'a, V> {
                 .and_then(|interval| evidence(counted.subject.space.spec(), claim, interval.range));
         }
         Ok(answer)
+    }
+
+    /// Why the number of a claim is what it is, from a state of that name or from the start; none for claims that are not
+    /// about the probability of one event, and where it has happened in that state.
+    ///
+    /// # Errors
+    /// See [`QueryError`].
+    pub fn why(&self, claim: &Claim, from: Option<&str>) -> Result<Option<Reasons>, QueryError> {
+        let counted = match &self.source {
+            Source::Imported(evaluation) => return evaluation.why(claim, from, Vec::new()),
+            Source::Learned(counted) => counted,
+        };
+        let main = counted.main(claim, &self.options)?;
+        let exits = |vertex: &Vertex| main.rows.rows[vertex.state as usize].exits;
+        let exits = main.learned.vertices.iter().map(exits).collect();
+        main.evaluation.why(claim, from, exits)
     }
 
     /// The table of the answers to a claim in all states, for chains that were learned.

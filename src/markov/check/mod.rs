@@ -200,16 +200,13 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// The number that an operator is compared with.
-    fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
-        let is_probability = !matches!(formula.kind, Kind::Reward(..));
-        let what = if is_probability {
-            "a bound on a probability"
-        } else {
-            "a bound on a reward"
-        };
-        let value = self.scope.real_value(bound, what)?;
-        if is_probability && !(value >= V::zero() && value <= V::one()) {
+    /// A number that a probability is compared with.
+    ///
+    /// # Errors
+    /// It is no number, or none between 0 and 1.
+    pub fn threshold(&self, bound: &Expr) -> Checked<V> {
+        let value = self.scope.real_value(bound, "a bound on a probability")?;
+        if !(value >= V::zero() && value <= V::one()) {
             return Err(TextError::new(
                 bound.place,
                 format!("the bound {} is no probability", value.text()),
@@ -217,6 +214,14 @@ impl<'a, V: Scalar> Checker<'a, V> {
             .into());
         }
         Ok(value)
+    }
+
+    /// The number that an operator is compared with.
+    fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
+        match formula.kind {
+            Kind::Reward(..) => Ok(self.scope.real_value(bound, "a bound on a reward")?),
+            _ => self.threshold(bound),
+        }
     }
 
     /// The numbers that an operator with `=?` stands for; of one with a bound, those that are compared.

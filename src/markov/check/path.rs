@@ -9,6 +9,7 @@ use super::super::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, average, solve};
 use super::super::text::TextError;
+use super::super::why::Goal;
 use super::{Checked, Checker, Numbers, Truth};
 
 /// Steps from now: `first ..= last`, without a last for no end.
@@ -44,6 +45,30 @@ impl<V: Scalar> Checker<'_, V> {
             Some(simple) => self.simple_probability(&simple),
             None => self.ltl_probability(&[path]),
         }
+    }
+
+    /// What a path formula says is reached; or, where the flag says so, is not. None where it is about more than that, or
+    /// where it is open in which states it holds.
+    ///
+    /// # Errors
+    /// As for [`Checker::check`].
+    pub fn goal(&self, path: &Expr) -> Checked<Option<(Goal, bool)>> {
+        let (left, window, right, negated) = match self.simple(path, false)? {
+            Some(Simple::Until(left, window, right)) => (left, window, right, false),
+            Some(Simple::NotUntil(left, window, right)) => (left, window, right, true),
+            _ => return Ok(None),
+        };
+        if window.first > 0 || !left.is_exact() || !right.is_exact() {
+            return Ok(None);
+        }
+        let mut open = left.must;
+        open.difference_with(&right.must);
+        let goal = Goal {
+            open,
+            target: right.must,
+            horizon: window.last,
+        };
+        Ok(Some((goal, negated)))
     }
 
     /// The formula, or its negation, as one temporal operator over state formulas; none if it is more than that.

@@ -1,14 +1,14 @@
 //! Bounds on the probability of a path formula where rows are known within sets only.
 
 use super::super::interval::{Bounds, Steps, UncertainChain, robust_until};
-use super::super::prism::expr::Expr;
+use super::super::prism::expr::{Expr, Kind};
 use super::super::scalar::Scalar;
 use super::path::{Simple, Window};
 use super::{Checked, Checker, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
     /// Bounds on the probability of a path formula from each state, over all chains that the row sets of `rows` allow; none
-    /// for formulas of more than one temporal operator.
+    /// for formulas of more than one temporal operator, those with operators inside of its conditions among them.
     ///
     /// `rows` has the states of the chain that is checked, and at least its transitions: conditions on single states are
     /// read on the chain.
@@ -21,6 +21,9 @@ impl<V: Scalar> Checker<'_, V> {
         rows: &UncertainChain,
         precision: f64,
     ) -> Checked<Option<Bounds>> {
+        if nests(path) {
+            return Ok(None);
+        }
         let Some(simple) = self.simple(path, false)? else {
             return Ok(None);
         };
@@ -58,6 +61,21 @@ impl<V: Scalar> Checker<'_, V> {
             Simple::Until(left, window, right) => until(left, *window, right),
             Simple::NotUntil(left, window, right) => until(left, *window, right).complement(),
         }))
+    }
+}
+
+/// Whether a condition depends on the probabilities of the chain.
+fn nests(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Probability(..) | Kind::Reward(..) | Kind::Steady(..) | Kind::Paths(..) => true,
+        Kind::Filter(..) => true,
+        Kind::Not(of) | Kind::Next(of) | Kind::Unary(_, _, of) | Kind::Minus(of) => nests(of),
+        Kind::Binary(_, left, right) | Kind::Until(_, left, _, right) => {
+            nests(left) || nests(right)
+        }
+        Kind::If(condition, yes, no) => nests(condition) || nests(yes) || nests(no),
+        Kind::Call(_, arguments) => arguments.iter().any(nests),
+        Kind::Bool(_) | Kind::Int(_) | Kind::Real(_) | Kind::Name(_) | Kind::Label(_) => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! PRISM's explicit files: `.tra`, `.lab`, `.srew`, `.trew`.
 
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
+use super::super::interval::{UncertainChain, read_interval_explicit};
 use super::super::scalar::Scalar;
 use super::super::text::{Place, TextError};
 use super::Imported;
@@ -89,6 +90,25 @@ pub fn read_explicit<V: Scalar>(
             .map_err(|wrong| (file, TextError::new(Place::line(1), wrong.to_string())))?;
     }
     Ok(Imported { chain, deadlocks })
+}
+
+/// Reads a chain whose probabilities are intervals: `source target [low,high]`. It has no rewards.
+///
+/// # Errors
+/// The file, the place and what is wrong there.
+pub fn read_uncertain_explicit(
+    files: &ExplicitFiles<'_>,
+) -> Result<UncertainChain, (ExplicitFile, TextError)> {
+    let mut chain = read_interval_explicit(files.transitions)
+        .map_err(|wrong| (ExplicitFile::Transitions, wrong))?;
+    if let Some(text) = files.labels {
+        let found = labels(text, chain.len()).map_err(|wrong| (ExplicitFile::Labels, wrong))?;
+        for (name, states) in found {
+            let set = chain.set(states);
+            chain.add_label(&name, set);
+        }
+    }
+    Ok(chain)
 }
 
 /// How many states or transitions are made room for before they are seen.

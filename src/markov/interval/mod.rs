@@ -21,7 +21,7 @@ pub use row::RowSet;
 
 use crate::graph::{Digraph, DigraphBuilder, NodeSet};
 
-use super::chain::ChainError;
+use super::chain::{Chain, ChainBuilder, ChainError};
 
 /// A Markov chain of which each row is one of a set of rows.
 #[derive(Clone, Debug)]
@@ -96,6 +96,26 @@ impl UncertainChain {
     /// The states that carry a label.
     pub fn label(&self, name: &str) -> Option<&NodeSet> {
         self.labels.get(name)
+    }
+
+    /// The states and their labels as a chain that says nothing of probabilities: each state stays where it is. A
+    /// [checker](super::Checker) reads conditions on single states from it for
+    /// [`Checker::robust`](super::Checker::robust).
+    ///
+    /// # Errors
+    /// [`ChainError::NoInitial`].
+    pub fn states(&self) -> Result<Chain<f64>, ChainError> {
+        let mut builder = ChainBuilder::with_capacity(self.len(), self.len());
+        for state in 0..self.len() as u32 {
+            builder.transition(state, 1.0);
+            builder.end_row()?;
+        }
+        let initial = self.initial.ones().map(|state| state as u32);
+        let mut chain = builder.finish(initial, None)?;
+        for (name, states) in &self.labels {
+            chain.add_label(name, states.clone());
+        }
+        Ok(chain)
     }
 
     /// Adds a label; `init` makes its states the initial ones.

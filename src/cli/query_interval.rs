@@ -1,0 +1,187 @@
+//! `guard query --chain` on a chain whose probabilities are known within intervals.
+
+use std::io::Write;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::failure::{Failure, Outcome, code, complain};
+use super::output::Output;
+use super::query::{Args, Format, Source, told};
+use crate::markov::interval::{Bounds, UncertainChain};
+use crate::markov::prism::expr::{Compare, Expr, Kind, Relation};
+use crate::markov::{Checker, Options, Property, Scope};
+
+/// What is said of properties that have no bounds over all chains.
+const ONE_OPERATOR: &str = "on a chain with intervals only the probability of one temporal operator can be asked, \
+                            as in `P=? [ F \"bad\" ]`";
+
+/// Bounds over all chains that the intervals allow, property by property.
+pub(super) fn run(
+    args: &Args,
+    chain: &UncertainChain,
+    sources: &[Source],
+) -> Result<Outcome, Failure> {
+    if args.why.is_some() {
+        return Err(Failure::Usage(
+            "`--why` explains a number, and a chain with intervals has none".to_owned(),
+        ));
+    }
+    let states = chain
+        .states()
+        .map_err(|wrong| Failure::Usage(wrong.to_string()))?;
+    let mut output = Output::open(None)?;
+    let (mut outcome, mut failed) = (Outcome::Holds, false);
+    for source in sources {
+        let mut checker = Checker::new(&states, Scope::default(), Options::default());
+        let given = args.chain.definitions()?;
+        checker
+            .declare(&source.file, &given)
+            .map_err(|wrong| Failure::Usage(told(&source.name, &wrong)))?;
+        for property in args.wanted(source) {
+            let clock = Instant::now();
+            let answer = match answer(&checker, property, chain, args.precision) {
+                Ok(answer) => answer,
+                Err(wrong) => {
+                    complain(&format!("property `{}`: {wrong}", property.text));
+                    failed = true;
+                    continue;
+                }
+            };
+            match (answer.holds, outcome) {
+                (Some(Some(false)), _) => outcome = Outcome::Violated,
+                (Some(None), Outcome::Holds) => outcome = Outcome::Unreadable,
+                _ => {}
+            }
+            let ms = clock.elapsed().as_secs_f64() * 1e3;
+            match args.format {
+                Format::Json => writeln!(output, "{}", answer.json(args.all_states, ms))?,
+                Format::Human => answer.human(&mut output, args.all_states)?,
+            }
+        }
+    }
+    output.close()?;
+    if failed {
+        return Err(Failure::Told(code::USAGE));
+    }
+    Ok(outcome)
+}
+
+/// Bounds on a probability, and whether a threshold is kept by all chains, by none, or by some.
+struct Answer<'p> {
+    property: &'p Property,
+    bounds: Bounds,
+    /// Over the initial states.
+    range: (f64, f64),
+    holds: Option<Option<bool>>,
+}
+
+fn answer<'p>(
+    checker: &Checker<'_, f64>,
+    property: &'p Property,
+    chain: &UncertainChain,
+    precision: f64,
+) -> Result<Answer<'p>, String> {
+    let Kind::Probability(compare, path, None) = &property.formula.kind else {
+        return Err(ONE_OPERATOR.to_owned());
+    };
+    let found = checker.robust(path, chain, precision);
+    let bounds = match found.map_err(|wrong| wrong.to_string())? {
+        Some(bounds) => bounds,
+        None => return Err(ONE_OPERATOR.to_owned()),
+    };
+    let initial = || chain.initial().ones();
+    let least = initial().map(|state| bounds.lower[state]);
+    let most = initial().map(|state| bounds.upper[state]);
+    let range = (
+        least.fold(f64::INFINITY, f64::min),
+        most.fold(0.0, f64::max),
+    );
+    let holds = match compare {
+        Compare::Value => None,
+        Compare::Bound(relation, bound) => Some(decide(checker, *relation, bound, range)?),
+    };
+    Ok(Answer {
+        property,
+        bounds,
+        range,
+        holds,
+    })
+}
+
+/// Whether all numbers of a range keep a threshold, or none does.
+fn decide(
+    checker: &Checker<'_, f64>,
+    relation: Relation,
+    bound: &Expr,
+    (least, most): (f64, f64),
+) -> Result<Option<bool>, String> {
+    let bound = checker
+        .threshold(bound)
+        .map_err(|wrong| wrong.to_string())?;
+    let (all, none) = match relation {
+        Relation::Less => (most < bound, least >= bound),
+        Relation::LessEqual => (most <= bound, least > bound),
+        Relation::Greater => (least > bound, most <= bound),
+        Relation::GreaterEqual => (least >= bound, most < bound),
+    };
+    Ok(match (all, none) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    })
+}
+
+impl Answer<'_> {
+    fn json(&self, all_states: bool, ms: f64) -> Value {
+        let mut object = Map::new();
+        let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        put("v", json!(1));
+        if let Some(name) = &self.property.name {
+            put("name", json!(name));
+        }
+        put("property", json!(self.property.text));
+        put("states", json!(self.bounds.lower.len()));
+        put("value", Value::Null);
+        put("lower", json!(self.range.0));
+        put("upper", json!(self.range.1));
+        if let Some(holds) = self.holds {
+            put("holds", json!(holds));
+        }
+        if all_states {
+            let ranges = self.bounds.lower.iter().zip(&self.bounds.upper);
+            let ranges: Vec<Value> = ranges
+                .map(|(lower, upper)| json!({"lower": lower, "upper": upper}))
+                .collect();
+            put("intervals", json!(ranges));
+        }
+        put("method", json!("robust iteration"));
+        put("ms", json!((ms * 1e3).round() / 1e3));
+        Value::Object(object)
+    }
+
+    fn human(&self, output: &mut Output, all_states: bool) -> std::io::Result<()> {
+        match &self.property.name {
+            Some(name) => writeln!(output, "{name}: {}", self.property.text)?,
+            None => writeln!(output, "{}", self.property.text)?,
+        }
+        match self.holds {
+            Some(Some(true)) => writeln!(output, "  holds for every chain within the intervals")?,
+            Some(Some(false)) => writeln!(output, "  holds for no chain within the intervals")?,
+            Some(None) => writeln!(
+                output,
+                "  undecided: some chains within the intervals keep it, or it is too near"
+            )?,
+            None => {}
+        }
+        let (least, most) = self.range;
+        writeln!(output, "  between {least} and {most}")?;
+        if all_states {
+            let ranges = self.bounds.lower.iter().zip(&self.bounds.upper);
+            for (state, (least, most)) in ranges.enumerate() {
+                writeln!(output, "    {state}: between {least} and {most}")?;
+            }
+        }
+        Ok(())
+    }
+}

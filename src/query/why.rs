@@ -1,0 +1,246 @@
+//! Why a number is what it is, for people and as JSON: `guard query --why`.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+
+use crate::graph::{bottom, components};
+use crate::markov::analysis::{absorption, steps_to_absorption};
+use crate::markov::solve::{Accuracy, NotConverged};
+use crate::markov::why::{Goal, Why};
+use crate::markov::{Chain, Estimate, Scalar};
+use crate::report::Paint;
+use crate::report::text::number;
+
+/// Rows of each table.
+const MOST: usize = 5;
+
+/// With more places to end in, they are not told.
+const MOST_ENDS: usize = 50;
+
+/// Why a set is reached from a state as likely as it is, with the names of states.
+#[derive(Clone, Debug)]
+pub struct Reasons {
+    /// From where.
+    pub from: String,
+    /// Whether the formula says that it is *not* reached: what is told is of the opposite.
+    pub opposite: bool,
+    /// Whether the formula has a bound on steps.
+    bounded: bool,
+    names: Names,
+    why: Why,
+    paths: Vec<(f64, Vec<u32>)>,
+    /// How often each row was counted.
+    exits: Vec<u64>,
+    /// Where runs end, and how likely; and after how many steps in the mean.
+    ends: Vec<(String, f64)>,
+    length: Option<f64>,
+}
+
+/// What the states that are told are called.
+type Names = std::collections::BTreeMap<u32, String>;
+
+impl Reasons {
+    /// Why a goal is reached from a state. `exits` says how often each row was counted; empty for a chain that was not.
+    ///
+    /// # Errors
+    /// [`NotConverged`].
+    pub fn new<V: Scalar>(
+        chain: &Chain<V>,
+        name: &dyn Fn(u32) -> String,
+        (goal, opposite): &(Goal, bool),
+        from: u32,
+        exits: Vec<u64>,
+        accuracy: &Accuracy,
+    ) -> Result<Reasons, NotConverged> {
+        let mut why = goal.why(chain, from, &exits, accuracy)?;
+        why.next.truncate(MOST);
+        why.jumps.truncate(MOST);
+        why.levers.truncate(MOST);
+        why.doubt.truncate(MOST);
+        let paths: Vec<(f64, Vec<u32>)> = goal
+            .likely_paths(chain, from, MOST)
+            .into_iter()
+            .map(|path| (path.probability, path.states))
+            .collect();
+        let (ends, length) = ends(chain, name, from, accuracy)?;
+        let told = why
+            .next
+            .iter()
+            .map(|part| part.state)
+            .chain(why.jumps.iter().map(|jump| jump.from))
+            .chain(why.levers.iter().flat_map(|lever| [lever.from, lever.to]))
+            .chain(why.doubt.iter().map(|part| part.0))
+            .chain(paths.iter().flat_map(|path| path.1.iter().copied()));
+        Ok(Reasons {
+            from: name(from),
+            opposite: *opposite,
+            bounded: goal.horizon.is_some(),
+            names: told.map(|state| (state, name(state))).collect(),
+            why,
+            paths,
+            exits,
+            ends,
+            length,
+        })
+    }
+
+    fn name(&self, state: u32) -> &str {
+        self.names.get(&state).map_or("", String::as_str)
+    }
+
+    fn path(&self, path: &[u32]) -> Vec<&str> {
+        path.iter().map(|state| self.name(*state)).collect()
+    }
+
+    /// An object.
+    pub fn to_json(&self) -> Json {
+        let why = &self.why;
+        json!({
+            "from": self.from,
+            "opposite": self.opposite,
+            "risk": why.risk,
+            "next": why.next.iter().map(|part| json!({
+                "state": self.name(part.state), "share": part.share, "risk": part.risk,
+            })).collect::<Vec<_>>(),
+            "last_step": why.jumps.iter().map(|jump| json!({
+                "from": self.name(jump.from), "probability": jump.probability,
+            })).collect::<Vec<_>>(),
+            "paths": self.paths.iter().map(|(probability, path)| json!({
+                "probability": probability, "states": self.path(path),
+            })).collect::<Vec<_>>(),
+            "levers": why.levers.iter().map(|lever| json!({
+                "from": self.name(lever.from), "to": self.name(lever.to), "derivative": lever.derivative,
+            })).collect::<Vec<_>>(),
+            "doubt": why.doubt.iter().map(|(state, part)| json!({
+                "state": self.name(*state), "share": part, "counted": self.exits.get(*state as usize),
+            })).collect::<Vec<_>>(),
+            "steps": why.steps,
+            "ends": self.ends.iter().map(|(state, probability)| json!({
+                "state": state, "probability": probability,
+            })).collect::<Vec<_>>(),
+            "steps_to_end": self.length,
+        })
+    }
+
+    /// Lines for people, below the answer; where there are no reasons, why not.
+    ///
+    /// # Errors
+    /// Where the sink cannot be written.
+    pub fn tell(of: Option<&Reasons>, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        match of {
+            Some(reasons) => reasons.write(out, paint),
+            None => {
+                let none = "no reasons: they are told of the probability of one event, before it has happened";
+                writeln!(out, "  {}", paint.quiet(none))
+            }
+        }
+    }
+
+    fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        let why = &self.why;
+        let what = if self.opposite { "its opposite" } else { "it" };
+        if why.risk <= 0.0 {
+            return writeln!(out, "  from {}, {what} cannot happen", self.from);
+        }
+        writeln!(out, "  {}", paint.name(&format!("why, from {}", self.from)))?;
+        let head = |out: &mut dyn Write, text: String| writeln!(out, "    {}", paint.quiet(&text));
+        let next = format!("{what} comes through: share, then the probability from there");
+        head(out, next)?;
+        for part in &why.next {
+            let name = self.name(part.state);
+            writeln!(out, "      {:.3}  {:.4}  {name}", part.share, part.risk)?;
+        }
+        head(out, "the last step before is made from: share".to_owned())?;
+        for jump in &why.jumps {
+            let share = jump.probability / why.risk;
+            writeln!(out, "      {share:.3}  {}", self.name(jump.from))?;
+        }
+        let told: f64 = self.paths.iter().map(|path| path.0).sum();
+        let told = 100.0 * (told / why.risk).min(1.0);
+        let loops = if self.bounded {
+            ""
+        } else {
+            ", rounds at one state not written out"
+        };
+        head(
+            out,
+            format!("likely ways, together {told:.0} % of it{loops}"),
+        )?;
+        for (probability, path) in &self.paths {
+            writeln!(
+                out,
+                "      {probability:.4}  {}",
+                self.path(path).join(" → ")
+            )?;
+        }
+        head(
+            out,
+            "what moves it most: change for each unit that a row moves there".to_owned(),
+        )?;
+        for lever in &why.levers {
+            let (from, to) = (self.name(lever.from), self.name(lever.to));
+            writeln!(out, "      {:+.4}  {from} → {to}", lever.derivative)?;
+        }
+        if !why.doubt.is_empty() {
+            head(
+                out,
+                "where more traces tell most: share of the variance, times counted".to_owned(),
+            )?;
+            for (state, part) in &why.doubt {
+                let counted = self.exits.get(*state as usize).copied().unwrap_or(0);
+                let name = self.name(*state);
+                writeln!(out, "      {part:.3}  {:>8}  {name}", number(counted))?;
+            }
+        }
+        if let Some(steps) = why.steps {
+            writeln!(
+                out,
+                "    where {what} happens, after {steps:.2} steps in the mean"
+            )?;
+        }
+        if let (Some(length), false) = (self.length, self.ends.is_empty()) {
+            let ends: Vec<String> = self
+                .ends
+                .iter()
+                .map(|(name, probability)| format!("{name} {probability:.4}"))
+                .collect();
+            writeln!(
+                out,
+                "    runs end after {length:.2} steps in the mean, in {}",
+                ends.join("; ")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Where runs from a state end, the likeliest first, and after how many steps in the mean; nothing where the state is one of
+/// those, or they are many.
+fn ends<V: Scalar>(
+    chain: &Chain<V>,
+    name: &dyn Fn(u32) -> String,
+    from: u32,
+    accuracy: &Accuracy,
+) -> Result<(Vec<(String, f64)>, Option<f64>), NotConverged> {
+    let found = components(chain.graph(), None);
+    let bottoms = bottom(chain.graph(), &found);
+    if bottoms.len() > MOST_ENDS || found.of(from).is_some_and(|own| bottoms.contains(&own)) {
+        return Ok((Vec::new(), None));
+    }
+    let mut ends = Vec::new();
+    for end in absorption(chain, accuracy)? {
+        let probability = end.probability[from as usize].value().to_f64();
+        let Some(first) = end.members.first().filter(|_| probability > 0.0) else {
+            continue;
+        };
+        let first = name(*first);
+        ends.push(match end.members.len() {
+            1 => (first, probability),
+            n => (format!("{first} and {} more", n - 1), probability),
+        });
+    }
+    ends.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let length = steps_to_absorption(chain, accuracy)?;
+    Ok((ends, Some(length[from as usize].value().to_f64())))
+}
