@@ -199,7 +199,7 @@ mod tests {
 
     fn key(n: u8) -> Key {
         [
-            Some(Value::from(n % 12 == 0)),
+            Some(Value::Bool(n.is_multiple_of(3))),
             Some(Value::string(&n.to_string())),
         ]
         .into()

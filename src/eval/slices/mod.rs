@@ -75,6 +75,9 @@ struct Class {
     whole: u64,
 }
 
+/// Instances that no longer matter and may be kept for all that: what they cost, each of very many live traces pays.
+const SLACK: usize = 64;
+
 /// The class of the root.
 const ROOT: u32 = 0;
 
@@ -418,7 +421,7 @@ impl Slices {
                         == decisive
             });
         }
-        self.trim(quantified, 4096);
+        self.trim(quantified, SLACK);
         fixed
     }
 

@@ -4,7 +4,7 @@
 //! evaluated but those terms, and each next state is looked up. Whatever is less plain (a term that is not known, a letter
 //! that the class leaves open, a verdict that decides the property) is left to [`Slices::step`], before anything has changed.
 
-use super::{Buffers, Class, ROOT, Ranges, Situation, Slices};
+use super::{Buffers, Class, ROOT, Ranges, SLACK, Situation, Slices};
 use crate::eval::classes::Touch;
 use crate::eval::code::NodeId;
 use crate::eval::expr::{Eval, Val};
@@ -65,7 +65,7 @@ impl Slices {
         self.triggered = moves.triggered;
         self.root_triggered = moves.root_triggered;
         self.move_all(standings, limit, moves);
-        self.trim(quantified, 4096);
+        self.trim(quantified, SLACK);
         true
     }
 
