@@ -97,6 +97,27 @@ impl Codec {
         Ok(codec)
     }
 
+    /// The texts that were met, in the order of their codes; empty for components of other types.
+    pub(super) fn texts(&self) -> Vec<SmolStr> {
+        match &self.kind {
+            Kind::Text(texts) => {
+                let texts = texts.read().unwrap_or_else(PoisonError::into_inner);
+                texts.iter().cloned().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Meets texts in this order; says whether their codes are then those of the order.
+    pub(super) fn meet(&self, in_order: &[SmolStr]) -> bool {
+        match &self.kind {
+            Kind::Text(texts) => (0u32..)
+                .zip(in_order)
+                .all(|(code, text)| text_code(texts, text) == Some(code)),
+            _ => in_order.is_empty(),
+        }
+    }
+
     /// From now on all texts that were not met have one code, and none is kept.
     pub(super) fn close(&mut self) {
         self.closed = true;

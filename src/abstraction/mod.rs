@@ -182,6 +182,22 @@ impl Space {
         (!self.codecs.is_empty()).then_some(Key(key))
     }
 
+    /// By component: the texts that were met, in the order of their codes. States keep their keys in a space that
+    /// [meets](Self::meet) them in this order.
+    pub fn texts(&self) -> Vec<Vec<SmolStr>> {
+        self.codecs.iter().map(Codec::texts).collect()
+    }
+
+    /// Meets the texts of another space of the same abstraction; false where they do not fit or others were met before.
+    pub fn meet(&self, texts: &[Vec<SmolStr>]) -> bool {
+        texts.len() == self.codecs.len()
+            && self
+                .codecs
+                .iter()
+                .zip(texts)
+                .all(|(codec, texts)| codec.meet(texts))
+    }
+
     /// Ends learning: texts that were not met by now are one value, `unseen`, so that no trace makes the space grow.
     pub fn close(&mut self) {
         for codec in &mut self.codecs {

@@ -2,13 +2,19 @@
 //!
 //! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Whoever reads
 //! it compiles the sources again (that takes milliseconds) and compares the hash of everything that took part, the
-//! standard library included: an artefact never silently means something else than when it was made.
+//! standard library included: an artefact never silently means something else than when it was made. What does not take
+//! milliseconds is kept: the tables of queries on models, bound to the spec and to the model file.
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use smol_str::SmolStr;
 
+use crate::monitor::Source;
+use crate::query::Solved;
 use crate::source::SourceMap;
 
 /// The version that this tool writes and reads.
@@ -34,9 +40,49 @@ pub(super) struct Artefact {
     /// What is said of models, as plans, for people and other tools.
     #[serde(default)]
     pub(super) plans: Vec<Box<RawValue>>,
+    /// What was solved of models, for monitors.
+    #[serde(default)]
+    pub(super) models: Vec<KeptModel>,
     /// What is done when: the clauses of `enforce` with their arms, for people and other tools.
     #[serde(default)]
     pub(super) decisions: Vec<Box<RawValue>>,
+}
+
+/// What was solved of a model, so that a monitor need not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct KeptModel {
+    /// Its name in the spec.
+    pub(super) name: SmolStr,
+    /// BLAKE3 of the model file.
+    pub(super) model: String,
+    /// BLAKE3 of the tables.
+    pub(super) blake3: String,
+    /// The tables: postcard, in base 64.
+    pub(super) tables: String,
+}
+
+impl KeptModel {
+    pub(super) fn new(name: SmolStr, solved: &Solved, model: String) -> Result<KeptModel, String> {
+        let bytes = postcard::to_stdvec(solved).map_err(|error| error.to_string())?;
+        Ok(KeptModel {
+            name,
+            model,
+            blake3: blake3::hash(&bytes).to_hex().to_string(),
+            tables: BASE64.encode(&bytes),
+        })
+    }
+
+    /// The tables.
+    ///
+    /// # Errors
+    /// They are damaged.
+    pub(super) fn source(&self) -> Result<Source, String> {
+        let bytes = BASE64.decode(&self.tables).ok();
+        let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
+        let solved = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+        let solved = solved.ok_or_else(|| format!("holds damaged tables of `{}`", self.name))?;
+        Ok(Source::Solved(Box::new(solved), self.model.clone()))
+    }
 }
 
 /// One text.

@@ -1,12 +1,15 @@
 //! `guard check`: parse, resolve, type-check, lint.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::desk;
 use super::failure::{Failure, Outcome};
+use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
 use super::spec::{self, Checked};
 use crate::diagnostic::{self, RenderOptions, Severity};
+use crate::monitor::{Monitor, Options};
 use crate::report;
 
 #[derive(Debug, clap::Args)]
@@ -17,6 +20,8 @@ pub(super) struct Args {
     /// How to tell what was found
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    models: ModelArgs,
     /// What makes the check fail beside errors: `warnings`
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
@@ -43,6 +48,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         match spec::check(file) {
             Ok(mut found) => {
                 found.lint();
+                if args.models.is_given() {
+                    tiers(file, &args.models, &mut found)?;
+                }
                 checked.push(found);
             }
             Err(failure) => {
@@ -103,6 +111,23 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Holds
     })
+}
+
+/// Adds what is to be said of tiers, by the models that are given.
+fn tiers(path: &Path, models: &ModelArgs, checked: &mut Checked) -> Result<(), Failure> {
+    let Some(spec) = &checked.spec else {
+        return Ok(());
+    };
+    let options = Options {
+        models: models.read(spec, path, &checked.models)?,
+        ..Options::default()
+    };
+    let monitor = Monitor::new(spec, options).map_err(|error| desk::unusable(path, &error))?;
+    checked
+        .diagnostics
+        .extend(models::unreached(spec, &monitor));
+    diagnostic::sort(&mut checked.diagnostics);
+    Ok(())
 }
 
 fn closing(

@@ -7,13 +7,16 @@ use std::sync::Arc;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::artefact::{Artefact, Text, VERSION, hash, is_artefact};
+use super::artefact::{Artefact, KeptModel, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
+use super::limits::LimitArgs;
+use super::models::ModelArgs;
 use super::output::Output;
-use super::{plan, spec};
+use super::spec::Checked;
+use super::{desk, models, plan, spec};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
-use crate::monitor::Table;
+use crate::monitor::{Monitor, Options, Table};
 use crate::report::explanation::Explanation;
 use crate::report::{automaton, buchi};
 use crate::source::{FileId, SourceMap};
@@ -33,6 +36,10 @@ pub(super) struct Args {
     /// The form of automata (implies `--emit automata`)
     #[arg(long, value_enum, value_name = "FORMAT")]
     automata: Option<AutomataFormat>,
+    #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Over which traces automata are built
     #[arg(long, value_enum, default_value_t = Traces::Finite)]
     semantics: Traces,
@@ -101,7 +108,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 })
                 .filter_map(|text| RawValue::from_string(text).ok())
                 .collect();
+            let models = solved(&args, &spec, &checked)?;
             let artefact = Artefact {
+                models,
                 guardc: "spec".to_owned(),
                 version: VERSION,
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -140,6 +149,26 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
     output.close()?;
     Ok(Outcome::Holds)
+}
+
+/// What is solved of the models that clauses ask about, where they are given or loaded by the spec.
+fn solved(args: &Args, spec: &Spec, checked: &Checked) -> Result<Vec<KeptModel>, Failure> {
+    if !args.models.is_given() && checked.models.is_empty() {
+        return Ok(Vec::new());
+    }
+    let options = Options {
+        models: args.models.read(spec, &args.spec, &checked.models)?,
+        eval: args.limits.eval(),
+        rows: args.limits.rows(),
+        ..Options::default()
+    };
+    let monitor =
+        Monitor::new(spec, options).map_err(|error| desk::unusable(&args.spec, &error))?;
+    spec::tell(&models::unreached(spec, &monitor), &checked.sources);
+    let kept = monitor.solved().into_iter();
+    kept.map(|(name, solved, model)| KeptModel::new(name, &solved, model))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::Usage)
 }
 
 /// The plan of each claim on a model as a line of JSON.

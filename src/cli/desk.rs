@@ -7,7 +7,7 @@ use super::artefact;
 use super::failure::Failure;
 use super::ledger::{Files, Ledger, Sync};
 use super::limits::{LimitArgs, explain};
-use super::models::ModelArgs;
+use super::models::{self, ModelArgs};
 use super::spec;
 use crate::monitor::journal::Input;
 use crate::monitor::{Decision, Identity, Monitor, MonitorError, Options};
@@ -33,6 +33,8 @@ pub(super) struct Setup<'a> {
     pub(super) limits: &'a LimitArgs,
     pub(super) files: Files,
     pub(super) clock: Clock,
+    /// Whether tiers that no state of the models reaches are told.
+    pub(super) warns: bool,
     /// What else differs from the defaults.
     pub(super) options: &'a dyn Fn(&mut Options),
 }
@@ -118,7 +120,7 @@ impl Desk {
             eval: setup.limits.eval(),
             input: setup.limits.input(),
             rows: setup.limits.rows(),
-            models: setup.models.read(&spec, path)?,
+            models: setup.models.read(&spec, path, &checked.models)?,
             identity: Identity {
                 spec: artefact::hash(&checked.sources),
                 model: None,
@@ -127,6 +129,9 @@ impl Desk {
         };
         (setup.options)(&mut options);
         let mut monitor = Monitor::new(&spec, options).map_err(|error| unusable(path, &error))?;
+        if setup.warns {
+            spec::tell(&models::unreached(&spec, &monitor), &checked.sources);
+        }
         let identity = monitor.identity().clone();
         let (ledger, resumed) = Ledger::open(setup.files, identity, &mut monitor)?;
         let time = Time::start(setup.clock, resumed.and_then(|resumed| resumed.now));
@@ -205,7 +210,7 @@ impl Desk {
 }
 
 /// What is wrong with a spec or its models, with the flag that raises a limit.
-fn unusable(path: &Path, error: &MonitorError) -> Failure {
+pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
         MonitorError::Limit(limit) => explain(limit),
         MonitorError::NoModel { model, query } => format!(
@@ -220,5 +225,21 @@ impl Judge for Desk {
     fn line(&mut self, line: &str) -> Result<Decision, String> {
         self.decide(line.as_bytes())
             .map_err(|failure| failure.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_never_runs_back() {
+        let wall = Time::start(Clock::Wall, None).now().unwrap_or(Instant(0));
+        // The clock of the system was set back by an hour since an earlier process was given this time.
+        let before = Instant(wall.0 + 3600 * Instant::SECOND);
+        let time = Time::start(Clock::Wall, Some(before));
+        let first = time.now().unwrap_or(Instant(0));
+        assert!(before <= first && Some(first) <= time.now());
+        assert_eq!(Time::start(Clock::None, Some(before)).now(), None);
     }
 }

@@ -143,6 +143,7 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         limits: &args.limits,
         files,
         clock: Clock::Wall,
+        warns: false,
         options: &|_| {},
     })
     .map_err(|failure| failure.to_string())?;

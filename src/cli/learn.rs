@@ -104,7 +104,7 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     for path in &args.merge {
         let model = read(path)?;
         let wrong = |error| Failure::Usage(format!("`{}`: {error}", path.display()));
-        model.check(&subject.fingerprint).map_err(wrong)?;
+        model.header.check(&subject.fingerprint).map_err(wrong)?;
         match &mut merged {
             Some(merged) => merged.merge(&model).map_err(wrong)?,
             None => merged = Some(model),

@@ -122,11 +122,17 @@ pub fn main() -> ExitCode {
 /// Runs the command with these arguments; the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    // Whoever runs a hook takes any other code than 2 for leave to go on.
     let hook = args.get(1).is_some_and(|verb| verb == "hook");
-    match guarded(|| dispatch(args)) {
-        code::INTERNAL if hook => code::HOOK_DENIES,
-        code => code,
+    let code = guarded(|| dispatch(args));
+    if hook { of_hook(code) } else { code }
+}
+
+/// The exit code of a hook: whoever runs it takes any other code than 2 for leave to go on.
+fn of_hook(code: u8) -> u8 {
+    if code == code::INTERNAL {
+        code::HOOK_DENIES
+    } else {
+        code
     }
 }
 
@@ -199,5 +205,6 @@ mod tests {
         assert_eq!(guarded(|| panic!("a fault, on purpose")), 70);
         let pipe = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
         assert_eq!(guarded(|| Err(Failure::Output(pipe))), 0);
+        assert_eq!(of_hook(guarded(|| panic!("a fault, on purpose"))), 2);
     }
 }

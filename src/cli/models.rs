@@ -5,10 +5,14 @@ use std::path::{Path, PathBuf};
 
 use smol_str::SmolStr;
 
+use super::artefact::KeptModel;
 use super::failure::Failure;
 use super::learn;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{ModelSource, Spec, Subject, Watched};
 use crate::learn::Model;
+use crate::lint;
+use crate::monitor::{Monitor, Source, Unreached};
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct ModelArgs {
@@ -18,7 +22,13 @@ pub(super) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The models that clauses of a spec ask about, by their names there.
+    /// Whether a file is named.
+    pub(super) fn is_given(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// The models that clauses of a spec ask about, by their names there: a file that is given, what a compiled spec keeps
+    /// of it, or what the spec loads.
     ///
     /// # Errors
     /// One is missing or cannot be read.
@@ -26,7 +36,8 @@ impl ModelArgs {
         &self,
         spec: &Spec,
         path: &Path,
-    ) -> Result<BTreeMap<SmolStr, Model>, Failure> {
+        kept: &[KeptModel],
+    ) -> Result<BTreeMap<SmolStr, Source>, Failure> {
         let mut given = Vec::with_capacity(self.given.len());
         for path in &self.given {
             given.push((path, learn::read(path)?));
@@ -36,10 +47,15 @@ impl ModelArgs {
         for name in &asked {
             let named = |(_, model): &&(&PathBuf, Model)| model.header.model == *name;
             let found = match (given.iter().find(named), &given[..], &asked[..]) {
-                (Some((_, model)), ..) => model.clone(),
+                (Some((_, model)), ..) => Source::Learned(model.clone()),
                 // What a spec loads may be called otherwise where it was learned.
-                (None, [(_, one)], [_]) => one.clone(),
-                _ => loaded(spec, path, name)?,
+                (None, [(_, one)], [_]) => Source::Learned(one.clone()),
+                _ => match kept.iter().find(|kept| kept.name == *name) {
+                    Some(kept) => kept.source().map_err(|reason| {
+                        Failure::Usage(format!("`{}` {reason}", path.display()))
+                    })?,
+                    None => Source::Learned(loaded(spec, path, name)?),
+                },
             };
             models.insert(name.clone(), found);
         }
@@ -55,6 +71,16 @@ impl ModelArgs {
             None => Ok(models),
         }
     }
+}
+
+/// What is to be said of the tiers that no state of a monitor's models reaches.
+pub(super) fn unreached(spec: &Spec, monitor: &Monitor) -> Vec<Diagnostic> {
+    let told = |tier: Unreached| {
+        let arm = spec.enforces.get(tier.clause)?.arms.get(tier.arm)?;
+        let told = Diagnostic::new(Code::G0943, arm.span, tier.why).label("never acts");
+        (!lint::is_allowed(spec, told.code, arm.span)).then_some(told)
+    };
+    monitor.unreached().into_iter().filter_map(told).collect()
 }
 
 /// The names of the models that clauses ask about.

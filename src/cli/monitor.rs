@@ -129,6 +129,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         limits: &args.limits,
         files,
         clock: args.clock,
+        warns: true,
         options: &|options| {
             options.outcomes = match args.outcomes {
                 When::Every => Outcomes::Every,
@@ -138,10 +139,6 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             options.proposals = args.max_proposals.unwrap_or(options.proposals);
         },
     })?;
-    for note in desk.monitor.unreached() {
-        // That nobody reads it is no reason not to watch.
-        let _ = writeln!(io::stderr(), "note: {note}");
-    }
     let resumed = desk.resumed;
     let mut session = Session {
         desk,
@@ -351,7 +348,10 @@ fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome,
     };
     if let Some(of) = of {
         let (spec, checked) = spec::usable(of)?;
-        let here = Identity::new(artefact::hash(&checked.sources), &models.read(&spec, of)?);
+        let here = Identity::new(
+            artefact::hash(&checked.sources),
+            &models.read(&spec, of, &checked.models)?,
+        );
         if let Err(differs) = here.same(&found.identity) {
             return broken(&differs);
         }

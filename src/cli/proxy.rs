@@ -61,6 +61,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         limits: &args.limits,
         files: args.files.files(),
         clock: Clock::Wall,
+        warns: true,
         options: &|_| {},
     })?;
     let session = Session::new(&args.trace, args.ask == Ask::Pass);

@@ -326,7 +326,7 @@ fn chains(
         |error: ModelError| Failure::Usage(format!("`{file}`: {}", learn::model_error(&error)));
     let abstraction = match of.abstraction() {
         Some(abstraction) => abstraction,
-        None => counts.abstraction(spec).map_err(wrong)?,
+        None => counts.header.abstraction(spec).map_err(wrong)?,
     };
     let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
     let (conditions, _) = asked(spec, claims.iter().copied(), &decided);

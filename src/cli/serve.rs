@@ -90,6 +90,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         limits: &args.limits,
         files: args.files.files(),
         clock: Clock::Wall,
+        warns: true,
         options: &|_| {},
     })?;
     let shared = Arc::new(Shared {

@@ -22,6 +22,8 @@ pub(super) struct Checked {
     pub(super) sources: SourceMap,
     /// The texts of imported files, by path below the spec's folder.
     pub(super) imports: BTreeMap<String, artefact::Text>,
+    /// What was solved of models, where the spec was compiled with them.
+    pub(super) models: Vec<artefact::KeptModel>,
     /// What was found, in order of position.
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The spec, where nothing is wrong with it.
@@ -48,7 +50,7 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
     if artefact::is_artefact(&text) {
         let wrong = |reason: String| Failure::Usage(format!("`{}` {reason}", path.display()));
         let artefact = artefact::read(&text).map_err(wrong)?;
-        let checked = compile(
+        let mut checked = compile(
             &artefact.spec.name,
             &artefact.spec.text,
             &Embedded(&artefact.imports),
@@ -59,6 +61,13 @@ pub(super) fn check(path: &Path) -> Result<Checked, Failure> {
                 artefact.tool
             )));
         }
+        if !artefact.models.is_empty() && artefact.tool != env!("CARGO_PKG_VERSION") {
+            return Err(wrong(format!(
+                "holds tables of guard {}; compile the spec again",
+                artefact.tool
+            )));
+        }
+        checked.models = artefact.models;
         return Ok(checked);
     }
     let name = if path == Path::new("-") {
@@ -100,7 +109,7 @@ pub(super) fn with_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Che
 }
 
 /// Draws diagnostics on the error output; hints are for `guard check` and editors.
-fn tell(diagnostics: &[Diagnostic], sources: &SourceMap) {
+pub(super) fn tell(diagnostics: &[Diagnostic], sources: &SourceMap) {
     let shown: Vec<Diagnostic> = diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.severity != Severity::Hint)
@@ -124,6 +133,7 @@ fn compile(name: &str, text: &str, loader: &dyn Loader) -> Checked {
     Checked {
         sources: found.sources,
         imports: recording.seen.into_inner(),
+        models: Vec::new(),
         diagnostics: found.diagnostics,
         spec: found.spec,
     }

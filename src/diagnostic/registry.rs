@@ -157,6 +157,7 @@ codes! {
     G0940 Warning "after-the-fact" "an action that can only come after what it is to prevent";
     G0941 Warning "mild-action" "an action that is weaker than the severity of the property";
     G0942 Warning "only-the-end" "a step is to be denied that no step violates";
+    G0943 Warning "unreached-tier" "a tier that no state of the model reaches";
     G0950 Hint "todo" "a condition that is still to be written";
     G0951 Warning "requirement-differs" "a requirement whose formula may not say what its sentence says";
 }

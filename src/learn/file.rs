@@ -175,41 +175,6 @@ impl Model {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Checks that a spec counts as this model was counted.
-    ///
-    /// # Errors
-    /// [`ModelError::OtherSpec`] with the parts that differ.
-    pub fn check(&self, by: &Fingerprint) -> Result<(), ModelError> {
-        if self.header.spec == by.hash {
-            return Ok(());
-        }
-        let parts = &self.header.parts;
-        let mut changed: Vec<String> = by
-            .parts
-            .iter()
-            .filter(|(name, hash)| parts.get(*name) != Some(hash))
-            .map(|(name, _)| match parts.contains_key(name) {
-                true => format!("`{name}`"),
-                false => format!("`{name}` (new)"),
-            })
-            .collect();
-        let gone = parts.keys().filter(|name| !by.parts.contains_key(*name));
-        changed.extend(gone.map(|name| format!("`{name}` (gone)")));
-        Err(ModelError::OtherSpec { changed })
-    }
-
-    /// The abstraction of a spec that it names.
-    ///
-    /// # Errors
-    /// There is none of that name.
-    pub fn abstraction(&self, spec: &Spec) -> Result<AbstractionId, ModelError> {
-        let name = &self.header.abstraction;
-        let found = spec.abstractions.iter().position(|of| of.name == *name);
-        found
-            .map(AbstractionId::new)
-            .ok_or_else(|| ModelError::NoAbstraction(name.clone()))
-    }
-
     /// Adds the counts of another model, learned by the same spec.
     ///
     /// Addition is commutative and associative, and the result is kept sorted, so merging in any grouping and order gives
@@ -222,7 +187,7 @@ impl Model {
             hash: other.header.spec.clone(),
             parts: other.header.parts.clone(),
         };
-        self.check(&theirs)?;
+        self.header.check(&theirs)?;
         for chain in &other.chains {
             match self
                 .chains
@@ -249,6 +214,43 @@ impl Model {
             all.insert(chain.category.clone().unwrap_or_default(), counts);
         }
         Ok(all)
+    }
+}
+
+impl Header {
+    /// Checks that a spec counts as this model was counted.
+    ///
+    /// # Errors
+    /// [`ModelError::OtherSpec`] with the parts that differ.
+    pub fn check(&self, by: &Fingerprint) -> Result<(), ModelError> {
+        if self.spec == by.hash {
+            return Ok(());
+        }
+        let parts = &self.parts;
+        let mut changed: Vec<String> = by
+            .parts
+            .iter()
+            .filter(|(name, hash)| parts.get(*name) != Some(hash))
+            .map(|(name, _)| match parts.contains_key(name) {
+                true => format!("`{name}`"),
+                false => format!("`{name}` (new)"),
+            })
+            .collect();
+        let gone = parts.keys().filter(|name| !by.parts.contains_key(*name));
+        changed.extend(gone.map(|name| format!("`{name}` (gone)")));
+        Err(ModelError::OtherSpec { changed })
+    }
+
+    /// The abstraction of a spec that it names.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn abstraction(&self, spec: &Spec) -> Result<AbstractionId, ModelError> {
+        let name = &self.abstraction;
+        let found = spec.abstractions.iter().position(|of| of.name == *name);
+        found
+            .map(AbstractionId::new)
+            .ok_or_else(|| ModelError::NoAbstraction(name.clone()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::counts::{Counter, Counts, InvalidPolicy};
-use super::file::{Model, ModelError};
+use super::file::{Header, Model, ModelError};
 use super::fingerprint::{Fingerprint, fingerprint};
 use super::walk::Walker;
 use crate::abstraction::{RuleCode, Space, SpaceError};
@@ -83,23 +83,39 @@ impl Subject {
         let of = spec.model(model);
         let abstraction = match of.abstraction() {
             Some(abstraction) => abstraction,
-            None => file.abstraction(spec)?,
+            None => file.header.abstraction(spec)?,
         };
-        let mut subject = Subject::new(spec, model, abstraction, asked, limits)?;
-        if matches!(of.source, ModelSource::Load(..)) {
-            subject.loaded(file);
-        }
+        let subject = Subject::known(spec, model, abstraction, &file.header, asked, limits)?;
         let counts = subject.counts(file)?;
         Ok((subject, counts))
     }
 
+    /// Makes a model ready of whose file only the header is at hand.
+    ///
+    /// # Errors
+    /// As [`Subject::new`].
+    pub fn known(
+        spec: &Arc<Spec>,
+        model: ModelId,
+        abstraction: AbstractionId,
+        header: &Header,
+        asked: &[ExprId],
+        limits: &eval::Limits,
+    ) -> Result<Subject, SpaceError> {
+        let mut subject = Subject::new(spec, model, abstraction, asked, limits)?;
+        if matches!(spec.model(model).source, ModelSource::Load(..)) {
+            subject.loaded(header);
+        }
+        Ok(subject)
+    }
+
     /// Takes order and categories from a model file that the spec loads without saying how it was learned.
-    fn loaded(&mut self, model: &Model) {
-        self.learn.order = model.header.order;
+    fn loaded(&mut self, header: &Header) {
+        self.learn.order = header.order;
         // What told the categories apart is not known here, but that they were told apart is.
         let settings = ["by", "order"];
         for name in settings {
-            if let Some(hash) = model.header.parts.get(name) {
+            if let Some(hash) = header.parts.get(name) {
                 self.fingerprint.set(name, hash.clone());
             }
         }
@@ -142,7 +158,7 @@ impl Subject {
     /// # Errors
     /// It was learned by another spec, or names states that there are none of.
     pub fn counts(&self, model: &Model) -> Result<BTreeMap<SmolStr, Counts>, ModelError> {
-        model.check(&self.fingerprint)?;
+        model.header.check(&self.fingerprint)?;
         model.counts(&self.space)
     }
 }

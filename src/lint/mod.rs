@@ -76,14 +76,14 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
             && comparisons
                 .iter()
                 .any(|told| within(*told, span) || within(span, *told));
-        !repeats && !allowed(spec, code, span)
+        !repeats && !is_allowed(spec, code, span)
     });
     crate::diagnostic::sort(&mut found);
     found
 }
 
-/// Whether the item in which a finding stands turns it off.
-fn allowed(spec: &Spec, code: Code, span: Span) -> bool {
+/// Whether the item in which a finding stands turns it off with `@allow`.
+pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
     spec.outline
         .allowed
         .iter()

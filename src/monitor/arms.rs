@@ -41,8 +41,8 @@ pub(super) struct Moment<'a> {
 pub(super) struct Readings<'a> {
     pub(super) chains: &'a Chains,
     pub(super) at: &'a Whereabouts,
-    /// By clause: what its query comes to.
-    pub(super) each: &'a [Option<Reading>],
+    /// What the queries of clauses come to, with the numbers of the clauses, in their order.
+    pub(super) each: &'a [(usize, Reading)],
 }
 
 /// The arms that act, with what the trace remembers afterwards.
@@ -55,6 +55,7 @@ pub(super) fn judge(
     errors: &mut Vec<String>,
 ) -> (Ruling, Vec<Fired>) {
     let mut fired = Vec::new();
+    let mut of_queries = readings.each.iter().peekable();
     for (number, (clause, memory)) in table.clauses.iter().zip(memory).enumerate() {
         let sight = glance.sight(number);
         let mut clause = One {
@@ -66,8 +67,8 @@ pub(super) fn judge(
             fired: &mut fired,
             errors,
         };
-        let reading = readings.each.get(number).and_then(Option::as_ref);
-        match reading.and_then(|reading| readings.chains.tell(reading, readings.at)) {
+        let reading = of_queries.next_if(|(clause, _)| *clause == number);
+        match reading.and_then(|(_, reading)| readings.chains.tell(reading, readings.at)) {
             Some(told) => clause.weigh(memory, &told),
             None => clause.judge(memory),
         }

@@ -71,6 +71,7 @@ impl Context<'_> {
                 .errors
                 .extend(glance.faults().into_iter().map(String::from));
             decision.verdicts.clear();
+            decision.verdicts.reserve(self.names.len());
             for (idx, name) in self.names.iter().enumerate() {
                 let verdict = glance.verdict(PropertyId::new(idx));
                 decision.verdicts.push((name.clone(), verdict));
@@ -98,14 +99,12 @@ impl Context<'_> {
         self.tell(&self.chains.readings(whereabouts), whereabouts, decision);
     }
 
-    fn tell(&self, readings: &[Option<Reading>], at: &Whereabouts, decision: &mut Decision) {
+    fn tell(&self, readings: &[(usize, Reading)], at: &Whereabouts, decision: &mut Decision) {
         decision.risk.clear();
-        for (clause, reading) in self.table.clauses.iter().zip(readings) {
-            let Some(reading) = reading else {
-                continue;
-            };
-            if decision.risk.iter().all(|(name, _)| *name != clause.name) {
-                decision.risk.push((clause.name.clone(), reading.told()));
+        for (clause, reading) in readings {
+            let name = &self.table.clauses[*clause].name;
+            if decision.risk.iter().all(|(known, _)| known != name) {
+                decision.risk.push((name.clone(), reading.told()));
             }
         }
         decision.state = self.chains.describe(at);

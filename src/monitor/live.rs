@@ -9,16 +9,16 @@ use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::judge::{Context, Kept};
 use super::risk::{Chains, Whereabouts};
-use super::table::Table;
+use super::table::{Table, Unreached};
 use super::wire::{Line, Request};
-use super::{Identity, Options, owed_text};
+use super::{Identity, Options, Source, owed_text};
 use crate::eval::{self, Desk, Live, Program};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::input::project::{Outcome, Projection, ProjectionError, Scratch};
 use crate::input::record::{Event, FileName, RawRecord, Unit};
 use crate::problem::{Problem, ProblemKind};
-use crate::query::ForecastError;
+use crate::query::{ForecastError, Solved};
 use crate::signature::{Events, Signature};
 use crate::value::{Cell, Instant, Truth, Value};
 use crate::verdict::Verdict;
@@ -143,7 +143,11 @@ impl Monitor {
             let model = model.ok_or_else(|| MonitorError::OtherModel(name.clone()))?;
             // What a loaded model is over, its file says.
             if let ModelSource::Load(_, over @ None) = &mut spec.models[model.index()].source {
-                let named = |of: &Abstraction| of.name == file.header.abstraction;
+                let header = match file {
+                    Source::Learned(model) => &model.header,
+                    Source::Solved(solved, _) => solved.header(),
+                };
+                let named = |of: &Abstraction| of.name == header.abstraction;
                 *over = spec
                     .abstractions
                     .iter()
@@ -188,9 +192,15 @@ impl Monitor {
         &self.table
     }
 
-    /// The arms of clauses on queries that no state of the models reaches, in words.
-    pub fn unreached(&self) -> Vec<String> {
+    /// The arms of clauses on queries that no state of the models reaches.
+    pub fn unreached(&self) -> Vec<Unreached> {
         self.chains.unreached(&self.table)
+    }
+
+    /// What was solved of each model, by its name in the spec, with the hash of its file: a monitor of the same spec that is
+    /// given this has nothing to solve.
+    pub fn solved(&self) -> Vec<(SmolStr, Solved, String)> {
+        self.chains.solved(&self.options.models)
     }
 
     /// What states, journals and logs are bound to.

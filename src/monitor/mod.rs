@@ -63,12 +63,13 @@ pub use decision::{Argument, Cause, Decision, Fired, Ruling};
 pub use live::{Monitor, MonitorError};
 pub use members::Members;
 pub use state::{Identity, StateError};
-pub use table::{Clause, Row, Table};
+pub use table::{Clause, Row, Table, Unreached};
 pub use wire::{Line, Request};
 
 use crate::eval::{self, Owed};
 use crate::input::limits::InputLimits;
 use crate::learn::{Model, RowLimits};
+use crate::query::Solved;
 use crate::value::{Instant, Value};
 
 /// What a violation that depends on the outcome of a proposed action is taken for.
@@ -96,11 +97,38 @@ pub struct Options {
     /// How outcomes are judged.
     pub outcomes: Outcomes,
     /// What clauses on queries ask about, by the names of models in the spec.
-    pub models: BTreeMap<SmolStr, Model>,
+    pub models: BTreeMap<SmolStr, Source>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
     /// What states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
+}
+
+/// Where the numbers of a model come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Its file: the queries are answered when the monitor is made.
+    Learned(Model),
+    /// What another process [answered](Monitor::solved), and the hash of the file that it had.
+    Solved(Box<Solved>, String),
+}
+
+impl Source {
+    /// The hash of the model file.
+    pub fn hash(&self) -> String {
+        match self {
+            Source::Learned(model) => blake3::hash(model.to_text().as_bytes())
+                .to_hex()
+                .to_string(),
+            Source::Solved(_, hash) => hash.clone(),
+        }
+    }
+}
+
+impl From<Model> for Source {
+    fn from(model: Model) -> Source {
+        Source::Learned(model)
+    }
 }
 
 impl Default for Options {

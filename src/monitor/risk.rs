@@ -3,18 +3,19 @@
 //! Nothing is solved while traces run: every query is a table by state ([`Forecast`]), and the state follows from
 //! expressions that the monitor's own program evaluates with everything else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::table::{Row, Table};
-use super::{MonitorError, Options};
+use super::table::{Row, Table, Unreached};
+use super::{MonitorError, Options, Source};
 use crate::abstraction::{Mount, Sight};
 use crate::eval::{Glance, Look};
 use crate::hir::{ArmTrigger, Claim, Compare, Spec, Subject, Watched};
 use crate::ids::{ClaimId, ExprId, ModelId};
-use crate::query::{Forecast, Onward, Outlook, Position};
+use crate::query::{Forecast, Onward, Outlook, Position, Solved};
 use crate::value::{Number, Value};
 
 /// The learned chains that clauses ask about.
@@ -100,14 +101,16 @@ impl Chains {
                     query: claim.map(|claim| claim.name.clone()).unwrap_or_default(),
                 });
             };
-            let forecast = Forecast::new(
-                spec,
-                model,
-                file,
-                &claims,
-                &options.eval,
-                (options.rows, &crate::markov::Options::default()),
-            );
+            let markov = crate::markov::Options::default();
+            let limits = (options.rows, &markov);
+            let forecast = match file {
+                Source::Learned(file) => {
+                    Forecast::new(spec, model, file, &claims, &options.eval, limits)
+                }
+                Source::Solved(kept, _) => {
+                    Forecast::restore(spec, model, kept, &claims, &options.eval)
+                }
+            };
             let forecast = forecast.map_err(|error| MonitorError::Model {
                 model: name.clone(),
                 error: Box::new(error),
@@ -121,6 +124,22 @@ impl Chains {
             });
         }
         Ok(chains)
+    }
+
+    /// What was solved, of the models in these files.
+    pub(super) fn solved(
+        &self,
+        files: &BTreeMap<SmolStr, Source>,
+    ) -> Vec<(SmolStr, Solved, String)> {
+        let one = |chain: &Chain| {
+            let file = files.get(&chain.model)?;
+            let solved = match file {
+                Source::Learned(model) => chain.forecast.solved(&model.header),
+                Source::Solved(kept, _) => (**kept).clone(),
+            };
+            Some((chain.model.clone(), solved, file.hash()))
+        };
+        self.each.iter().filter_map(one).collect()
     }
 
     /// What the program of the monitor must observe.
@@ -161,19 +180,24 @@ impl Chains {
         }
     }
 
-    /// By clause: what its query comes to; none for clauses on something else.
-    pub(super) fn readings(&self, at: &Whereabouts) -> Vec<Option<Reading>> {
-        let reading = |of: &Option<(usize, usize)>| {
+    /// What the queries of clauses come to, with the numbers of the clauses, in their order.
+    pub(super) fn readings(&self, at: &Whereabouts) -> Vec<(usize, Reading)> {
+        let reading = |(clause, of): (usize, &Option<(usize, usize)>)| {
             let (chain, query) = (*of)?;
             let (forecast, at) = (&self.each.get(chain)?.forecast, at.positions.get(chain)?);
-            Some(Reading {
+            let reading = Reading {
                 chain,
                 query,
                 moved: at.moved,
                 outlook: forecast.outlook(query, &at.position, at.category.as_deref()),
-            })
+            };
+            Some((clause, reading))
         };
-        self.clauses.iter().map(reading).collect()
+        self.clauses
+            .iter()
+            .enumerate()
+            .filter_map(reading)
+            .collect()
     }
 
     /// Where a trace is, in words; with the names of the models where there are several.
@@ -191,28 +215,30 @@ impl Chains {
         }
     }
 
-    /// The arms that no state of the models reaches, in words.
-    pub(super) fn unreached(&self, table: &Table) -> Vec<String> {
+    /// The arms that no state of the models reaches.
+    pub(super) fn unreached(&self, table: &Table) -> Vec<Unreached> {
         let mut found = Vec::new();
-        for (clause, of) in table.clauses.iter().zip(&self.clauses) {
+        for (place, (clause, of)) in table.clauses.iter().zip(&self.clauses).enumerate() {
             let range = of.and_then(|(chain, query)| self.each.get(chain)?.forecast.range(query));
             let Some((least, most)) = range else {
                 continue;
             };
-            for row in &clause.arms {
+            for (arm, row) in clause.arms.iter().enumerate() {
                 let ArmTrigger::Reaches(compare, number) = &row.trigger else {
                     continue;
                 };
                 let number = number.to_f64();
                 let reached = [least, most].map(|value| compares(value, *compare, number));
                 if reached == [false, false] {
-                    found.push(format!(
-                        "the model never reaches `{}` of `{}`, which is from {} to {}",
-                        row.when,
-                        clause.name,
-                        short(least),
-                        short(most)
-                    ));
+                    let (name, when) = (&clause.name, &row.when);
+                    let (least, most) = (short(least), short(most));
+                    found.push(Unreached {
+                        clause: place,
+                        arm,
+                        why: format!(
+                            "the model never reaches `{when}` of `{name}`, which is from {least} to {most}"
+                        ),
+                    });
                 }
             }
         }

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
+use super::Source;
 use super::arms::Memory;
 use super::live::{Monitor, Proposal, Trace};
 use super::risk::Whereabouts;
 use crate::eval::{Live, Saved};
-use crate::learn::Model;
 
 /// The version that is written and read.
 const VERSION: u32 = 2;
@@ -214,10 +214,10 @@ impl Monitor {
 
 impl Identity {
     /// That of a spec, by its hash, with models.
-    pub fn new(spec: String, models: &BTreeMap<SmolStr, Model>) -> Identity {
+    pub fn new(spec: String, models: &BTreeMap<SmolStr, Source>) -> Identity {
         let mut hasher = blake3::Hasher::new();
         for (name, model) in models {
-            for text in [name.as_str(), &model.to_text()] {
+            for text in [name.as_str(), &model.hash()] {
                 hasher.update(&(text.len() as u64).to_le_bytes());
                 hasher.update(text.as_bytes());
             }

@@ -48,6 +48,17 @@ pub struct Row {
     pub invoke: Option<SmolStr>,
 }
 
+/// An arm of a clause on a query that no state of the model reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreached {
+    /// The number of the clause in the spec.
+    pub clause: usize,
+    /// The number of the arm in the clause.
+    pub arm: usize,
+    /// What the query comes to instead, in words.
+    pub why: String,
+}
+
 impl Table {
     /// The table of a spec.
     pub fn new(spec: &Spec) -> Table {

@@ -24,7 +24,7 @@ use super::table::RiskTable;
 use crate::abstraction::{Key, Sight, Space};
 use crate::eval::{self, LimitError};
 use crate::hir::{Claim, ModelSource, Spec};
-use crate::ids::{ClaimId, ExprId, ModelId, PropertyId};
+use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
 use crate::learn::{Categories, Model, ModelError, Place, RowLimits, Subject};
 use crate::markov::Options;
 use crate::value::{Cell, Truth};
@@ -32,17 +32,101 @@ use crate::value::{Cell, Truth};
 /// Queries of a spec on one of its learned models, ready to be looked up.
 #[derive(Debug)]
 pub struct Forecast {
-    subject: Subject,
+    pub(super) subject: Subject,
     categories: Categories,
     conditions: Vec<ExprId>,
-    /// What holds in the states that were met in training, by place among the conditions.
-    truths: FxHashMap<Key, Box<[Truth]>>,
+    pub(super) truths: Truths,
     /// All monitors that some query runs along.
     monitors: Vec<Monitor>,
     /// By query: its monitors, by place among all.
     queries: Vec<Vec<usize>>,
     /// By category, then by query.
-    tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+    pub(super) tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+}
+
+/// What holds in the states that were met in training, by place among the conditions.
+pub(super) type Truths = FxHashMap<Key, Box<[Truth]>>;
+
+/// Queries on one model, and what they ask of single states.
+pub(super) struct Asked<'s> {
+    spec: &'s Arc<Spec>,
+    model: ModelId,
+    pub(super) abstraction: AbstractionId,
+    queries: &'s [ClaimId],
+    pub(super) conditions: Vec<ExprId>,
+    /// The properties that monitors follow along.
+    monitored: Vec<PropertyId>,
+}
+
+impl<'s> Asked<'s> {
+    /// `named`: the abstraction that the model file names, where the spec does not.
+    pub(super) fn new(
+        spec: &'s Arc<Spec>,
+        model: ModelId,
+        queries: &'s [ClaimId],
+        named: impl FnOnce() -> Result<AbstractionId, ForecastError>,
+    ) -> Result<Asked<'s>, ForecastError> {
+        let of = spec.model(model);
+        if matches!(of.source, ModelSource::Import(_)) {
+            return Err(ForecastError::Imported {
+                model: of.name.clone(),
+            });
+        }
+        let abstraction = of.abstraction().map_or_else(named, Ok)?;
+        let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
+        let claims = queries.iter().map(|query| spec.claim(*query));
+        let (conditions, monitored) = asked(spec, claims, &decided);
+        Ok(Asked {
+            spec,
+            model,
+            abstraction,
+            queries,
+            conditions,
+            monitored,
+        })
+    }
+
+    pub(super) fn claims(&self) -> impl Iterator<Item = &'s Claim> {
+        let spec = self.spec;
+        self.queries.iter().map(|query| spec.claim(*query))
+    }
+
+    /// The forecast, of a space that grows no more.
+    pub(super) fn forecast(
+        self,
+        subject: Subject,
+        tables: BTreeMap<SmolStr, Vec<RiskTable>>,
+        truths: Truths,
+        limits: &eval::Limits,
+    ) -> Result<Forecast, ForecastError> {
+        let spec = self.spec;
+        let abstraction = spec.abstraction(self.abstraction);
+        let decided = |property| abstraction.monitor_of(property).is_some();
+        let own = |claim: &Claim| {
+            let (_, monitors) = asked(spec, [claim], &decided);
+            let place = |property| self.monitored.iter().position(|other| other == property);
+            monitors.iter().filter_map(place).collect()
+        };
+        let queries = self.claims().map(own).collect();
+        let monitors = self
+            .monitored
+            .iter()
+            .map(|property| Monitor::new(spec, *property, &self.conditions))
+            .collect::<Result<_, _>>()
+            .map_err(|error| ForecastError::Query {
+                query: spec.model(self.model).name.clone(),
+                error,
+            })?;
+        Ok(Forecast {
+            categories: Categories::new(spec, subject.learn.by, limits)?,
+            subject,
+            conditions: self.conditions,
+            truths,
+            monitors,
+            queries,
+            tables,
+        })
+    }
 }
 
 /// Where a live trace is on the chain: what the chain remembers of its steps.
@@ -92,6 +176,12 @@ pub enum ForecastError {
         /// Why not.
         error: QueryError,
     },
+    /// What was solved does not fit the spec.
+    #[error("the tables kept for `{model}` are damaged or of another spec")]
+    Kept {
+        /// The model.
+        model: SmolStr,
+    },
     /// The model is a chain of others: no step of a trace is a state of it.
     #[error("`{model}` is imported: a trace has no place on it")]
     Imported {
@@ -113,33 +203,24 @@ impl Forecast {
         limits: &eval::Limits,
         (rows, options): (RowLimits, &Options),
     ) -> Result<Forecast, ForecastError> {
-        let of = spec.model(model);
-        if matches!(of.source, ModelSource::Import(_)) {
-            return Err(ForecastError::Imported {
-                model: of.name.clone(),
-            });
-        }
-        let abstraction = match of.abstraction() {
-            Some(abstraction) => abstraction,
-            None => file.abstraction(spec)?,
-        };
-        let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
-        let claims: Vec<&Claim> = queries.iter().map(|query| spec.claim(*query)).collect();
-        let (conditions, all) = asked(spec, claims.iter().copied(), &decided);
-        let (mut subject, counts) = Subject::open(spec, model, file, &conditions, limits)?;
+        let asked = Asked::new(spec, model, queries, || {
+            Ok(file.header.abstraction(spec)?)
+        })?;
+        let conditions = &asked.conditions;
+        let (mut subject, counts) = Subject::open(spec, model, file, conditions, limits)?;
         let mut tables: BTreeMap<SmolStr, Vec<RiskTable>> = BTreeMap::new();
-        let mut truths: FxHashMap<Key, Box<[Truth]>> = FxHashMap::default();
+        let mut truths: Truths = FxHashMap::default();
         for (category, counts) in &counts {
             let session =
-                Session::<f64>::learned(&subject, counts, &conditions, rows, options.clone());
-            let mut of_category = Vec::with_capacity(claims.len());
-            for claim in &claims {
+                Session::<f64>::learned(&subject, counts, conditions, rows, options.clone());
+            let mut of_category = Vec::with_capacity(queries.len());
+            for claim in asked.claims() {
                 let found = session.table(claim).map_err(|error| ForecastError::Query {
                     query: claim.name.clone(),
                     error,
                 })?;
                 let (rows, table) = found.ok_or_else(|| ForecastError::Imported {
-                    model: of.name.clone(),
+                    model: spec.model(model).name.clone(),
                 })?;
                 of_category.push(table);
                 let mut rules = subject.space.rules(&subject.rules);
@@ -152,31 +233,9 @@ impl Forecast {
             }
             tables.insert(category.clone(), of_category);
         }
-        let own = |claim: &&Claim| {
-            let (_, monitors) = asked(spec, [*claim], &decided);
-            let place = |property| all.iter().position(|other| other == property);
-            monitors.iter().filter_map(place).collect()
-        };
-        let of_queries = claims.iter().map(own).collect();
-        let monitors = all
-            .iter()
-            .map(|property| Monitor::new(spec, *property, &conditions))
-            .collect::<Result<_, _>>()
-            .map_err(|error| ForecastError::Query {
-                query: of.name.clone(),
-                error,
-            })?;
         // No live trace makes the space grow.
         subject.space.close();
-        Ok(Forecast {
-            categories: Categories::new(spec, subject.learn.by, limits)?,
-            subject,
-            conditions,
-            truths,
-            monitors,
-            queries: of_queries,
-            tables,
-        })
+        asked.forecast(subject, tables, truths, limits)
     }
 
     /// The model that is looked up.

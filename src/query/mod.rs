@@ -25,6 +25,7 @@ mod outlook;
 mod plan;
 mod session;
 mod sizes;
+mod solved;
 mod table;
 mod why;
 
@@ -38,5 +39,6 @@ pub use outlook::{Onward, Outlook};
 pub use plan::{Node, Plans, Size, Sizes};
 pub use session::{NoReturn, Session};
 pub use sizes::{CountedSizes, DeclaredSizes};
+pub use solved::Solved;
 pub use table::RiskTable;
 pub use why::Reasons;

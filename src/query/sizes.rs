@@ -125,7 +125,7 @@ impl<'a> CountedSizes<'a> {
     pub fn new(spec: &'a Arc<Spec>, model: ModelId, file: &Model) -> Result<Self, ModelError> {
         let abstraction = match spec.model(model).abstraction() {
             Some(abstraction) => abstraction,
-            None => file.abstraction(spec)?,
+            None => file.header.abstraction(spec)?,
         };
         let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
         let claims = spec.claims.iter();

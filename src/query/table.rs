@@ -1,6 +1,7 @@
 //! Numbers looked up: what a running monitor asks of a query at each step is one index into a table.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::answer::{ClaimAnswer, Figure};
 use super::chain::Learned;
@@ -16,7 +17,8 @@ use crate::markov::Scalar;
 ///
 /// # Complexity
 /// [`RiskTable::of`] is one look into an array where states take few bits, else one into a hash table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Kept", into = "Kept")]
 pub struct RiskTable {
     /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
     dense: Vec<u32>,
@@ -29,11 +31,47 @@ pub struct RiskTable {
     start: Option<f64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     value: f64,
     /// Successors, by name, with the probability to go there and the value there.
     onward: Box<[(u32, f64, f64)]>,
+}
+
+/// A table as it is written down: what else there is follows from it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Sorted.
+    states: Vec<(State, u32)>,
+    entries: Vec<Entry>,
+    names: Box<[String]>,
+    start: Option<f64>,
+}
+
+impl From<RiskTable> for Kept {
+    fn from(table: RiskTable) -> Kept {
+        let mut states: Vec<(State, u32)> = table.sparse.into_iter().collect();
+        states.sort_unstable();
+        Kept {
+            states,
+            entries: table.entries,
+            names: table.names,
+            start: table.start,
+        }
+    }
+}
+
+impl From<Kept> for RiskTable {
+    fn from(kept: Kept) -> RiskTable {
+        let sparse: FxHashMap<State, u32> = kept.states.into_iter().collect();
+        RiskTable {
+            dense: dense(&sparse),
+            sparse,
+            entries: kept.entries,
+            names: kept.names,
+            start: kept.start,
+        }
+    }
 }
 
 /// What a chain remembers of a state, and where monitors stand.
