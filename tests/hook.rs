@@ -343,3 +343,60 @@ fn calls_at_the_same_time_lose_nothing() {
     let text = std::fs::read_to_string(log).unwrap();
     assert_eq!(text.matches("\"phase\":\"before\"").count(), 8, "{text}");
 }
+
+/// Another process holds the state and never lets go: the call is denied before who runs the hook lets it through.
+#[test]
+fn a_decision_that_takes_too_long_denies() {
+    let session = Session::new();
+    session.before("a", "Read", json!({}));
+    let state = session.folder.path().join("state");
+    let lock = std::fs::read_dir(&state)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "lock")
+        .unwrap();
+    let held = std::fs::File::open(lock).unwrap();
+    held.lock().unwrap();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let mut guard = Command::cargo_bin("guard").unwrap();
+    guard
+        .arg("hook")
+        .arg(&session.spec)
+        .arg("--state")
+        .arg(&state)
+        .args(["--timeout", "1"]);
+    let output = guard.write_stdin(input.to_string()).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("more than 1 s (`--timeout`)"));
+}
+
+#[test]
+fn on_a_full_disk_calls_are_denied() {
+    let session = Session::new();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let run = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script])
+            .arg(assert_cmd::cargo::cargo_bin("guard"))
+            .arg(&session.spec);
+        shell.arg(session.folder.path().join("state"));
+        shell.write_stdin(input.to_string()).output().unwrap()
+    };
+    let full = run("trap '' XFSZ; ulimit -f 0; exec \"$0\" hook \"$1\" --state \"$2\"");
+    assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0));
+    // Nothing is left that would let later calls through, or hold them up.
+    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    // An answer that cannot be written denies as well.
+    std::fs::write(
+        &session.spec,
+        "use std.agent\nenforce when kind == \"call\" => block \"no\"\n",
+    )
+    .unwrap();
+    let state = session.folder.path().join("other");
+    let mute = run(&format!(
+        "exec \"$0\" hook \"$1\" --state '{}' > /dev/full",
+        state.display()
+    ));
+    assert_eq!(mute.status.code(), Some(2));
+}

@@ -200,3 +200,173 @@ fn traces_beyond_the_limit_are_denied_by_its_name() {
     assert_eq!(rulings, ["allow", "allow", "allow", "block", "block"]);
     assert!(told[4]["errors"].to_string().contains("--max-traces"));
 }
+
+/// The memory that a process holds, in KiB.
+fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Follows so many events of so many live traces, in turn, with instances and deadlines that come and go; tells the memory
+/// held after a tenth of them and at the end, in KiB.
+fn long_run(events: u64, traces: u64) -> (u64, u64) {
+    let spec = r#"event { kind: string  id: string?  at: time? from "/t" }
+property answered = forall c: G (kind == "call" and id == c -> F (kind == "result" and id == c))
+rule soon: when kind == "call" then kind == "result" within 60s
+track open: int = 0 then if kind == "call" then open + 1 else max(0, open - 1)
+property few = never (open > 5)
+enforce answered { violated => log }
+enforce soon { violated => warn "late" }
+enforce few { violated => block "too many" }
+"#;
+    let folder = Folder::new(&[("a.guard", spec)]);
+    let args = ["monitor", "a.guard", "--clock", "none"];
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
+        .args(args)
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let id = child.id();
+    let mut to = std::io::BufWriter::new(child.stdin.take().unwrap());
+    let mut from = std::io::BufReader::new(child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        use std::io::BufRead;
+        let (mut line, mut told, mut begun) = (String::new(), 0u64, 0);
+        while told < events {
+            line.clear();
+            assert_ne!(
+                from.read_line(&mut line).unwrap(),
+                0,
+                "it ended after {told}"
+            );
+            assert!(line.contains("\"decision\":\"allow\""), "{line}");
+            told += 1;
+            if told == events / 10 {
+                begun = resident(id);
+            }
+        }
+        (begun, resident(id))
+    });
+    for n in 0..events {
+        // Each trace calls, and has its answer the next time round.
+        let (trace, round) = (n % traces, n / traces);
+        let kind = if round.is_multiple_of(2) {
+            "call"
+        } else {
+            "result"
+        };
+        writeln!(
+            to,
+            "{{\"trace\":\"t{trace}\",\"kind\":\"{kind}\",\"id\":\"c{}\",\"t\":{round}}}",
+            round / 2
+        )
+        .unwrap();
+    }
+    to.flush().unwrap();
+    let held = reader.join().unwrap();
+    drop(to);
+    child.wait().unwrap();
+    println!(
+        "{events} events of {traces} live traces: {} KiB after a tenth, {} at the end",
+        held.0, held.1
+    );
+    held
+}
+
+#[test]
+fn memory_follows_the_traces_and_not_the_events() {
+    let (begun, ended) = long_run(300_000, 500);
+    assert!(
+        ended < begun + begun / 4 + 4096,
+        "{begun} KiB grew to {ended}"
+    );
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --test monitor_faults -- --ignored --nocapture"]
+fn ten_million_events_and_a_hundred_thousand_traces() {
+    let (begun, ended) = long_run(10_000_000, 100);
+    assert!(
+        ended < begun + begun / 4 + 4096,
+        "{begun} KiB grew to {ended}"
+    );
+    let (begun, ended) = long_run(1_000_000, 100_000);
+    assert!(
+        ended < begun + begun / 4 + 4096,
+        "{begun} KiB grew to {ended}"
+    );
+    assert!(ended < 1 << 20, "{ended} KiB");
+}
+
+/// A client that floods and does not read waits; nothing piles up, and nothing is lost. One that stops within a line does
+/// not keep deadlines from passing.
+#[test]
+fn a_client_that_does_not_read_waits() {
+    const LINES: usize = 100_000;
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("guard"))
+        .args(["monitor", "a.guard"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut to = child.stdin.take().unwrap();
+    let mut from = std::io::BufReader::new(child.stdout.take().unwrap());
+    let written = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let writer = {
+        let written = std::sync::Arc::clone(&written);
+        std::thread::spawn(move || {
+            for n in 0..LINES {
+                let trace = n % 3;
+                writeln!(to, "{{\"trace\":\"t{trace}\",\"kind\":\"ok\"}}").unwrap();
+                written.store(n, std::sync::atomic::Ordering::Relaxed);
+            }
+            // What is owed within two seconds, and then half a line.
+            to.write_all(b"{\"trace\":\"late\",\"kind\":\"ask\"}\n{\"trace\":\"late\",")
+                .unwrap();
+            to
+        })
+    };
+    let count = || written.load(std::sync::atomic::Ordering::Relaxed);
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(300));
+    // Until it waits: pipes and batches are full.
+    let mut before = usize::MAX;
+    while before != count() {
+        before = count();
+        pause();
+    }
+    assert!(
+        before < LINES / 2,
+        "{before} lines were taken without a reader"
+    );
+    assert!(
+        resident(child.id()) < 64 << 10,
+        "{} KiB",
+        resident(child.id())
+    );
+    let mut line = String::new();
+    let mut next = || {
+        use std::io::BufRead;
+        line.clear();
+        from.read_line(&mut line).unwrap();
+        serde_json::from_str::<Json>(&line).unwrap()
+    };
+    for _ in 0..LINES {
+        assert_eq!(next()["decision"], "allow");
+    }
+    assert_eq!(next()["verdicts"]["soon"], "presumably_violated");
+    let late = next();
+    assert_eq!(
+        (&late["trace"], &late["clauses"][0]["message"]),
+        (&json!("late"), &json!("late"))
+    );
+    drop(writer.join().unwrap());
+    assert!(child.wait().unwrap().code().is_some());
+}

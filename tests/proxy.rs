@@ -33,6 +33,19 @@ for line in sys.stdin:
             p = m["params"]
             if p["name"] == "book" and "requestState" not in p:
                 r = {"resultType": "input_required", "requestState": "st-1", "inputRequests": {}}
+            elif p["name"] == "never":
+                continue
+            elif p["name"] == "twice":
+                r = json.dumps({"content": [{"type": "text", "text": "SECRET"}]})
+                print('{"jsonrpc":"2.0","id":%s,"result":{},"result":%s}' % (json.dumps(m["id"]), r), flush=True)
+                continue
+            elif p["name"] == "escaped":
+                r = json.dumps({"content": [{"type": "text", "text": "SECRET"}]})
+                print('{"jsonrpc":"2.0","id":%s,"result":%s}' % (p["arguments"]["id"], r), flush=True)
+                continue
+            elif p["name"] == "chatty":
+                print("starting up ...\n\x00{{", flush=True)
+                r = {"content": [{"type": "text", "text": "done"}]}
             elif p["name"] == "fail":
                 print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "no"}}), flush=True)
                 continue
@@ -54,6 +67,11 @@ struct Client {
 impl Client {
     /// None where there is no Python to run the server.
     fn new() -> Option<Client> {
+        Client::with(&[], None)
+    }
+
+    /// With more arguments, and files no larger than so many blocks of 512 bytes.
+    fn with(args: &[&str], blocks: Option<u32>) -> Option<Client> {
         if Command::new("python3").arg("--version").output().is_err() {
             eprintln!("skipped: there is no python3");
             return None;
@@ -65,9 +83,20 @@ impl Client {
         );
         std::fs::write(&spec, SPEC).unwrap();
         std::fs::write(&server, SERVER).unwrap();
-        let mut proxy = Command::new(env!("CARGO_BIN_EXE_guard"))
+        let mut command = match blocks {
+            None => Command::new(env!("CARGO_BIN_EXE_guard")),
+            Some(blocks) => {
+                let mut shell = Command::new("sh");
+                let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+                shell.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_guard"));
+                shell
+            }
+        };
+        let mut proxy = command
             .arg("proxy")
             .arg(&spec)
+            .args(args)
+            .current_dir(folder.path())
             .args(["--", "python3"])
             .arg(&server)
             .stdin(Stdio::piped())
@@ -174,4 +203,120 @@ fn lines_that_readers_may_differ_on_are_not_passed_on() {
         r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}},{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay"}}]"#,
     );
     assert_eq!(list[1]["result"]["isError"], true);
+}
+
+/// What readers may differ on, or what is written in another way, is no way around a clause on results.
+#[test]
+fn answers_that_readers_may_differ_on_are_denied() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let twice = client.call(1, "twice", json!({}));
+    assert_eq!(twice["id"], 1);
+    assert!(
+        text(&twice).0.contains("could not be judged") && text(&twice).1,
+        "{twice}"
+    );
+    let odd = client.call(2, "escaped", json!({"arguments": {"id": "2.0"}}));
+    assert_eq!(text(&odd), ("the result held a secret", true));
+    let call = json!({"name": "escaped", "arguments": {"id": "\"\\u0061\""}});
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": call});
+    assert_eq!(
+        text(&client.ask(&call.to_string())),
+        ("the result held a secret", true)
+    );
+    // What is no JSON at all is left out, and the rest goes on.
+    assert_eq!(text(&client.call(3, "chatty", json!({}))), ("done", false));
+}
+
+#[test]
+fn an_id_that_is_in_use_is_refused() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let never =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "never"}});
+    writeln!(client.to.as_mut().unwrap(), "{never}").unwrap();
+    let again = client.call(1, "pay", json!({"arguments": {"eur": 5}}));
+    assert_eq!(again["error"]["code"], -32600);
+    assert_eq!(
+        text(&client.call(2, "pay", json!({}))).1,
+        false,
+        "nothing was counted"
+    );
+}
+
+/// A client that writes without reading, and calls that never come to an end, are bounded; nothing is lost.
+#[test]
+fn a_flood_is_answered_and_bounded() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    const CALLS: u32 = 12_000;
+    let mut to = client.to.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        for id in 0..CALLS {
+            // Every other call waits for ever; the first ten thousand of those are followed.
+            let name = if id < 10_500 { "never" } else { "look" };
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name}});
+            writeln!(to, "{call}").unwrap();
+        }
+        to
+    });
+    let mut denied = 0;
+    for expected in 10_000..CALLS {
+        let mut answer = String::new();
+        client.from.read_line(&mut answer).unwrap();
+        let answer: Json = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["id"], expected);
+        denied += u32::from(text(&answer) == ("10000 calls are waiting for results", true));
+    }
+    assert_eq!(denied, CALLS - 10_000);
+    drop(writer.join().unwrap());
+    assert_eq!(client.proxy.wait().unwrap().code(), Some(7));
+}
+
+/// A client that stops within a line, and one that says nothing, hold up neither the server nor the end.
+#[test]
+fn a_client_that_stalls_still_hears_the_server() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let slow =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "look"}});
+    let to = client.to.as_mut().unwrap();
+    write!(to, "{slow}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"meth").unwrap();
+    to.flush().unwrap();
+    let mut answer = String::new();
+    client.from.read_line(&mut answer).unwrap();
+    assert_eq!(serde_json::from_str::<Json>(&answer).unwrap()["id"], 1);
+    // The line is never finished: it is no call.
+    drop(client.to.take());
+    answer.clear();
+    client.from.read_line(&mut answer).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Json>(&answer).unwrap()["error"]["code"],
+        -32700
+    );
+    assert_eq!(client.proxy.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn on_a_full_disk_calls_are_denied() {
+    let Some(mut client) = Client::with(&["--journal", "j", "--log", "l"], Some(8)) else {
+        return;
+    };
+    let answers: Vec<Json> = (0..40)
+        .map(|id| client.call(id, "look", json!({"arguments": {"n": id}})))
+        .collect();
+    let first = answers.iter().position(|answer| text(answer).1).unwrap();
+    assert!(first > 0, "{}", answers[0]);
+    for answer in &answers[first..] {
+        assert!(text(answer).1, "{answer}");
+    }
+    assert!(
+        text(&answers[first]).0.contains("cannot write"),
+        "{}",
+        answers[first]
+    );
 }

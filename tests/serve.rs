@@ -213,3 +213,226 @@ fn others_are_not_listened_to_without_a_token() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--token-file"));
 }
+
+/// What comes back when these bytes are sent; empty where the connection is closed without a word.
+fn raw(at: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(at).unwrap();
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let status = |bytes: &[u8]| {
+        raw(&daemon.at, bytes)
+            .split(' ')
+            .nth(1)
+            .unwrap_or("none")
+            .to_owned()
+    };
+    assert_eq!(status(b"\x16\x03\x01\x02\x00garbage\r\n\r\n"), "400");
+    assert_eq!(
+        status(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"),
+        "400"
+    );
+    let two =
+        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}";
+    assert_eq!(status(two), "400");
+    let chunks = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    assert_eq!(status(chunks), "411");
+    let huge =
+        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n";
+    assert_eq!(status(huge), "413");
+    let head = format!(
+        "POST /v1/decide HTTP/1.1\r\nX: {}\r\n\r\n",
+        "y".repeat(100_000)
+    );
+    assert_eq!(status(head.as_bytes()), "431");
+    let mut state = 1u64;
+    for _ in 0..200 {
+        let mut bytes =
+            b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"kind\":\"look\"}"
+                .to_vec();
+        for _ in 0..4 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let place = (state >> 33) as usize % bytes.len();
+            bytes[place] = (state >> 13) as u8;
+        }
+        // Whatever comes of it, nobody is let through whose line could not be read.
+        let answer = raw(&daemon.at, &bytes);
+        assert!(
+            !answer.contains("\"errors\"") || answer.contains("\"decision\":\"block\""),
+            "{answer}"
+        );
+    }
+    assert!(raw(&daemon.at, b"GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n").contains("\"ok\":true"));
+}
+
+#[test]
+fn a_connection_is_kept_and_an_expectation_is_met() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let mut stream = TcpStream::connect(&daemon.at).unwrap();
+    let body = "{\"trace\":\"a\",\"kind\":\"pay\"}";
+    let request = |more: &str| {
+        let len = body.len();
+        format!("POST /v1/decide HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len}\r\n\r\n")
+    };
+    let mut from = BufReader::new(stream.try_clone().unwrap());
+    let mut answer = || {
+        let (mut line, mut status, mut length) = (String::new(), String::new(), 0);
+        loop {
+            line.clear();
+            from.read_line(&mut line).unwrap();
+            if let Some(value) = line.strip_prefix("Content-Length: ") {
+                length = value.trim().parse().unwrap();
+            }
+            if status.is_empty() {
+                status = line.trim().to_owned();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).unwrap();
+        (status, String::from_utf8(body).unwrap())
+    };
+    // The body is sent only when it is asked for.
+    stream
+        .write_all(request("Expect: 100-continue\r\n").as_bytes())
+        .unwrap();
+    assert_eq!(
+        answer(),
+        ("HTTP/1.1 100 Continue".to_owned(), String::new())
+    );
+    stream.write_all(body.as_bytes()).unwrap();
+    assert!(answer().1.contains("\"decision\":\"allow\""));
+    // Two requests at once on the same connection.
+    stream
+        .write_all(format!("{}{body}{}{body}", request(""), request("")).as_bytes())
+        .unwrap();
+    for _ in 0..2 {
+        assert!(answer().1.contains("\"decision\":\"block\""));
+    }
+}
+
+/// Clients that begin and never end hold nobody up, whatever their number; in the end they are told so.
+#[test]
+fn clients_that_stall_are_cut_off() {
+    let daemon = daemon(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--patience",
+        "2",
+        "--max-clients",
+        "40",
+    ]);
+    let stall = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect(&daemon.at).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    };
+    let look = || {
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/decide", "", "{\"kind\":\"look\"}")
+    };
+    let body = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{";
+    let mut stalled: Vec<TcpStream> = (0..38).map(|_| stall(body)).collect();
+    assert_eq!(look().0, 200, "there is room for another");
+    stalled.extend((0..2).map(|_| stall(b"POST /v1/dec")));
+    // All places are taken: who comes now is told, and nothing is decided.
+    let mut refused = 0;
+    while refused == 0 {
+        let mut stream = TcpStream::connect(&daemon.at).unwrap();
+        let mut answer = String::new();
+        let _ =
+            stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let _ = stream.read_to_string(&mut answer);
+        refused += usize::from(answer.starts_with("HTTP/1.1 503"));
+    }
+    // One byte now and then is no way to stay.
+    let mut slow = stalled.pop().unwrap();
+    let drip = std::thread::spawn(move || {
+        for _ in 0..30 {
+            if slow.write_all(b"x").is_err() {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        false
+    });
+    for mut stream in stalled {
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    }
+    assert!(drip.join().unwrap(), "the slow one was cut off too");
+    assert_eq!(look().0, 200);
+}
+
+#[test]
+fn a_flood_is_decided_in_full() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let blocked = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let (at, blocked) = (&daemon.at, &blocked);
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    let stream = TcpStream::connect(at).unwrap();
+                    let pay = format!("{{\"trace\":\"t{client}\",\"kind\":\"pay\"}}");
+                    let (status, body) = ask(stream, "POST", "/v1/decide", "", &pay);
+                    assert_eq!(status, 200);
+                    let found = usize::from(body.contains("\"decision\":\"block\""));
+                    blocked.fetch_add(found, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    // Of each of the eight runs the first payment is allowed.
+    assert_eq!(blocked.into_inner(), 8 * 99);
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
+    let (folder, spec) = spec();
+    let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"";
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_guard"), "serve"])
+        .arg(&spec)
+        .args(["--listen", "127.0.0.1:0", "--journal", "j", "--log", "l"])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let at = said.trim().rsplit('/').next().unwrap().to_owned();
+    let statuses: Vec<u16> = (0..40)
+        .map(|_| {
+            ask(
+                TcpStream::connect(&at).unwrap(),
+                "POST",
+                "/v1/decide",
+                "",
+                "{\"kind\":\"look\"}",
+            )
+            .0
+        })
+        .collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let first = statuses.iter().position(|status| *status == 500).unwrap();
+    assert!(
+        first > 0 && statuses[first..].iter().all(|status| *status == 500),
+        "{statuses:?}"
+    );
+}
