@@ -2,7 +2,7 @@
 //! a table; events of about 300 bytes, parsing included.
 //!
 //! `cargo bench --bench monitor`; prints the median and the 99th and 99.9th percentile in nanoseconds, for events that
-//! happened and for proposals, and beside them what `benches/safetydrift_monitor.py` takes: the lookup in a dictionary that
+//! happened and for proposals, also on a trace with very many open instances, and beside them what `benches/safetydrift_monitor.py` takes: the lookup in a dictionary that
 //! SafetyDrift reports, on the same events, where Python is there.
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,14 @@ use guard_lang::learn::{Ending, InvalidPolicy, Model, Subject, Walk};
 use guard_lang::monitor::{Monitor, Options};
 use guard_lang::{check, front, project::NoFiles};
 
+/// The allocator of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const N: usize = 200_000;
+
+/// Instances that are open in one trace, for what a proposal costs then.
+const OPEN: usize = 100_000;
 
 const SPEC: &str = r#"
 use std.drift.{Exposure, Reach, exposure_of, reach_of}
@@ -36,7 +43,6 @@ event {
 }
 
 predicate called(t: string) = kind == "call" and tool == t
-predicate done = kind == "result"
 predicate writes = kind == "memory_write"
 predicate pii = text matches /\d{3}-\d{2}-\d{4}/
 predicate writes_at(a: json) = kind == "memory_write" and args.key == a
@@ -160,7 +166,7 @@ fn main() {
     let mut time =
         |name: &str, judge: &mut dyn FnMut(&mut Monitor, &str) -> guard_lang::monitor::Decision| {
             let options = Options {
-                models: [("run".into(), model.clone())].into(),
+                models: [("run".into(), model.clone().into())].into(),
                 ..Options::default()
             };
             let mut monitor = Monitor::new(&spec, options).unwrap();
@@ -183,7 +189,44 @@ fn main() {
         monitor.happened(event.as_bytes(), None);
         decision
     });
+    forks();
     python(&events);
+}
+
+/// Proposals on a trace in which very many instances are open.
+fn forks() {
+    let text = r#"
+event { kind: string  call: string? }
+property answered = forall c: G (kind == "call" and call == c -> F (kind == "result" and call == c))
+enforce answered { violated => block }
+"#;
+    let spec = front("open.guard", text, &NoFiles, check::Limits::default()).spec;
+    let mut monitor = Monitor::new(&spec.unwrap(), Options::default()).unwrap();
+    let event = |n: usize| format!(r#"{{"trace":"t","kind":"call","call":"c{n}"}}"#);
+    for n in 0..OPEN {
+        monitor.happened(event(n).as_bytes(), None);
+    }
+    let time = |judge: &mut dyn FnMut(&str)| {
+        let proposals = (OPEN..OPEN + 10_000).map(event);
+        let one = |event: String| {
+            let start = Instant::now();
+            judge(&event);
+            u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        };
+        proposals.map(one).collect()
+    };
+    let alone = time(&mut |event| {
+        monitor.propose(event.as_bytes(), None);
+    });
+    percentiles(&format!("proposals, {OPEN} open instances"), alone);
+    let between = time(&mut |event| {
+        monitor.propose(event.as_bytes(), None);
+        monitor.happened(event.as_bytes(), None);
+    });
+    percentiles(
+        &format!("proposals and events in turn, {OPEN} open instances"),
+        between,
+    );
 }
 
 /// The same events through the dictionary.
