@@ -39,5 +39,5 @@ fn the_examples_decide_as_they_say() {
         );
         n += 1;
     }
-    assert_eq!(n, 4);
+    assert_eq!(n, 5);
 }

@@ -84,6 +84,42 @@ fn mcp() {
     assert_eq!(told, format!("tools: look_up, refund\n{TOLD}"));
 }
 
+/// The same with the official SDK for TypeScript. `GUARD_NODE_MODULES` names the folder in which the packages are.
+#[test]
+fn mcp_typescript() {
+    let there = std::env::var_os("GUARD_NODE_MODULES").map(std::path::PathBuf::from);
+    let has = |modules: &std::path::PathBuf| {
+        let needed = ["@modelcontextprotocol/sdk", "zod", ".bin/tsx"];
+        needed.iter().all(|package| modules.join(package).exists())
+    };
+    let Some(modules) = there.filter(has) else {
+        eprintln!(
+            "skipped: mcp_agent.ts needs GUARD_NODE_MODULES with @modelcontextprotocol/sdk, zod and tsx"
+        );
+        return;
+    };
+    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(
+        recipes.join("mcp_agent.ts"),
+        folder.path().join("mcp_agent.ts"),
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
+    std::os::unix::fs::symlink(&modules, folder.path().join("node_modules")).unwrap();
+    let output = Command::new(modules.join(".bin/tsx"))
+        .arg("mcp_agent.ts")
+        .arg(env!("CARGO_BIN_EXE_guard"))
+        .arg(recipes.join("refund.guard"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(told, format!("tools: look_up, refund\n{TOLD}"));
+}
+
 #[test]
 fn langgraph() {
     let told = run(

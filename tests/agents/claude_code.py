@@ -2,7 +2,7 @@
 
     claude_code.py CLAUDE GUARD SPEC SETTINGS FOLDER < script
 
-CLAUDE is the program of the package `@anthropic-ai/claude-code`, SETTINGS the text of `.claude/settings.json`, FOLDER an empty
+CLAUDE is the program of the package `@anthropic-ai/claude-code`, or `agent_sdk.mjs` beside this file; SETTINGS the text of `.claude/settings.json`, FOLDER an empty
 folder. The script is a list of turns: `{"tool": …, "input": …}` or `{"text": …}`. Prints, one JSON object a line, what the model
 was told about each of its calls, what every hook was given (with `"given"`) and what Claude Code says in the end.
 
@@ -14,6 +14,7 @@ import http.server
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -133,7 +134,8 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     environment = {
         "HOME": str(home),
-        "PATH": f"{binaries}:/usr/bin:/bin",
+        "PATH": f"{binaries}:/usr/bin:/bin:{os.path.dirname(shutil.which('node') or '/usr/bin/node')}",
+        "GUARD_NODE_MODULES": os.environ.get("GUARD_NODE_MODULES", ""),
         "IS_SANDBOX": "1",
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_port}",
         "ANTHROPIC_API_KEY": "stand-in",

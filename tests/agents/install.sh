@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs, below a folder, the packages that `tests/recipes.rs` and `tests/claude_code.rs` try the product with, and prints what
+# to set so that the tests find them. Without them these tests say what they lack and are skipped.
+#
+#     eval "$(tests/agents/install.sh target/agents)" && cargo test --test recipes --test claude_code
+set -euo pipefail
+folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
+{
+  [ -d "$folder/venv" ] || python3 -m venv --system-site-packages "$folder/venv"
+  "$folder/venv/bin/pip" install --quiet 'mcp>=2,<3' 'langchain>=1,<2' 'langgraph>=1,<2' 'openai-agents>=0.24,<1'
+  cd "$folder"
+  [ -f package.json ] || echo '{"private":true}' > package.json
+  npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4 tsx@4 @anthropic-ai/claude-code@2.1.197
+} >&2
+echo "export PATH='$folder/venv/bin':\$PATH"
+echo "export GUARD_NODE_MODULES='$folder/node_modules'"
+for program in "$folder"/node_modules/@anthropic-ai/claude-code-*/claude; do
+  [ -x "$program" ] && echo "export GUARD_CLAUDE_CODE='$program'"
+done
+exit 0
