@@ -2,260 +2,15 @@
 //! partly known letters.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod support;
+
 use guard_lang::automata::{
     Atom, Dfa, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits, Moment, Next,
-    PathChecker, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
+    PathChecker, Run, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
     eval_empty, eval_timed,
 };
 use proptest::prelude::*;
-
-/// A formula as a tree, with the naive meaning of the definitions.
-#[derive(Clone, Debug)]
-enum F {
-    Const(bool),
-    Atom(u32),
-    Not(Box<F>),
-    And(Box<F>, Box<F>),
-    Or(Box<F>, Box<F>),
-    Iff(Box<F>, Box<F>),
-    Next(Box<F>),
-    WeakNext(Box<F>),
-    Eventually(Interval, Box<F>),
-    Always(Interval, Box<F>),
-    Until(Box<F>, Interval, Box<F>),
-    Unless(Box<F>, Box<F>),
-    Release(Box<F>, Box<F>),
-    StrongRelease(Box<F>, Box<F>),
-    Previously(Box<F>),
-    WeakPreviously(Box<F>),
-    Once(Interval, Box<F>),
-    Historically(Interval, Box<F>),
-    Since(Box<F>, Box<F>),
-    BackTo(Box<F>, Box<F>),
-}
-
-type Trace = Vec<(i128, u8)>;
-
-impl F {
-    fn build(&self, into: &mut Formulas) -> FormulaId {
-        macro_rules! call {
-            ($name:ident, $f:expr) => {{
-                let f = $f.build(into);
-                into.$name(f)
-            }};
-            ($name:ident, $f:expr, $g:expr) => {{
-                let (f, g) = ($f.build(into), $g.build(into));
-                into.$name(f, g)
-            }};
-        }
-        match self {
-            F::Const(true) => into.verum(),
-            F::Const(false) => into.falsum(),
-            F::Atom(atom) => into.atom(Atom(*atom)),
-            F::Not(f) => call!(not, f),
-            F::And(f, g) => call!(and, f, g),
-            F::Or(f, g) => call!(or, f, g),
-            F::Iff(f, g) => call!(iff, f, g),
-            F::Next(f) => call!(next, f),
-            F::WeakNext(f) => call!(weak_next, f),
-            F::Previously(f) => call!(previously, f),
-            F::WeakPreviously(f) => call!(weak_previously, f),
-            F::Unless(f, g) => call!(unless, f, g),
-            F::Release(f, g) => call!(release, f, g),
-            F::StrongRelease(f, g) => call!(strong_release, f, g),
-            F::Since(f, g) => call!(since, f, g),
-            F::BackTo(f, g) => call!(back_to, f, g),
-            F::Eventually(w, f) => {
-                let f = f.build(into);
-                into.eventually(*w, f)
-            }
-            F::Always(w, f) => {
-                let f = f.build(into);
-                into.always(*w, f)
-            }
-            F::Once(w, f) => {
-                let f = f.build(into);
-                into.once(*w, f)
-            }
-            F::Historically(w, f) => {
-                let f = f.build(into);
-                into.historically(*w, f)
-            }
-            F::Until(f, w, g) => {
-                let (f, g) = (f.build(into), g.build(into));
-                into.until(f, *w, g)
-            }
-        }
-    }
-
-    /// The value at position `i`, as the definitions say it.
-    fn at(&self, t: &Trace, i: usize) -> bool {
-        let n = t.len();
-        let within = |w: &Interval, j: usize| {
-            let (steps, time) = (i.abs_diff(j) as u32, (t[i].0 - t[j].0).abs());
-            match *w {
-                Interval::Steps { lo, hi } => lo <= steps && hi.is_none_or(|hi| steps <= hi),
-                Interval::Time { lo, hi } => lo <= time && hi.is_none_or(|hi| time <= hi),
-            }
-        };
-        let until = |f: &dyn Fn(usize) -> bool, w: &Interval, g: &dyn Fn(usize) -> bool| {
-            (i..n).any(|j| within(w, j) && g(j) && (i..j).all(f))
-        };
-        let all = &Interval::ALL;
-        match self {
-            F::Const(value) => *value,
-            F::Atom(atom) => t[i].1 >> atom & 1 == 1,
-            F::Not(f) => !f.at(t, i),
-            F::And(f, g) => f.at(t, i) && g.at(t, i),
-            F::Or(f, g) => f.at(t, i) || g.at(t, i),
-            F::Iff(f, g) => f.at(t, i) == g.at(t, i),
-            F::Next(f) => i + 1 < n && f.at(t, i + 1),
-            F::WeakNext(f) => i + 1 >= n || f.at(t, i + 1),
-            F::Eventually(w, f) => (i..n).any(|j| within(w, j) && f.at(t, j)),
-            F::Always(w, f) => (i..n).all(|j| !within(w, j) || f.at(t, j)),
-            F::Until(f, w, g) => until(&|k| f.at(t, k), w, &|k| g.at(t, k)),
-            F::Unless(f, g) => {
-                until(&|k| f.at(t, k), all, &|k| g.at(t, k)) || (i..n).all(|k| f.at(t, k))
-            }
-            F::Release(f, g) => !until(&|k| !f.at(t, k), all, &|k| !g.at(t, k)),
-            F::StrongRelease(f, g) => {
-                let release = !until(&|k| !f.at(t, k), all, &|k| !g.at(t, k));
-                release && (i..n).any(|k| f.at(t, k))
-            }
-            F::Previously(f) => i > 0 && f.at(t, i - 1),
-            F::WeakPreviously(f) => i == 0 || f.at(t, i - 1),
-            F::Once(w, f) => (0..=i).any(|j| within(w, j) && f.at(t, j)),
-            F::Historically(w, f) => (0..=i).all(|j| !within(w, j) || f.at(t, j)),
-            F::Since(f, g) => (0..=i).any(|j| g.at(t, j) && (j + 1..=i).all(|k| f.at(t, k))),
-            F::BackTo(f, g) => {
-                let since = (0..=i).any(|j| g.at(t, j) && (j + 1..=i).all(|k| f.at(t, k)));
-                since || (0..=i).all(|k| f.at(t, k))
-            }
-        }
-    }
-
-    /// Whether some past operator looks at a future: then finality may be found late.
-    fn guesses(&self) -> bool {
-        let below: Vec<&F> = match self {
-            F::Const(_) | F::Atom(_) => vec![],
-            F::Not(f) | F::Next(f) | F::WeakNext(f) | F::Previously(f) | F::WeakPreviously(f) => {
-                vec![f]
-            }
-            F::Eventually(_, f) | F::Always(_, f) | F::Once(_, f) | F::Historically(_, f) => {
-                vec![f]
-            }
-            F::And(f, g) | F::Or(f, g) | F::Iff(f, g) | F::Until(f, _, g) => vec![f, g],
-            F::Unless(f, g) | F::Release(f, g) | F::StrongRelease(f, g) => vec![f, g],
-            F::Since(f, g) | F::BackTo(f, g) => vec![f, g],
-        };
-        let back = matches!(
-            self,
-            F::Previously(_)
-                | F::WeakPreviously(_)
-                | F::Once(..)
-                | F::Historically(..)
-                | F::Since(..)
-                | F::BackTo(..)
-        );
-        below.iter().any(|f| f.guesses() || back && f.looks_ahead())
-    }
-
-    fn looks_ahead(&self) -> bool {
-        match self {
-            F::Const(_) | F::Atom(_) => false,
-            F::Not(f) | F::Previously(f) | F::WeakPreviously(f) => f.looks_ahead(),
-            F::Once(_, f) | F::Historically(_, f) => f.looks_ahead(),
-            F::And(f, g) | F::Or(f, g) | F::Iff(f, g) => f.looks_ahead() || g.looks_ahead(),
-            F::Since(f, g) | F::BackTo(f, g) => f.looks_ahead() || g.looks_ahead(),
-            _ => true,
-        }
-    }
-
-    /// The value of the empty trace.
-    fn empty(&self) -> bool {
-        match self {
-            F::Const(value) => *value,
-            F::Not(f) => !f.empty(),
-            F::And(f, g) => f.empty() && g.empty(),
-            F::Or(f, g) => f.empty() || g.empty(),
-            F::Iff(f, g) => f.empty() == g.empty(),
-            F::WeakNext(_) | F::Always(..) | F::Unless(..) | F::Release(..) => true,
-            F::WeakPreviously(_) | F::Historically(..) | F::BackTo(..) => true,
-            _ => false,
-        }
-    }
-}
-
-fn steps() -> impl Strategy<Value = Interval> {
-    prop_oneof![
-        3 => Just(Interval::ALL),
-        3 => (0..4u32, 0..4u32).prop_map(|(lo, more)| Interval::steps(lo, lo + more)),
-        1 => (0..4u32).prop_map(|lo| Interval::Steps { lo, hi: None }),
-        1 => Just(Interval::steps(2, 1)),
-    ]
-}
-
-fn times() -> impl Strategy<Value = Interval> {
-    prop_oneof![
-        4 => (0..6i128, 0..8i128).prop_map(|(lo, more)| Interval::time(lo, lo + more)),
-        3 => (0..9i128).prop_map(|hi| Interval::time(0, hi)),
-        1 => (0..6i128).prop_map(|lo| Interval::Time { lo, hi: None }),
-        1 => Just(Interval::ALL),
-        1 => (0..3u32, 0..3u32).prop_map(|(lo, more)| Interval::steps(lo, lo + more)),
-    ]
-}
-
-fn formula(window: BoxedStrategy<Interval>) -> impl Strategy<Value = F> {
-    let leaf =
-        prop_oneof![1 => any::<bool>().prop_map(F::Const), 12 => (0..3u32).prop_map(F::Atom)];
-    leaf.prop_recursive(5, 15, 2, move |inner| {
-        let one = inner.clone().prop_map(Box::new);
-        let two = (one.clone(), one.clone());
-        let windowed = (window.clone(), one.clone());
-        prop_oneof![
-            2 => one.clone().prop_map(F::Not),
-            2 => two.clone().prop_map(|(f, g)| F::And(f, g)),
-            2 => two.clone().prop_map(|(f, g)| F::Or(f, g)),
-            1 => two.clone().prop_map(|(f, g)| F::Iff(f, g)),
-            1 => one.clone().prop_map(F::Next),
-            1 => one.clone().prop_map(F::WeakNext),
-            2 => windowed.clone().prop_map(|(w, f)| F::Eventually(w, f)),
-            2 => windowed.clone().prop_map(|(w, f)| F::Always(w, f)),
-            2 => (windowed.clone(), one.clone()).prop_map(|((w, f), g)| F::Until(f, w, g)),
-            1 => two.clone().prop_map(|(f, g)| F::Unless(f, g)),
-            1 => two.clone().prop_map(|(f, g)| F::Release(f, g)),
-            1 => two.clone().prop_map(|(f, g)| F::StrongRelease(f, g)),
-            1 => one.clone().prop_map(F::Previously),
-            1 => one.clone().prop_map(F::WeakPreviously),
-            2 => windowed.clone().prop_map(|(w, f)| F::Once(w, f)),
-            2 => windowed.clone().prop_map(|(w, f)| F::Historically(w, f)),
-            1 => two.clone().prop_map(|(f, g)| F::Since(f, g)),
-            1 => two.prop_map(|(f, g)| F::BackTo(f, g)),
-        ]
-    })
-}
-
-fn trace() -> impl Strategy<Value = Trace> {
-    prop::collection::vec((0..5i128, 0..8u8), 1..9).prop_map(|steps| {
-        let mut now = -7;
-        steps
-            .into_iter()
-            .map(|(gap, letter)| {
-                now += gap;
-                (now, letter)
-            })
-            .collect()
-    })
-}
-
-fn holds(letter: u8) -> impl Fn(Atom) -> bool {
-    move |atom| letter >> atom.0 & 1 == 1
-}
-
-/// The letter where `known` says so.
-fn partly(letter: u8, known: u8) -> impl Fn(Atom) -> Option<bool> {
-    move |atom| (known >> atom.0 & 1 == 1).then_some(letter >> atom.0 & 1 == 1)
-}
+use support::formula::{Trace, formula, holds, partly, steps, times, trace};
 
 /// Small enough that a case cannot take long; a formula beyond it is not a case.
 fn limits() -> Limits {
@@ -522,6 +277,16 @@ proptest! {
             prop_assert_eq!(f.verdict(end), Verdict::Violated);
         }
         prop_assert_eq!(f.class().safety, not.class().cosafety);
+        // A joint dead end leaves each open and not both.
+        let dead = |part: fn(&Dfa) -> Dfa| {
+            let each = part(&f).and(&part(&g), &small).unwrap();
+            part(&both).complement().and(&each, &small).unwrap().is_satisfiable(Traces::All)
+        };
+        let satisfiable = [&f, &g].iter().all(|dfa| dfa.is_satisfiable(Traces::NonEmpty));
+        if satisfiable {
+            let expected = dead(Dfa::enforceable_part) || dead(Dfa::extendable_part);
+            prop_assert_eq!(f.clashes_counted(&g, &small).0.unwrap(), expected);
+        }
         // Every formula is its enforceable part and something that can always still be met.
         let enforceable = f.enforceable_part();
         prop_assert!(enforceable.is_safety());
@@ -529,6 +294,85 @@ proptest! {
         if f.class().safety {
             prop_assert_eq!(f.difference(&enforceable, Traces::NonEmpty, &small).unwrap(), None);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// A formula whose traces can rest has no joint dead end with another such one that speaks of other atoms.
+    #[test]
+    fn what_rests_contradicts_nothing_else(f in formula(steps().boxed()), g in formula(steps().boxed())) {
+        let mut formulas = Formulas::new();
+        let (f, g) = (f.build(&mut formulas), g.build_from(&mut formulas, 3));
+        let small = limits();
+        let both = [f, g].map(|root| compile(&formulas, root, &small));
+        prop_assume!(both.iter().all(Result::is_ok));
+        let [f, g] = both.map(Result::unwrap);
+        prop_assume!(f.can_rest() && g.can_rest() && f.len() * g.len() < small.states);
+        prop_assert!(!f.clashes_counted(&g, &small).0.unwrap());
+    }
+
+    /// What a survey of an automaton with counters says is so in the automaton without them.
+    #[test]
+    fn surveys_are_right(f in formula(steps().boxed())) {
+        let mut formulas = Formulas::new();
+        let root = f.build(&mut formulas);
+        let dfa = compile(&formulas, root, &limits());
+        prop_assume!(dfa.is_ok());
+        let dfa = dfa.unwrap();
+        let met = dfa.reached_by_reading();
+        let survey = LazyDfa::new(&formulas, root, &limits()).unwrap().survey();
+        for verdict in [Verdict::Satisfied, Verdict::PresumablySatisfied, Verdict::PresumablyViolated, Verdict::Violated] {
+            let reached = met.iter().any(|&state| dfa.verdict(state) == verdict);
+            let told = survey.reaches(verdict);
+            prop_assert!(told.is_none_or(|told| told == reached), "{:?}: {:?}", verdict, told);
+        }
+        prop_assert!(survey.monitorable.is_none_or(|told| told == dfa.is_monitorable()));
+        let run = |runs: &[Run]| {
+            let mut state = dfa.initial();
+            for run in runs {
+                for _ in 0..run.times {
+                    state = dfa.step(state, |atom| run.letter.contains(&(atom, true)));
+                }
+            }
+            dfa.verdict(state)
+        };
+        if let Some(good) = &survey.good {
+            prop_assert!(matches!(run(good), Verdict::Satisfied | Verdict::PresumablySatisfied));
+        }
+        if let Some(bad) = &survey.bad {
+            let wanted = if survey.reaches(Verdict::Violated) == Some(true) { Verdict::Violated } else { Verdict::PresumablyViolated };
+            prop_assert_eq!(run(bad), wanted);
+        }
+    }
+
+    /// Ruling letters out is what `G` of their negation does.
+    #[test]
+    fn forbidden_letters_do_not_occur(f in formula(steps().boxed()), asked in 1..8u8, values in 0..8u8) {
+        let mut formulas = Formulas::new();
+        let root = f.build(&mut formulas);
+        let literals: Vec<(Atom, bool)> = (0..3u32)
+            .filter(|atom| asked >> atom & 1 == 1)
+            .map(|atom| (Atom(atom), values >> atom & 1 == 1))
+            .collect();
+        let parts: Vec<FormulaId> = literals
+            .iter()
+            .map(|(atom, holds)| {
+                let atom = formulas.atom(*atom);
+                if *holds { atom } else { formulas.not(atom) }
+            })
+            .collect();
+        let all = formulas.all(parts);
+        let none = formulas.not(all);
+        let never = formulas.always(Interval::ALL, none);
+        let wanted = formulas.and(root, never);
+        let made = [root, wanted].map(|root| compile(&formulas, root, &limits()));
+        prop_assume!(made.iter().all(Result::is_ok));
+        let [dfa, wanted] = made.map(Result::unwrap);
+        let forbidding = dfa.forbidding(&literals);
+        dfa_verdict_is_exact(&forbidding);
+        prop_assert_eq!(forbidding.difference(&wanted, Traces::All, &limits()).unwrap(), None);
     }
 }
 

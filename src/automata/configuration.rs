@@ -8,11 +8,11 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::diagram::{Combine, Ref};
+use super::diagram::{Combine, FALSE, Ref, TRUE};
 use super::limits::{LimitError, Meter};
 use super::program::Program;
 use super::registers::NO_REGISTERS;
-use super::residual::{FALSE, Residuals, TRUE};
+use super::residual::Residuals;
 
 /// A pair of registers and residual, by number.
 pub(super) type Pair = (u32, u32);

@@ -20,6 +20,11 @@ pub(super) struct Ref(u32);
 
 const LEAF: u32 = 1 << 31;
 
+/// The leaf "false" of a Boolean function; as what is owed, that no continuation will do.
+pub(super) const FALSE: u32 = 0;
+/// The leaf "true" of a Boolean function; as what is owed, that every continuation will do.
+pub(super) const TRUE: u32 = 1;
+
 impl Ref {
     pub(super) const fn leaf(value: u32) -> Ref {
         Ref(value | LEAF)
@@ -63,6 +68,17 @@ pub(super) trait Combine {
     const COMMUTES: bool;
 
     fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError>;
+}
+
+/// The shortcut of an operation whose leaf `zero` decides the result and whose leaf `unit` leaves the other operand as it is,
+/// and which changes nothing on two equal operands: a conjunction or a disjunction.
+pub(super) fn absorbed(a: Ref, b: Ref, zero: u32, unit: u32) -> Option<Ref> {
+    let is = |node: Ref, leaf: u32| node == Ref::leaf(leaf);
+    if is(a, zero) || is(b, unit) || a == b {
+        Some(a)
+    } else {
+        (is(b, zero) || is(a, unit)).then_some(b)
+    }
 }
 
 /// Results of [`Diagrams::apply`] for one operation.

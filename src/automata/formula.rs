@@ -8,6 +8,8 @@
 //! true). They fold the Boolean constants only, because `F true` and its like are true at every position but not of the
 //! empty trace.
 
+use std::collections::BinaryHeap;
+
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -400,21 +402,21 @@ impl Formulas {
         made[formula.index()]
     }
 
-    /// The formula and all its parts, parts first, each once.
+    /// The formula and all its parts, parts first, each once. Costs nothing for what else there is.
     pub fn parts(&self, formula: FormulaId) -> Vec<FormulaId> {
-        let mut needed = vec![false; formula.index() + 1];
-        needed[formula.index()] = true;
-        for index in (0..needed.len()).rev() {
-            if needed[index] {
-                for part in self.node(FormulaId(index as u32)).operands() {
-                    needed[part.index()] = true;
-                }
+        // Parts have smaller ids: the greatest that is left is no part of another that is left.
+        let mut todo = BinaryHeap::from([formula.0]);
+        let mut parts = Vec::new();
+        while let Some(index) = todo.pop() {
+            let part = FormulaId(index);
+            if parts.last() == Some(&part) {
+                continue;
             }
+            parts.push(part);
+            todo.extend(self.node(part).operands().into_iter().map(|part| part.0));
         }
-        (0..=formula.0)
-            .filter(|&index| needed[index as usize])
-            .map(FormulaId)
-            .collect()
+        parts.reverse();
+        parts
     }
 
     /// The atoms of a formula, in their order.

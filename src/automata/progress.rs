@@ -17,12 +17,12 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::configuration::{Configurations, Join, Pair, Union, collect};
-use super::diagram::{Cache, Combine, Diagrams, PairCache, Ref};
+use super::diagram::{Cache, Combine, Diagrams, FALSE, PairCache, Ref, TRUE, absorbed};
 use super::limits::{LimitError, Limits, Meter};
 use super::obligation::{Obligation, start};
 use super::program::{Core, NEVER, Program, Words};
 use super::registers::{Lists, NO_REGISTERS, Now, Update, Value};
-use super::residual::{FALSE, Residuals, TRUE};
+use super::residual::Residuals;
 
 /// The tables of one construction. Numbers are meaningful within one engine only.
 #[derive(Clone, Debug)]
@@ -441,11 +441,7 @@ struct Or<'a>(&'a Program, &'a mut Residuals);
 impl Combine for And<'_> {
     const COMMUTES: bool = true;
     fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(FALSE), _) | (_, Some(TRUE)) => Some(a),
-            (_, Some(FALSE)) | (Some(TRUE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
+        absorbed(a, b, FALSE, TRUE)
     }
     fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
         self.1.and(self.0, a, b, meter)
@@ -455,11 +451,7 @@ impl Combine for And<'_> {
 impl Combine for Or<'_> {
     const COMMUTES: bool = true;
     fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(TRUE), _) | (_, Some(FALSE)) => Some(a),
-            (_, Some(TRUE)) | (Some(FALSE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
+        absorbed(a, b, TRUE, FALSE)
     }
     fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError> {
         self.1.or(self.0, a, b, meter)

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::diagram::Combine;
+use super::diagram::{Combine, TRUE};
 use super::limits::{LimitError, Meter};
 use super::program::{NEVER, NodeId, Register};
-use super::residual::TRUE;
 
 /// What one register holds.
 #[derive(

@@ -11,14 +11,10 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use super::diagram::{FALSE, TRUE};
 use super::limits::{LimitError, Meter};
 use super::obligation::{Obligation, implies, start};
 use super::program::{Core, Program, Words};
-
-/// The residual without clauses: no continuation will do.
-pub(super) const FALSE: u32 = 0;
-/// The residual of the empty clause: every continuation will do.
-pub(super) const TRUE: u32 = 1;
 
 /// The tables of obligations, clauses and residuals, which refer to each other by number.
 #[derive(Clone, Debug)]

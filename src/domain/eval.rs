@@ -65,8 +65,9 @@ impl Search<'_> {
             }
             Expr::In(x, list) => {
                 let x = self.known(x)?;
-                match items(self.spec.exprs.get(list)) {
-                    Some(items) => self.among(id, &x, items),
+                let spec = self.spec;
+                match items(spec.exprs.get(list)) {
+                    Some(items) => self.among(id, &x, &items),
                     None => self.atom(id),
                 }
             }
@@ -144,10 +145,10 @@ impl Search<'_> {
         }
     }
 
-    fn among(&mut self, id: ExprId, x: &Known, items: Vec<Value>) -> Result<bool, Missing> {
+    fn among(&mut self, id: ExprId, x: &Known, items: &[&Value]) -> Result<bool, Missing> {
         let mut open = false;
         for item in items {
-            match decide(Compare::Eq, x, &Known::Value(item), self) {
+            match decide(Compare::Eq, x, &Known::Value((*item).clone()), self) {
                 Some(true) => return Ok(true),
                 Some(false) => {}
                 None => open = true,

@@ -45,6 +45,15 @@ impl Asked {
         values
     }
 
+    /// Whether a constant is mentioned.
+    pub(super) fn mentions(&self, value: &Value) -> bool {
+        self.questions.iter().any(|question| match question {
+            Question::Equals(other) | Question::Order(_, other) => other == value,
+            Question::Among(list) => list.contains(value),
+            Question::Text(_) => false,
+        })
+    }
+
     /// Whether the order of values is asked about.
     pub(super) fn ordered(&self) -> bool {
         let order = |question: &Question| matches!(question, Question::Order(..));
@@ -62,6 +71,8 @@ impl Asked {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
+    /// How many expressions were looked at.
+    pub(super) visits: u64,
 }
 
 /// Whether an expression has a value of its own that nothing here takes apart.
@@ -105,6 +116,7 @@ impl Questions {
             questions.asked_by(spec, id, expr);
             todo.extend(spec.exprs.operands(id));
         }
+        questions.visits = seen.len() as u64;
         questions
     }
 
@@ -131,7 +143,10 @@ impl Questions {
                 }
             }
             Expr::In(x, list) => match items(spec.exprs.get(*list)) {
-                Some(values) => self.ask(spec, *x, Some(&Question::Among(values))),
+                Some(values) => {
+                    let values = values.into_iter().cloned().collect();
+                    self.ask(spec, *x, Some(&Question::Among(values)));
+                }
                 None => self.ask(spec, *x, None),
             },
             Expr::Contains(text, part)
@@ -178,10 +193,10 @@ impl Questions {
 }
 
 /// The elements of a constant list or set.
-pub(super) fn items(expr: &Expr) -> Option<Vec<Value>> {
+pub(super) fn items(expr: &Expr) -> Option<Vec<&Value>> {
     match expr {
-        Expr::Const(Value::List(items)) => Some(items.to_vec()),
-        Expr::Const(Value::Set(items)) => Some(items.iter().cloned().collect()),
+        Expr::Const(Value::List(items)) => Some(items.iter().collect()),
+        Expr::Const(Value::Set(items)) => Some(items.iter().collect()),
         _ => None,
     }
 }

@@ -4,11 +4,13 @@
 //! M. Davis, G. Logemann, D. Loveland, "A machine program for theorem-proving", 1962: take conditions as decided as soon
 //! as what is known decides them, and split on something that is missing. Here a term has as many branches as classes.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::class::{Class, classes};
 use super::eval::Missing;
-use super::question::Questions;
+use super::question::{Asked, Questions};
 use super::{Goal, Reachable, Work};
 use crate::hir::Spec;
 use crate::ids::ExprId;
@@ -22,8 +24,8 @@ const DEPTH: usize = 400;
 pub(super) struct Search<'a> {
     pub(super) spec: &'a Spec,
     questions: Questions,
-    constants: FxHashMap<ExprId, FxHashSet<Value>>,
-    classes: FxHashMap<ExprId, Vec<Class>>,
+    /// Those of the terms that were split on.
+    classes: FxHashMap<ExprId, Rc<[Class]>>,
     tracks: Option<&'a Reachable>,
     pub(super) assigned: FxHashMap<ExprId, Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
@@ -42,22 +44,14 @@ impl<'a> Search<'a> {
         work: &'a mut Work,
     ) -> Search<'a> {
         let questions = Questions::of(spec, roots);
-        let constants = questions
-            .terms
-            .iter()
-            .map(|(id, asked)| (*id, asked.constants().into_iter().collect()))
-            .collect();
-        let classes = questions
-            .terms
-            .iter()
-            .map(|(id, asked)| (*id, classes(spec, *id, asked)))
-            .collect();
+        // What is asked is found by looking at every expression once.
+        let visits = questions.visits;
+        work.left = work.left.saturating_sub(visits);
         let left = work.each.min(work.left);
         Search {
             spec,
             questions,
-            constants,
-            classes,
+            classes: FxHashMap::default(),
             tracks,
             assigned: FxHashMap::default(),
             atoms: FxHashMap::default(),
@@ -69,21 +63,19 @@ impl<'a> Search<'a> {
 
     /// Whether a term is compared with this constant, so that a class of its own holds it.
     pub(super) fn compares(&self, term: ExprId, value: &Value) -> bool {
-        self.constants
-            .get(&term)
-            .is_some_and(|constants| constants.contains(value))
+        let asked = self.questions.terms.get(&term);
+        asked.is_some_and(|asked| asked.mentions(value))
     }
 
     /// The classes of a term.
-    pub(super) fn classes_of(&mut self, term: ExprId) -> Vec<Class> {
+    fn classes_of(&mut self, term: ExprId) -> Rc<[Class]> {
         let (spec, questions) = (self.spec, &self.questions);
-        self.classes
-            .entry(term)
-            .or_insert_with(|| {
-                let asked = questions.terms.get(&term).cloned().unwrap_or_default();
-                classes(spec, term, &asked)
-            })
-            .clone()
+        let made = self.classes.entry(term).or_insert_with(|| {
+            let nothing = Asked::default();
+            let asked = questions.terms.get(&term).unwrap_or(&nothing);
+            classes(spec, term, asked).into()
+        });
+        made.clone()
     }
 
     /// Counts one visit.
@@ -128,8 +120,8 @@ impl<'a> Search<'a> {
                 Ok(false)
             }
             Missing::Term(id) => {
-                for class in self.classes_of(id) {
-                    self.assigned.insert(id, class);
+                for class in self.classes_of(id).iter() {
+                    self.assigned.insert(id, class.clone());
                     if self.tracks_allow() && self.exists(goals, depth)? {
                         return Ok(true);
                     }
@@ -183,8 +175,8 @@ impl<'a> Search<'a> {
                 Ok(())
             }
             Missing::Term(id) => {
-                for class in self.classes_of(id) {
-                    self.assigned.insert(id, class);
+                for class in self.classes_of(id).iter() {
+                    self.assigned.insert(id, class.clone());
                     let told = self.each(roots, tell, depth);
                     self.assigned.remove(&id);
                     told?;

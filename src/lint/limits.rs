@@ -1,6 +1,10 @@
 //! What the linter may cost, and what is left of it.
 
-use crate::automata::{self, Dfa, FormulaId, Formulas, Traces, Word, compile_counted};
+use rustc_hash::FxHashMap;
+
+use crate::automata::{
+    self, Atom, Dfa, FormulaId, Formulas, Letter, Traces, Word, compile_counted,
+};
 use crate::domain::Work;
 
 /// The caps of one run of the linter. What is beyond them draws no finding: silence is never wrong.
@@ -27,13 +31,13 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            work: 600_000,
+            work: 320_000,
             automaton: 60_000,
             states: 2_000,
             parts: 60,
             together: 12,
             pairs: 4_000,
-            conditions: 1_500_000,
+            conditions: 500_000,
             condition: 30_000,
         }
     }
@@ -46,6 +50,8 @@ pub(super) struct Budget {
     left: u64,
     /// For decisions about conditions.
     pub(super) conditions: Work,
+    /// What no event gives together, as far as it was found, by its first atom.
+    excluded: FxHashMap<Atom, Vec<Letter>>,
 }
 
 impl Budget {
@@ -54,11 +60,30 @@ impl Budget {
             left: limits.work,
             conditions: Work::new(limits.conditions, limits.condition),
             limits: limits.clone(),
+            excluded: FxHashMap::default(),
         }
     }
 
     pub(super) fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// A part of a letter that is known to be impossible.
+    pub(super) fn excluded_part(&self, letter: &Letter) -> Option<Letter> {
+        let known = letter
+            .iter()
+            .filter_map(|(atom, _)| self.excluded.get(atom));
+        known
+            .flatten()
+            .find(|part| part.iter().all(|literal| letter.contains(literal)))
+            .cloned()
+    }
+
+    /// Remembers literals that no event gives together.
+    pub(super) fn exclude(&mut self, part: &Letter) {
+        if let Some((first, _)) = part.first() {
+            self.excluded.entry(*first).or_default().push(part.clone());
+        }
     }
 
     fn allowance(&self) -> automata::Limits {
@@ -82,6 +107,22 @@ impl Budget {
         let (made, work) = lhs.product_counted(rhs, |a, b| a && b, &self.allowance());
         self.left = self.left.saturating_sub(work);
         made.ok()
+    }
+
+    /// Whether some prefix is a joint dead end of both.
+    pub(super) fn clashes(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<bool> {
+        let (clashes, work) = lhs.clashes_counted(rhs, &self.allowance());
+        // A pair that is looked at takes about as long as this many elementary steps.
+        self.left = self.left.saturating_sub(4 * work);
+        clashes.ok()
+    }
+
+    /// The traces of an automaton without a step that has all these literals, which are in order.
+    pub(super) fn forbidding(&mut self, dfa: &Dfa, literals: &Letter) -> Dfa {
+        let made = dfa.forbidding(literals);
+        let work = 4 * (made.len() + made.n_branches()) as u64;
+        self.left = self.left.saturating_sub(work);
+        made
     }
 
     /// A shortest trace on which `wanted` holds of the values of both; the inner none where there is no such trace.

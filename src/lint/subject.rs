@@ -1,5 +1,8 @@
 //! The properties of a spec, each with its automaton.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::limits::Budget;
@@ -27,6 +30,25 @@ pub(super) struct Subjects<'s> {
     known: Option<Dfa>,
 }
 
+/// What can still come of a prefix.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// It satisfies the property, or a longer trace does.
+    Enforceable,
+    /// A longer trace does.
+    Extendable,
+}
+
+impl Part {
+    /// The prefixes of which that can come.
+    pub(super) fn of(self, dfa: &Dfa) -> Dfa {
+        match self {
+            Part::Enforceable => dfa.enforceable_part(),
+            Part::Extendable => dfa.extendable_part(),
+        }
+    }
+}
+
 /// One property.
 pub(super) struct Subject<'s> {
     pub(super) property: &'s Property,
@@ -37,6 +59,9 @@ pub(super) struct Subject<'s> {
     /// The automaton, where the limits allow it.
     pub(super) dfa: Option<Dfa>,
     pub(super) class: Option<Class>,
+    /// What of it can be enforced, and the prefixes that it lets go on: made when asked for.
+    open: [OnceCell<Dfa>; 2],
+    can_rest: OnceCell<bool>,
     pub(super) letters: Vec<LetterId>,
     /// Whether a letter is always true or always false: that is told of the letter.
     pub(super) degenerate: bool,
@@ -85,6 +110,8 @@ impl<'s> Subjects<'s> {
                 valid,
                 dfa,
                 class,
+                open: Default::default(),
+                can_rest: OnceCell::new(),
                 fields: fields(spec, &letters),
                 degenerate: letters
                     .iter()
@@ -123,12 +150,17 @@ impl<'s> Subjects<'s> {
     }
 
     /// The automaton of a property, for comparison with another one that may be bounded in time.
-    pub(super) fn clocked(&self, index: usize, other: usize, budget: &mut Budget) -> Option<Dfa> {
+    pub(super) fn clocked(
+        &self,
+        index: usize,
+        other: usize,
+        budget: &mut Budget,
+    ) -> Option<Cow<'_, Dfa>> {
         let subject = &self.all[index];
         let dfa = subject.dfa.as_ref()?;
         match self.all[other].timed && !subject.timed {
-            true => budget.both(dfa, self.known.as_ref()?),
-            false => Some(dfa.clone()),
+            true => Some(Cow::Owned(budget.both(dfa, self.known.as_ref()?)?)),
+            false => Some(Cow::Borrowed(dfa)),
         }
     }
 
@@ -154,6 +186,18 @@ impl<'s> Subjects<'s> {
 }
 
 impl Subject<'_> {
+    /// The prefixes that something can still come of.
+    pub(super) fn open(&self, part: Part) -> Option<&Dfa> {
+        let dfa = self.dfa.as_ref()?;
+        Some(self.open[part as usize].get_or_init(|| part.of(dfa)))
+    }
+
+    /// Whether it contradicts nothing that speaks of other letters ([`Dfa::can_rest`]).
+    pub(super) fn can_rest(&self) -> bool {
+        let can_rest = || self.dfa.as_ref().is_some_and(Dfa::can_rest);
+        *self.can_rest.get_or_init(can_rest)
+    }
+
     /// Whether properties like it can be taken together: those that are quantified, at one value.
     pub(super) fn joint(&self) -> bool {
         let quantified = self.property.quantified.as_ref();

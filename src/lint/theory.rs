@@ -4,6 +4,8 @@
 //! step: if a step asks of its letters what no event can give, a smallest part of it that no event can give is ruled out,
 //! and the question is asked again.
 
+use std::borrow::Cow;
+
 use super::limits::Budget;
 use crate::automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 use crate::domain::{self, Goal, Work};
@@ -15,14 +17,14 @@ const ROUNDS: usize = 16;
 
 /// Whether every trace of `lhs` that can happen is a trace of `rhs`; none where that is not decided.
 pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) -> Option<bool> {
-    let mut lhs = lhs.clone();
+    let mut lhs = Cow::Borrowed(lhs);
     for _ in 0..ROUNDS {
         let Some(word) = budget.search(&lhs, rhs, Traces::NonEmpty, |a, b| a && !b)? else {
             return Some(true);
         };
-        match impossible_part(spec, &word, &mut budget.conditions) {
+        match excluded_part(spec, &word, budget) {
             None => return Some(false),
-            Some(part) => lhs = without(&lhs, &part, budget)?,
+            Some(part) => lhs = Cow::Owned(budget.forbidding(&lhs, &part)),
         }
     }
     None
@@ -35,12 +37,22 @@ pub(super) fn shortest(spec: &Spec, wanted: &Dfa, budget: &mut Budget) -> Option
         let Some(word) = wanted.shortest_accepted(Traces::All) else {
             return Some(None);
         };
-        match impossible_part(spec, &word, &mut budget.conditions) {
+        match excluded_part(spec, &word, budget) {
             None => return Some(Some(word)),
             Some(part) => wanted = without(&wanted, &part, budget)?,
         }
     }
     None
+}
+
+/// A set of literals of one step that no event gives together; one that is known already where there is one.
+fn excluded_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter> {
+    if let Some(known) = word.iter().find_map(|letter| budget.excluded_part(letter)) {
+        return Some(known);
+    }
+    let part = impossible_part(spec, word, &mut budget.conditions)?;
+    budget.exclude(&part);
+    Some(part)
 }
 
 /// A smallest set of literals of one step that no event gives together.

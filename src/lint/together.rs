@@ -3,11 +3,13 @@
 //! Properties contradict one another when some beginning of a trace leaves each of them satisfiable and not all of them: a
 //! joint dead end. Of quantified properties, those about one value at a time are taken at one value.
 
+use std::borrow::Cow;
+
 use super::limits::Budget;
 use super::occurrence::requires;
-use super::subject::{Subject, Subjects};
+use super::subject::{Part, Subject, Subjects};
 use super::theory;
-use crate::automata::{Dfa, Word};
+use crate::automata::{Dfa, Traces, Word};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
 use crate::hir::{Quantified, Spec};
@@ -26,22 +28,24 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
                 && !subject.degenerate
         })
         .collect();
-    let mut pairs: Vec<(bool, usize, usize)> = Vec::new();
-    for (place, lhs) in usable.iter().enumerate() {
-        for rhs in &usable[place + 1..] {
-            let (a, b) = (&subjects.all[*lhs], &subjects.all[*rhs]);
-            let shared = share_letters(a, b);
-            if shared || a.fields.iter().any(|field| b.fields.contains(field)) {
-                pairs.push((!shared, *lhs, *rhs));
+    // Those that share letters first: they are the likelier ones.
+    let most = budget.limits().pairs;
+    let (mut pairs, mut others): (Vec<(usize, usize)>, Vec<(usize, usize)>) = Default::default();
+    for (place, &lhs) in usable.iter().enumerate() {
+        for &rhs in &usable[place + 1..] {
+            let (a, b) = (&subjects.all[lhs], &subjects.all[rhs]);
+            if pairs.len() < most && share_letters(a, b) {
+                pairs.push((lhs, rhs));
+            } else if others.len() < most && share_fields(a, b) {
+                others.push((lhs, rhs));
             }
         }
     }
-    // Those that share letters first: they are the likelier ones.
-    pairs.sort_unstable();
-    pairs.truncate(budget.limits().pairs);
+    others.truncate(most - pairs.len());
+    pairs.append(&mut others);
     let mut redundant = vec![false; subjects.all.len()];
     let mut conflicts: Vec<Vec<usize>> = Vec::new();
-    for (_, lhs, rhs) in pairs {
+    for (lhs, rhs) in pairs {
         match relation(subjects, lhs, rhs, budget) {
             Some(Relation::Same) if !redundant[rhs] => {
                 redundant[rhs] = true;
@@ -154,6 +158,10 @@ fn share_letters(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
         .any(|letter| rhs.letters.contains(letter))
 }
 
+fn share_fields(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
+    lhs.fields.iter().any(|field| rhs.fields.contains(field))
+}
+
 /// Properties connected by shared letters, in order, cut to a size.
 fn groups(subjects: &Subjects<'_>, usable: &[usize], most: usize) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -260,9 +268,6 @@ fn conjunction(subjects: &Subjects<'_>, members: &[usize], budget: &mut Budget) 
     all
 }
 
-/// The prefixes that something can still come of.
-type Part = fn(&Dfa) -> Dfa;
-
 /// A joint dead end.
 struct DeadEnd {
     /// A shortest beginning that leads there.
@@ -287,20 +292,40 @@ fn dead_end(
     }) {
         return Some(None);
     }
-    let all = conjunction(subjects, members, budget)?;
-    let parts: [(bool, Part); 2] = [(false, Dfa::enforceable_part), (true, Dfa::extendable_part)];
-    for (may_end, part) in parts {
-        let mut dead = part(&all).complement();
-        for index in members {
-            let open = part(subjects.all[*index].dfa.as_ref()?);
-            dead = budget.both(&dead, &open)?;
+    if let [lhs, rhs] = members {
+        let (lhs, rhs) = (&subjects.all[*lhs], &subjects.all[*rhs]);
+        let apart = !share_letters(lhs, rhs) && lhs.can_rest() && rhs.can_rest();
+        if apart || !budget.clashes(lhs.dfa.as_ref()?, rhs.dfa.as_ref()?)? {
+            return Some(None);
         }
+    }
+    let all = conjunction(subjects, members, budget)?;
+    for (may_end, part) in [(false, Part::Enforceable), (true, Part::Extendable)] {
+        let closed = part.of(&all).complement();
+        // That each is open, and what is known already is not met.
+        let mut open: Option<Cow<'_, Dfa>> = None;
+        for index in members {
+            let one = subjects.all[*index].open(part)?;
+            open = Some(match open {
+                None => Cow::Borrowed(one),
+                Some(open) => Cow::Owned(budget.both(&open, one)?),
+            });
+        }
+        let mut open = open?;
         for known in known {
             if known.iter().all(|index| members.contains(index)) {
-                let open = conjunction(subjects, known, budget)?.extendable_part();
-                dead = budget.both(&dead, &open)?;
+                let other = conjunction(subjects, known, budget)?.extendable_part();
+                open = Cow::Owned(budget.both(&open, &other)?);
             }
         }
+        // Mostly there is none, and to see that takes no automaton.
+        if budget
+            .search(&closed, &open, Traces::All, |a, b| a && b)?
+            .is_none()
+        {
+            continue;
+        }
+        let dead = budget.both(&closed, &open)?;
         let word = theory::shortest(subjects.spec, &dead, budget)?
             .filter(|word| occurs(subjects, members, word));
         if let Some(word) = word {

@@ -7,6 +7,7 @@
 )]
 
 pub mod corpora;
+pub mod formula;
 pub mod ltl;
 pub mod ui;
 

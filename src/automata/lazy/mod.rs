@@ -19,6 +19,7 @@
 mod outlook;
 mod region;
 mod shape;
+mod survey;
 mod tables;
 mod time;
 mod witness;
@@ -40,6 +41,7 @@ use crate::automata::verdict::{Finality, Verdict};
 use region::{Constants, Place};
 use shape::{Shape, configuration, parts, shape};
 
+pub use survey::{Run, Survey};
 pub use witness::Found;
 
 /// Why a step cannot be taken. The state is then as it was.

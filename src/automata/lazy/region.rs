@@ -116,6 +116,25 @@ impl Constants {
         Some(distance.saturating_sub(*below).saturating_sub(1))
     }
 
+    /// Within how many units a counter of one clock leaves its place, at most; none if none ever does.
+    pub(super) fn gap(&self, shape: &Shape, places: &[Place], timed: bool) -> Option<i128> {
+        let n_steps = shape.n_steps as usize;
+        let (range, constants) = match timed {
+            true => (n_steps..places.len(), &self.times),
+            false => (0..n_steps, &self.steps),
+        };
+        let gap = |counter: usize| {
+            let at = usize::from(places[counter]) / 2;
+            if places[counter] % 2 == 1 {
+                return Some(1);
+            }
+            let below = constants.get(at.checked_sub(1)?)?;
+            let above = constants.get(at).copied().unwrap_or(i128::MAX);
+            Some(above.saturating_sub(*below))
+        };
+        range.filter_map(gap).min()
+    }
+
     /// Distances with these places, ascending among the counters of either kind; none if there are no such numbers.
     pub(super) fn example(&self, shape: &Shape, places: &[Place]) -> Option<Vec<i128>> {
         let mut distances: Vec<i128> = Vec::with_capacity(places.len());

@@ -1,17 +1,15 @@
 //! Guards: Boolean functions of the atoms, as decision diagrams with two leaves.
 
 use crate::automata::analysis::Letter;
-use crate::automata::diagram::{Branch, Branches, Cache, Combine, Diagrams, PairCache, Ref};
+use crate::automata::diagram::{
+    Branch, Branches, Cache, Combine, Diagrams, FALSE, PairCache, Ref, TRUE, absorbed,
+};
 use crate::automata::formula::Atom;
 use crate::automata::limits::{LimitError, Limits, Meter};
 
 /// A Boolean function of the atoms; equal functions of one automaton are equal guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Guard(pub(super) Ref);
-
-/// The leaves.
-const FALSE: u32 = 0;
-const TRUE: u32 = 1;
 
 impl Guard {
     /// No letter.
@@ -36,11 +34,7 @@ struct Or;
 impl Combine for And {
     const COMMUTES: bool = true;
     fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(FALSE), _) | (_, Some(TRUE)) => Some(a),
-            (_, Some(FALSE)) | (Some(TRUE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
+        absorbed(a, b, FALSE, TRUE)
     }
     fn leaves(&mut self, a: u32, b: u32, _: &mut Meter) -> Result<u32, LimitError> {
         Ok(a & b)
@@ -50,11 +44,7 @@ impl Combine for And {
 impl Combine for Or {
     const COMMUTES: bool = true;
     fn shortcut(&self, a: Ref, b: Ref) -> Option<Ref> {
-        match (a.as_leaf(), b.as_leaf()) {
-            (Some(TRUE), _) | (_, Some(FALSE)) => Some(a),
-            (_, Some(TRUE)) | (Some(FALSE), _) => Some(b),
-            _ => (a == b).then_some(a),
-        }
+        absorbed(a, b, TRUE, FALSE)
     }
     fn leaves(&mut self, a: u32, b: u32, _: &mut Meter) -> Result<u32, LimitError> {
         Ok(a | b)
@@ -152,6 +142,31 @@ impl Guards {
             &wanted,
             cache,
         )
+    }
+
+    /// The guard of another table with other atoms, which may stand in another order and may be fewer.
+    pub(super) fn renamed(
+        &mut self,
+        from: &Guards,
+        guard: Guard,
+        name: &impl Fn(Atom) -> Atom,
+        cache: &mut Cache,
+    ) -> Result<Guard, LimitError> {
+        if guard.0.as_leaf().is_some() {
+            return Ok(guard);
+        }
+        if let Some(&known) = cache.get(&guard.0) {
+            return Ok(Guard(known));
+        }
+        self.meter.spend(1)?;
+        let Branch { var, lo, hi } = from.diagrams.at(guard.0);
+        let lo = self.renamed(from, Guard(lo), name, cache)?;
+        let hi = self.renamed(from, Guard(hi), name, cache)?;
+        let atom = self.literal(name(Atom(var)));
+        let (yes, no) = (self.and(atom, hi)?, self.minus(lo, atom)?);
+        let made = self.or(yes, no)?;
+        cache.insert(guard.0, made.0);
+        Ok(made)
     }
 
     /// Whether the letter belongs to the guard. Only the atoms that matter are asked for.
