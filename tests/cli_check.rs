@@ -302,3 +302,133 @@ fn what_cannot_be_compared_is_said() {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains("bounds in time"), "{}", run.err);
 }
+
+/// A property against automata in the Hanoi format: those of others over infinite words, our own over traces that end.
+#[test]
+fn a_property_is_compared_with_an_automaton() {
+    let body = |name: &str, often: &str| {
+        format!(
+            "HOA: v1 States: 2 Start: 0 AP: 2 \"answer\" \"{name}\" acc-name: Buchi Acceptance: 1 Inf(0)\n--BODY--\n\
+             State: 0 {{0}} [!1 | 0] 0 [1 & !0] 1\nState: 1 [0] {often} [!0] 1\n--END--\n"
+        )
+    };
+    let folder = Folder::new(&[
+        ("a.guard", RELATED),
+        ("response.hoa", &body("request", "0")),
+        // A condition of the language for a name, and another automaton: an answer is never enough.
+        ("never.hoa", &body("kind == \\\"request\\\"", "1")),
+        ("unknown.hoa", &body("p1", "0")),
+        (
+            "broken.hoa",
+            "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"answer\"\nAcceptance: 1 Inf(3)\n--BODY--\n",
+        ),
+        (
+            "silent.hoa",
+            "HOA: v1 States: 1 Start: 0 AP: 1 \"kind == \\\"other\\\"\" Acceptance: 0 t --BODY-- State: 0 [0] 0 --END--",
+        ),
+        // Guesses, so that its complement must be determinised: from some step on, always an answer.
+        (
+            "settles.hoa",
+            "HOA: v1 States: 2 Start: 0 AP: 1 \"answer\" Acceptance: 1 Inf(0) --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--",
+        ),
+    ]);
+    let explain = |name: &str, against: &str, more: &[&str]| {
+        let args = [
+            "explain",
+            "a.guard",
+            name,
+            "--against",
+            against,
+            "--format",
+            "json",
+        ];
+        folder.guard(&[&args, more].concat())
+    };
+    let relation = |name: &str, against: &str| {
+        let run = explain(name, against, &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let told: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        (told["relation"].as_str().unwrap().to_owned(), told)
+    };
+    let (word, told) = relation("answered", "response.hoa");
+    assert_eq!(
+        (word.as_str(), &told["semantics"]),
+        ("equivalent", &"infinite".into())
+    );
+    let (word, told) = relation("answered", "never.hoa");
+    assert_eq!(word, "implied_by");
+    assert_eq!(told["witness_satisfies"], "answered", "{told}");
+    assert!(told["witness_repeats_from"].is_number(), "{told}");
+    let (word, told) = relation("soon", "response.hoa");
+    assert_eq!(
+        (word.as_str(), &told["witness_satisfies"]),
+        ("implies", &"response.hoa".into())
+    );
+    assert_eq!(relation("often", "settles.hoa").0, "implied_by");
+    // What no event makes true together is known: `other` is no answer.
+    assert_eq!(relation("often", "silent.hoa").0, "disjoint");
+
+    // What this tool writes, it reads: all properties in one file, each by its name. Bounds in time have no automaton.
+    let untimed: String = RELATED
+        .lines()
+        .filter(|line| !line.starts_with("rule"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("b.guard", untimed);
+    for semantics in ["finite", "infinite"] {
+        let run = folder.guard(&[
+            "compile",
+            "b.guard",
+            "--automata",
+            "hoa",
+            "--semantics",
+            semantics,
+        ]);
+        assert_eq!(run.code, 0, "{run:?}");
+        folder.write(&format!("{semantics}.hoa"), &run.out);
+        for name in ["answered", "soon", "no_net", "often", "each"] {
+            let (word, told) = relation(name, &format!("{semantics}.hoa"));
+            assert_eq!(
+                (word.as_str(), &told["semantics"]),
+                ("equivalent", &semantics.into()),
+                "{name}"
+            );
+        }
+        assert_eq!(
+            relation("soon", &format!("{semantics}.hoa:answered")).0,
+            "implies"
+        );
+    }
+
+    for (against, more, wanted) in [
+        (
+            "unknown.hoa",
+            &[][..],
+            "its atomic proposition `p1` is no condition of the spec; name it like a predicate (`answered` reads request, answer)",
+        ),
+        ("broken.hoa", &[], "broken.hoa`: line 5"),
+        ("missing.hoa", &[], "missing.hoa"),
+        (
+            "finite.hoa:nothing",
+            &[],
+            "it holds no automaton named `nothing`, but answered, soon,",
+        ),
+        (
+            "response.hoa",
+            &["--semantics", "finite"],
+            "is about traces that never end",
+        ),
+        (
+            "finite.hoa",
+            &["--semantics", "infinite"],
+            "is about traces that end",
+        ),
+    ] {
+        let run = explain("answered", against, more);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(wanted), "{against}: {}", run.err);
+    }
+    let run = explain("in_two", "response.hoa", &[]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("bounds in time"), "{}", run.err);
+}

@@ -149,3 +149,69 @@ fn a_deadline_far_away_is_met_or_missed_at_its_step() {
         }
     }
 }
+
+/// What a property with a long bound is, is told from its automaton with counters; nothing is unrolled.
+#[test]
+fn a_long_bound_is_explained() {
+    let spec = "event { kind: string  at: time }\npredicate asked = kind == \"ask\"\npredicate told = kind == \"tell\"\n\
+        property soon = G (asked -> F[0,100000] told)\nproperty later = G (asked -> F[0,200000] told)\n\
+        property once_told = F[0,1000000] told\nproperty was = G (told -> O[0,500000] asked)\n\
+        property late = G (asked -> F[30,100000] told)\nrule clocked: when asked then told within 2s\n";
+    let folder = Folder::new(&[("a.guard", spec)]);
+    let explain = |name: &str, more: &[&str]| {
+        let args = [&["explain", "a.guard", name, "--format", "json"], more].concat();
+        let run = folder.guard(&args);
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str::<serde_json::Value>(&run.out).unwrap()
+    };
+    let human = folder.guard(&["explain", "a.guard", "soon"]);
+    insta::assert_snapshot!("explain_long", human.out);
+    let class = |told: &serde_json::Value| {
+        let class = &told["class"];
+        let words =
+            [&class["finite"], &class["enforce"]].map(|word| word.as_str().unwrap().to_owned());
+        (words.join(" "), class["monitorable"].as_bool())
+    };
+    let length = |runs: &serde_json::Value| {
+        let runs = runs.as_array().unwrap().iter();
+        runs.map(|run| run["times"].as_u64().unwrap()).sum::<u64>()
+    };
+    let soon = explain("soon", &["--against", "later"]);
+    assert_eq!(class(&soon), ("neither detected".to_owned(), Some(true)));
+    assert_eq!(
+        soon["counted"],
+        serde_json::json!({"states": 4, "counters": 1, "complete": true})
+    );
+    assert_eq!(soon["good"], serde_json::json!([["!asked"]]));
+    assert_eq!(
+        (&soon["bad"], length(&soon["bad_runs"])),
+        (&serde_json::Value::Null, 100_001)
+    );
+    assert_eq!(soon["relation"], "implies");
+    let once = explain("once_told", &[]);
+    assert_eq!(class(&once), ("cosafety detected".to_owned(), Some(true)));
+    assert_eq!(length(&once["bad_runs"]), 1_000_001);
+    let was = explain("was", &["--against", "G (told -> O[0,500000] asked)"]);
+    assert_eq!(class(&was), ("safety blocked".to_owned(), Some(true)));
+    assert_eq!(
+        (&was["bad"], &was["relation"]),
+        (
+            &serde_json::json!([["!asked", "told"]]),
+            &"equivalent".into()
+        )
+    );
+    // Too many requests may wait at once for all states to be looked at: what is told is certain, the rest is left open.
+    let late = explain("late", &[]);
+    assert_eq!(class(&late), ("neither detected".to_owned(), None));
+    assert_eq!(late["counted"]["complete"], false);
+    // Bounds in time have counters in any case.
+    let clocked = explain("clocked", &[]);
+    assert_eq!(class(&clocked), ("neither detected".to_owned(), Some(true)));
+    let last = clocked["bad_runs"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone();
+    assert!(last["at"].as_f64().unwrap() > 2.0, "{clocked}");
+}

@@ -194,10 +194,6 @@ State: 0 [0] 0 {1} [!0&1] 1 {0} [!0&!1] 0
 --END--"#;
     let limits = Limits::default();
     let read = hoa::parse(text, &limits).unwrap();
-    assert!(matches!(
-        read.to_buchi(&limits),
-        Err(hoa::Unsupported::Acceptance(_))
-    ));
     let automaton = read.to_deterministic(&limits).unwrap();
     let wanted = parse_one("G F a & F G (a | !b)");
     for (stem, letters) in words() {
@@ -210,6 +206,117 @@ State: 0 [0] 0 {1} [!0&1] 1 {0} [!0&!1] 0
             "{stem} {letters:?}"
         );
     }
+}
+
+/// Any condition, also of an automaton that guesses; what it accepts, what its complement does, and the same over other
+/// atoms.
+#[test]
+fn any_condition_becomes_one_of_buchi() {
+    let limits = Limits::default();
+    for (text, formula) in [
+        // It guesses when `a` has come for good.
+        (
+            r#"HOA: v1 States: 2 Start: 0 AP: 2 "a" "b" acc-name: co-Buchi Acceptance: 1 Fin(0)
+--BODY--
+State: 0 {0} [t] 0 [0] 1
+State: 1 [0] 1
+--END--"#,
+            "F G a",
+        ),
+        (
+            r#"HOA: v1 States: 1 Start: 0 AP: 2 "a" "b" acc-name: Streett 1 Acceptance: 2 Fin(0) | Inf(1)
+--BODY--
+State: 0 [0&1] 0 {0 1} [0&!1] 0 {0} [!0&1] 0 {1} [!0&!1] 0
+--END--"#,
+            "G F a -> G F b",
+        ),
+        (
+            r#"HOA: v1 States: 1 Start: 0 AP: 2 "a" "b" acc-name: Rabin 2
+Acceptance: 4 (Fin(0) & Inf(1)) | (Fin(2) & Inf(3))
+--BODY--
+State: 0 [0&1] 0 {1 2} [0&!1] 0 {1 3} [!0&1] 0 {0 2} [!0&!1] 0 {0 3}
+--END--"#,
+            "F G a | F G !b",
+        ),
+        (
+            r#"HOA: v1 States: 1 Start: 0 AP: 2 "a" "b" acc-name: parity max even 3
+Acceptance: 3 Inf(2) | (Fin(1) & Inf(0))
+--BODY--
+State: 0 [0&1] 0 {2} [0&!1] 0 {1} [!0] 0 {0}
+--END--"#,
+            "G F (a & b) | F G !(a & !b)",
+        ),
+        (
+            r#"HOA: v1 States: 1 Start: 0 AP: 2 "a" "b" acc-name: none Acceptance: 0 f
+--BODY--
+State: 0 [t] 0
+--END--"#,
+            "false",
+        ),
+        // Not deterministic, several starts, a negated set.
+        (
+            r#"HOA: v1 States: 3 Start: 0 Start: 2 AP: 2 "a" "b" Acceptance: 2 Inf(!0) & Fin(1)
+--BODY--
+State: 0 [t] 0 {0} [0] 1
+State: 1 [0] 1
+State: 2 [1] 2 [!1] 2 {1}
+--END--"#,
+            "F G a | F G b",
+        ),
+    ] {
+        let read = hoa::parse(text, &limits).unwrap();
+        let (buchi, others) = (
+            read.to_buchi(&limits).unwrap(),
+            read.complement(&limits).unwrap(),
+        );
+        // The atoms change places, and a third is not read.
+        let swapped = buchi
+            .renamed(|Atom(atom)| Atom(2 - 2 * atom), &limits)
+            .unwrap();
+        let wanted = parse_one(&format!("({formula}) & (a | !a) & (b | !b)"));
+        for (stem, letters) in words() {
+            let holds = |i: usize, Atom(atom): Atom| letters[i] >> atom & 1 == 1;
+            let cycle = letters.len() - stem;
+            let value = omega::eval(&wanted.formulas, wanted.root, stem, cycle, holds);
+            let told = format!("{formula} on {stem} {letters:?}");
+            assert_eq!(buchi.accepts(stem, cycle, holds), value, "{told}");
+            assert_eq!(
+                others.accepts(stem, cycle, holds),
+                !value,
+                "complement of {told}"
+            );
+            let moved = |i: usize, Atom(atom): Atom| holds(i, Atom(1 - atom / 2));
+            assert_eq!(swapped.accepts(stem, cycle, moved), value, "renamed {told}");
+        }
+    }
+}
+
+/// A file about words that end, as `guard compile --emit automata` writes it.
+#[test]
+fn words_that_end() {
+    let text = r#"HOA: v1 States: 3 Start: 0 AP: 2 "b" "a" Acceptance: 1 Inf(0)
+guard-semantics: "finite"
+--BODY--
+State: 0 "open" {0} [!1] 0 [1] 1
+State: 1 [!0] 1 [0&!1] 2 [0&1] 1
+State: 2 {0} [!1] 2 [1] 1
+--END--"#;
+    let limits = Limits::default();
+    let read = hoa::parse(text, &limits).unwrap();
+    assert!(read.finite);
+    let made = read.to_dfa(|Atom(atom)| Atom(1 - atom), &limits).unwrap();
+    let wanted = parse_one("G (a -> X F b)");
+    let wanted = guard_lang::automata::compile(&wanted.formulas, wanted.root, &limits).unwrap();
+    assert_eq!(made, wanted);
+    let guesses = text.replace("[!1] 0 [1] 1\n", "[t] 0 [1] 1\n");
+    let read = hoa::parse(&guesses, &limits).unwrap();
+    let refused = read.to_dfa(|atom| atom, &limits);
+    assert_eq!(refused, Err(hoa::Unsupported::Nondeterministic));
+    assert!(
+        !hoa::parse(&text.replace("\"finite\"", "\"other\""), &limits)
+            .unwrap()
+            .finite
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use super::{plan, spec};
+use super::{foreign, plan, spec};
 use crate::automata::Limits;
 use crate::diagnostic::{Code, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec, print};
@@ -23,12 +23,17 @@ pub(super) struct Args {
     /// A property, rule, unsafe state, requirement or query of the spec
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Compare with this: another property of the spec, one of another spec, or a formula over its names
-    #[arg(long, value_name = "NAME|SPEC:NAME|FORMULA", requires = "name")]
+    /// Compare with this: another property of the spec, one of another spec, a formula over its names, or an automaton in
+    /// the Hanoi format
+    #[arg(
+        long,
+        value_name = "NAME|SPEC:NAME|FORMULA|FILE.hoa",
+        requires = "name"
+    )]
     against: Option<String>,
-    /// Over which traces to compare
-    #[arg(long, value_enum, default_value_t = Traces::Finite, requires = "against")]
-    semantics: Traces,
+    /// Over which traces to compare: `finite` unless it is said, and with an automaton those that it is about
+    #[arg(long, value_enum, requires = "against")]
+    semantics: Option<Traces>,
     /// The model that was learned, for the plan of a query on it
     #[arg(long, value_name = "MODEL.json", requires = "name")]
     model: Option<PathBuf>,
@@ -63,6 +68,15 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
     let (mut spec, mut checked) = spec::usable(&args.subject)?;
     let mut other = None;
+    let automaton = match &args.against {
+        Some(against) if find(&spec, against).is_none() => foreign::file(against)?,
+        _ => None,
+    };
+    if let (Some(against), Some(file)) = (&args.against, &automaton) {
+        let id = find(&spec, name).ok_or_else(|| Failure::Usage(not_found(&spec, name)))?;
+        let read = foreign::read(file, spec, checked, id)?;
+        return against_automaton(args, against, &read, id);
+    }
     if let Some(against) = &args.against {
         other = find(&spec, against);
         if other.is_none() {
@@ -87,22 +101,74 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
     };
     let mut explanation = Explanation::new(&spec, &checked.sources, id);
     if let (Some(other), Some(name)) = (other, &args.against) {
+        let traces = args.semantics.unwrap_or(Traces::Finite);
         explanation = explanation.against(Against {
             name: name.clone(),
-            semantics: args.semantics.into(),
-            comparison: comparison(&spec, id, other, args.semantics)?,
+            semantics: traces.into(),
+            comparison: comparison(&spec, id, other, traces)?,
         });
     }
+    tell(
+        &explanation,
+        &clauses(&spec, &spec.property(id).name),
+        args.format,
+    )
+}
+
+/// The explanation of a property, compared with an automaton from elsewhere.
+fn against_automaton(
+    args: &Args,
+    path: &str,
+    read: &foreign::Read,
+    id: PropertyId,
+) -> Result<Outcome, Failure> {
+    let property = read.spec.property(id);
+    if let Some(wanted) = args.semantics
+        && Semantics::from(wanted) != read.semantics
+    {
+        return Err(Failure::Usage(match read.semantics {
+            Semantics::Infinite => format!(
+                "`{path}` is about traces that never end; leave `--semantics finite` out, or add the header `guard-semantics: \"finite\"` to it if its accepting states are those where a trace may end"
+            ),
+            Semantics::Finite => {
+                format!("`{path}` is about traces that end; leave `--semantics infinite` out")
+            }
+        }));
+    }
+    let limits = Limits::default();
+    let found = lint::compare_automaton(&read.spec, property.formula, &read.automaton, &limits);
+    let comparison = found.map_err(|reason| {
+        Failure::Usage(format!(
+            "`{}` and `{path}` cannot be compared: {reason}",
+            property.name
+        ))
+    })?;
+    let explanation = Explanation::new(&read.spec, &read.checked.sources, id).against(Against {
+        name: path.to_owned(),
+        semantics: read.semantics,
+        comparison,
+    });
+    tell(
+        &explanation,
+        &clauses(&read.spec, &property.name),
+        args.format,
+    )
+}
+
+fn tell(
+    explanation: &Explanation<'_>,
+    clauses: &[Clause],
+    format: Format,
+) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let paint = output.paint;
-    let clauses = clauses(&spec, &spec.property(id).name);
-    match args.format {
+    match format {
         Format::Human => {
             explanation.write(&mut output, paint)?;
-            tell_clauses(&mut output, &clauses)?;
+            tell_clauses(&mut output, clauses)?;
         }
         Format::Json => {
-            writeln!(output, "{}", with_clauses(&explanation.to_json(), &clauses))?;
+            writeln!(output, "{}", with_clauses(&explanation.to_json(), clauses))?;
         }
     }
     output.close()?;
@@ -192,17 +258,10 @@ fn elsewhere(against: &str) -> Result<Option<String>, Failure> {
             path.display()
         )));
     }
-    let word = if quantified.universal {
-        "forall"
-    } else {
-        "exists"
-    };
-    let vars: Vec<&str> = quantified
-        .vars
-        .iter()
-        .map(|var| var.name.as_str())
-        .collect();
-    Ok(Some(format!("{word} ({}): {formula}", vars.join(", "))))
+    Ok(Some(format!(
+        "{}{formula}",
+        foreign::quantifier(quantified)
+    )))
 }
 
 /// The name of the property that a formula to compare with becomes.

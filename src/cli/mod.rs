@@ -24,6 +24,7 @@ mod explain;
 mod export;
 mod failure;
 mod fmt;
+mod foreign;
 mod hook;
 mod http;
 mod jobs;

@@ -96,15 +96,23 @@ pub(super) fn usable(path: &Path) -> Result<(hir::Spec, Checked), Failure> {
 /// # Errors
 /// Where the item is wrong.
 pub(super) fn with_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Checked), Failure> {
+    try_item(checked, item).map_err(|checked| {
+        tell(&checked.diagnostics, &checked.sources);
+        Failure::Told(code::USAGE)
+    })
+}
+
+/// As [`with_item`], and tells nothing.
+///
+/// # Errors
+/// What was found, where the item is wrong.
+pub(super) fn try_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Checked), Checked> {
     let file = checked.sources.get(FileId(0));
     let text = format!("{}\n{item}", file.text());
     let mut checked = compile(file.name(), &text, &Embedded(&checked.imports));
     match checked.spec.take() {
         Some(spec) => Ok((spec, checked)),
-        None => {
-            tell(&checked.diagnostics, &checked.sources);
-            Err(Failure::Told(code::USAGE))
-        }
+        None => Err(checked),
     }
 }
 

@@ -22,6 +22,7 @@
 mod alone;
 mod conditions;
 mod enforcement;
+mod foreign;
 mod limits;
 mod occurrence;
 mod relation;
@@ -36,6 +37,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::Spec;
 use crate::source::Span;
 
+pub use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
 pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, Relation, Semantics, compare};

@@ -2,8 +2,9 @@
 
 use super::theory;
 use crate::automata::{
-    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Traces, Word,
-    compile, omega,
+    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
+    Verdict, Word, compile,
+    omega::{self, Buchi},
 };
 use crate::domain::Work;
 use crate::hir::Spec;
@@ -39,7 +40,7 @@ pub enum Relation {
 pub struct Comparison {
     /// The relation.
     pub relation: Relation,
-    /// A trace of one of them alone; none where they are equivalent.
+    /// A trace of one of them alone; none where they are equivalent, or where it is too long to be written out.
     pub difference: Option<Difference>,
 }
 
@@ -57,6 +58,36 @@ pub struct Difference {
 }
 
 impl Relation {
+    /// What a trace of the first alone, one of the second alone, and one of both say. Of two traces the shorter one is shown.
+    pub(super) fn told<E>(
+        forth: Option<Trace>,
+        back: Option<Trace>,
+        common: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<Comparison, E> {
+        let (relation, difference) = match (forth, back) {
+            (None, None) => (Relation::Equivalent, None),
+            (None, Some(back)) => (Relation::Implies, back.difference(false)),
+            (Some(forth), None) => (Relation::ImpliedBy, forth.difference(true)),
+            (Some(forth), Some(back)) => {
+                let relation = if common()? {
+                    Relation::Overlapping
+                } else {
+                    Relation::Disjoint
+                };
+                let shorter = if back.len() < forth.len() {
+                    back.difference(false)
+                } else {
+                    forth.difference(true)
+                };
+                (relation, shorter)
+            }
+        };
+        Ok(Comparison {
+            relation,
+            difference,
+        })
+    }
+
     /// The word of reports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -70,7 +101,13 @@ impl Relation {
 }
 
 /// How often a question is asked again when its answer is a trace that cannot happen.
-const ROUNDS: usize = 64;
+pub(super) const ROUNDS: usize = 64;
+
+/// From this bound on, an automaton with counters is asked before one without.
+const LONG: u32 = 4_096;
+
+/// A trace of more steps than this is not written out.
+const WRITTEN: u64 = 100_000;
 
 /// Compares two formulas of a spec. Letters may have any values together that some event gives, as far as that is decided.
 /// Where there is a choice, the trace that tells them apart is one in which a letter of `shown` is true at some step: the
@@ -86,15 +123,7 @@ pub fn compare(
     semantics: Semantics,
     limits: &automata::Limits,
 ) -> Result<Comparison, String> {
-    let mut asking = Asking {
-        spec,
-        formulas: Formulas::new(),
-        semantics,
-        limits,
-        work: Work::new(2_000_000, 50_000),
-        shown: None,
-        timed: false,
-    };
+    let mut asking = Asking::new(spec, semantics, limits);
     if !shown.is_empty() {
         let letters: Vec<FormulaId> = shown
             .iter()
@@ -125,48 +154,60 @@ pub fn compare(
         forth = asking.excess(first, second, known)?;
         back = asking.excess(second, first, known)?;
     }
-    let difference = |trace: Option<Trace>, satisfies_first| {
-        trace.map(|trace| Difference {
-            steps: trace.steps,
-            repeats_from: trace.repeats_from,
-            times: trace.times,
-            satisfies_first,
-        })
-    };
-    let (relation, difference) = match (forth, back) {
-        (None, None) => (Relation::Equivalent, None),
-        (None, back) => (Relation::Implies, difference(back, false)),
-        (forth, None) => (Relation::ImpliedBy, difference(forth, true)),
-        (Some(forth), Some(back)) => {
-            let common = asking.formulas.and(first, second);
-            let relation = match asking.trace(common)? {
-                None => Relation::Disjoint,
-                Some(_) => Relation::Overlapping,
-            };
-            let shorter = if back.steps.len() < forth.steps.len() {
-                difference(Some(back), false)
-            } else {
-                difference(Some(forth), true)
-            };
-            (relation, shorter)
-        }
-    };
-    Ok(Comparison {
-        relation,
-        difference,
+    Relation::told(forth, back, || {
+        let common = asking.formulas.and(first, second);
+        Ok(asking.trace(common)?.is_some())
     })
 }
 
-/// Steps, where they repeat from if they do, and when they are if that matters.
-struct Trace {
-    steps: Word,
+/// Steps in runs of equal ones, where they repeat from if they do, and when they are if that matters.
+pub(super) struct Trace {
+    runs: Vec<Run>,
     repeats_from: Option<usize>,
     times: Vec<i128>,
 }
 
-struct Asking<'a> {
+impl Trace {
+    pub(super) fn of(steps: Word, repeats_from: Option<usize>, times: Vec<i128>) -> Trace {
+        let run = |letter| Run {
+            letter,
+            times: 1,
+            at: None,
+        };
+        Trace {
+            runs: steps.into_iter().map(run).collect(),
+            repeats_from,
+            times,
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.runs.iter().map(|run| run.times).sum()
+    }
+
+    /// The letters that it has, one for each run.
+    fn letters(&self) -> Word {
+        self.runs.iter().map(|run| run.letter.clone()).collect()
+    }
+
+    /// What tells two formulas apart; none if it is too long to be written out.
+    fn difference(self, satisfies_first: bool) -> Option<Difference> {
+        if self.len() > WRITTEN {
+            return None;
+        }
+        let steps = |run: &Run| vec![run.letter.clone(); run.times as usize];
+        Some(Difference {
+            steps: self.runs.iter().flat_map(steps).collect(),
+            repeats_from: self.repeats_from,
+            times: self.times,
+            satisfies_first,
+        })
+    }
+}
+
+pub(super) struct Asking<'a> {
     spec: &'a Spec,
-    formulas: Formulas,
+    pub(super) formulas: Formulas,
     semantics: Semantics,
     limits: &'a automata::Limits,
     work: Work,
@@ -176,7 +217,23 @@ struct Asking<'a> {
     timed: bool,
 }
 
-impl Asking<'_> {
+impl<'a> Asking<'a> {
+    pub(super) fn new(
+        spec: &'a Spec,
+        semantics: Semantics,
+        limits: &'a automata::Limits,
+    ) -> Asking<'a> {
+        Asking {
+            spec,
+            formulas: Formulas::new(),
+            semantics,
+            limits,
+            work: Work::new(2_000_000, 50_000),
+            shown: None,
+            timed: false,
+        }
+    }
+
     /// A trace of one formula that is none of another.
     fn excess(
         &mut self,
@@ -198,13 +255,22 @@ impl Asking<'_> {
 
     /// A trace of a formula all of whose steps some event gives, as far as that is decided.
     fn trace(&mut self, formula: FormulaId) -> Result<Option<Trace>, String> {
+        self.trace_with(formula, None)
+    }
+
+    /// The same, of one that an automaton over traces that never end accepts as well.
+    pub(super) fn trace_with(
+        &mut self,
+        formula: FormulaId,
+        with: Option<&Buchi>,
+    ) -> Result<Option<Trace>, String> {
         let mut formula = formula;
         for _ in 0..ROUNDS {
-            let found = self.any_trace(formula)?;
+            let found = self.any_trace(formula, with)?;
             let Some(trace) = found else {
                 return Ok(None);
             };
-            match theory::impossible_part(self.spec, &trace.steps, &mut self.work) {
+            match theory::impossible_part(self.spec, &trace.letters(), &mut self.work) {
                 None => return Ok(Some(trace)),
                 Some(part) => {
                     let never = self.never(&part);
@@ -215,7 +281,7 @@ impl Asking<'_> {
         Err("too many letters exclude one another".to_owned())
     }
 
-    fn any_trace(&self, formula: FormulaId) -> Result<Option<Trace>, String> {
+    fn any_trace(&self, formula: FormulaId, with: Option<&Buchi>) -> Result<Option<Trace>, String> {
         let told = |error: CompileError| error.to_string();
         if self.timed {
             let lazy = LazyDfa::new(&self.formulas, formula, self.limits);
@@ -227,16 +293,16 @@ impl Asking<'_> {
                 }
                 Found::Trace(trace) => {
                     let (times, steps) = trace.into_iter().unzip();
-                    Ok(Some(Trace {
-                        steps,
-                        repeats_from: None,
-                        times,
-                    }))
+                    Ok(Some(Trace::of(steps, None, times)))
                 }
             };
         }
         let (steps, repeats_from) = match self.semantics {
             Semantics::Finite => {
+                let long = self.formulas.greatest_bound(formula) >= LONG;
+                if long && let Some(found) = self.counted_trace(formula) {
+                    return Ok(found);
+                }
                 let dfa = compile(&self.formulas, formula, self.limits).map_err(told)?;
                 match dfa.shortest_accepted(Traces::NonEmpty) {
                     Some(steps) => (steps, None),
@@ -245,7 +311,14 @@ impl Asking<'_> {
             }
             Semantics::Infinite => {
                 let buchi = omega::translate(&self.formulas, formula, self.limits);
-                match buchi.map_err(told)?.accepted_word() {
+                let buchi = buchi.map_err(told)?;
+                let word = match with {
+                    Some(other) => buchi
+                        .common_word(other, self.limits)
+                        .map_err(|error| told(error.into()))?,
+                    None => buchi.accepted_word(),
+                };
+                match word {
                     Some(lasso) => {
                         let repeats_from = Some(lasso.stem.len());
                         ([lasso.stem, lasso.cycle].concat(), repeats_from)
@@ -254,11 +327,23 @@ impl Asking<'_> {
                 }
             }
         };
-        Ok(Some(Trace {
-            steps,
-            repeats_from,
-            times: Vec::new(),
-        }))
+        Ok(Some(Trace::of(steps, repeats_from, Vec::new())))
+    }
+
+    /// A trace by the automaton with counters; the outer none where that does not decide.
+    fn counted_trace(&self, formula: FormulaId) -> Option<Option<Trace>> {
+        let mut lazy = LazyDfa::new(&self.formulas, formula, self.limits).ok()?;
+        let survey = lazy.survey();
+        if let Some(runs) = survey.good {
+            return Some(Some(Trace {
+                runs,
+                repeats_from: None,
+                times: Vec::new(),
+            }));
+        }
+        let accepts = [Verdict::Satisfied, Verdict::PresumablySatisfied];
+        let none = accepts.map(|verdict| survey.reaches(verdict));
+        (none == [Some(false); 2]).then_some(None)
     }
 
     /// That no step has all these literals.

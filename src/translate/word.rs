@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::automata::{Atom, Letter, Word};
+use crate::automata::{Atom, Letter, Run, Word};
 use crate::hir::Formulas;
 
 /// The text of a letter in one line.
@@ -49,7 +49,7 @@ fn binds(text: &str) -> bool {
 
 /// A word as steps of a trace, for people: `step 0: high_risk, !approval; step 1: anything`.
 #[derive(Clone, Debug)]
-pub struct Steps(Vec<(usize, usize, String)>);
+pub struct Steps(Vec<(u64, u64, String)>);
 
 impl Steps {
     /// The steps of a word; equal steps in a row are one.
@@ -59,16 +59,27 @@ impl Steps {
 
     /// The same, with a note on each step as far as there are any.
     pub fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
-        let mut runs: Vec<(usize, usize, String)> = Vec::new();
-        for (step, letter) in word.iter().enumerate() {
-            let mut text = step_text(formulas, letter);
-            if let Some(note) = notes.get(step) {
-                text = format!("{text} ({note})");
-            }
+        let steps = word.iter().enumerate();
+        Steps::of(steps.map(|(step, letter)| (noted(formulas, letter, notes.get(step)), 1)))
+    }
+
+    /// The steps of a trace of runs, with a note on each run as far as there are any.
+    pub fn of_runs(formulas: &Formulas, runs: &[Run], notes: &[String]) -> Steps {
+        let each = runs.iter().enumerate();
+        Steps::of(each.map(|(at, run)| (noted(formulas, &run.letter, notes.get(at)), run.times)))
+    }
+
+    /// Texts of steps, and how often each stands there in a row.
+    fn of(steps: impl Iterator<Item = (String, u64)>) -> Steps {
+        let mut runs: Vec<(u64, u64, String)> = Vec::new();
+        let mut next = 0;
+        for (text, times) in steps.filter(|(_, times)| *times > 0) {
+            let last = next + times - 1;
             match runs.last_mut() {
-                Some((_, last, same)) if *same == text => *last = step,
-                _ => runs.push((step, step, text)),
+                Some((_, end, same)) if *same == text => *end = last,
+                _ => runs.push((next, last, text)),
             }
+            next = last + 1;
         }
         Steps(runs)
     }
@@ -88,6 +99,14 @@ impl Steps {
 impl fmt::Display for Steps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines().join("; "))
+    }
+}
+
+fn noted(formulas: &Formulas, letter: &Letter, note: Option<&String>) -> String {
+    let text = step_text(formulas, letter);
+    match note {
+        Some(note) => format!("{text} ({note})"),
+        None => text,
     }
 }
 

@@ -85,6 +85,51 @@ impl Acceptance {
         }
     }
 
+    /// The condition as alternatives, each of marks to be seen finitely often and of marks to be seen infinitely often;
+    /// those that no run meets are left out. None if there are more than `most` on the way.
+    pub(super) fn alternatives(&self, most: usize) -> Option<Vec<(Marks, Marks)>> {
+        let one = |fin, inf| Some(vec![(fin, inf)]);
+        let mut found = match self {
+            Acceptance::True => return one(Marks::NONE, Marks::NONE),
+            Acceptance::False => return Some(Vec::new()),
+            Acceptance::Inf(mark) => return one(Marks::NONE, Marks::one(*mark)),
+            Acceptance::Fin(mark) => return one(Marks::one(*mark), Marks::NONE),
+            Acceptance::Or(parts) => {
+                let mut all = Vec::new();
+                for part in parts {
+                    all.extend(part.alternatives(most)?);
+                }
+                all
+            }
+            Acceptance::And(parts) => {
+                let mut all = vec![(Marks::NONE, Marks::NONE)];
+                for part in parts {
+                    let part = part.alternatives(most)?;
+                    if all.len().saturating_mul(part.len()) > most {
+                        return None;
+                    }
+                    let joined = |(fin, inf): &(Marks, Marks)| {
+                        let (fin, inf) = (*fin, *inf);
+                        let with = move |(f, i): &(Marks, Marks)| (fin.union(*f), inf.union(*i));
+                        part.iter().map(with).collect::<Vec<_>>()
+                    };
+                    all = all.iter().flat_map(joined).collect();
+                }
+                all
+            }
+        };
+        found.retain(|(fin, inf)| fin.intersection(*inf).is_empty());
+        // What asks for more than another says nothing beside it.
+        let all = found.clone();
+        let more = |(fin, inf): &(Marks, Marks), (f, i): &(Marks, Marks)| {
+            (f, i) != (fin, inf) && f.is_subset(*fin) && i.is_subset(*inf)
+        };
+        found.retain(|one| !all.iter().any(|other| more(one, other)));
+        found.sort_unstable();
+        found.dedup();
+        (found.len() <= most).then_some(found)
+    }
+
     /// The same condition without constants inside and without nesting of one connective in itself.
     #[must_use]
     pub(super) fn folded(self) -> Acceptance {

@@ -7,6 +7,7 @@ use super::marks::Marks;
 use super::scc::Components;
 use crate::automata::analysis::Letter;
 use crate::automata::dfa::StateId;
+use crate::automata::diagram::Cache;
 use crate::automata::formula::Atom;
 use crate::automata::limits::{LimitError, Limits, Resource, check};
 
@@ -162,6 +163,35 @@ impl Buchi {
     }
 
     /// The strongly connected components.
+    /// The same automaton over other atoms; several may become one.
+    ///
+    /// # Errors
+    /// When the guards need more than the limits allow.
+    pub fn renamed(
+        &self,
+        name: impl Fn(Atom) -> Atom,
+        limits: &Limits,
+    ) -> Result<Buchi, LimitError> {
+        let mut atoms: Vec<Atom> = self.atoms.iter().map(|&atom| name(atom)).collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        let (mut guards, mut cache) = (Guards::new(limits), Cache::default());
+        let mut edges = self.edges.clone();
+        for edge in edges.iter_mut().flatten() {
+            edge.guard = guards.renamed(&self.guards, edge.guard, &name, &mut cache)?;
+        }
+        for state in &mut edges {
+            state.retain(|edge| edge.guard != Guard::FALSE);
+        }
+        Ok(Buchi {
+            atoms: atoms.into(),
+            guards,
+            n_marks: self.n_marks,
+            initial: self.initial,
+            edges,
+        })
+    }
+
     pub(super) fn components(&self) -> Result<Components, LimitError> {
         Components::new(self.len(), |state| {
             self.edges[state as usize].iter().map(|edge| edge.target.0)

@@ -8,7 +8,7 @@ use super::marks::Marks;
 use super::scc::Components;
 use super::subsets::Steps;
 use crate::automata::analysis::Letter;
-use crate::automata::dfa::StateId;
+use crate::automata::dfa::{Dfa, StateId};
 use crate::automata::diagram::{Branch, Branches, Cache, Combine, Diagrams, PairCache, Ref, below};
 use crate::automata::formula::Atom;
 use crate::automata::limits::{LimitError, Limits, Meter, Resource, check};
@@ -205,6 +205,37 @@ impl Deterministic {
             }
         }
         Ok(automaton)
+    }
+
+    /// The automaton over words that end which accepts in these states; states beyond them reject.
+    pub(super) fn to_dfa(&self, ends: &[bool]) -> Dfa {
+        let (mut diagrams, mut cache) = (Diagrams::default(), Cache::default());
+        let states = self.states().map(StateId::index);
+        let roots: Vec<Ref> = self
+            .roots
+            .iter()
+            .map(|&root| self.targets(root, &mut diagrams, &mut cache))
+            .collect();
+        let accepting: Vec<bool> = states
+            .map(|state| ends.get(state).copied().unwrap_or(false))
+            .collect();
+        Dfa::assemble(&diagrams, &roots, &accepting, 0, &self.atoms, Atom).minimized()
+    }
+
+    /// A diagram whose leaves are the states that it leads to, in another table.
+    fn targets(&self, root: Ref, into: &mut Diagrams, cache: &mut Cache) -> Ref {
+        if let Some(leaf) = root.as_leaf() {
+            return Ref::leaf(self.leaves[leaf as usize].0.0);
+        }
+        if let Some(&known) = cache.get(&root) {
+            return known;
+        }
+        let Branch { var, lo, hi } = self.diagrams.at(root);
+        let lo = self.targets(lo, into, cache);
+        let hi = self.targets(hi, into, cache);
+        let made = into.branch(var, lo, hi);
+        cache.insert(root, made);
+        made
     }
 
     pub(super) fn components(&self) -> Result<Components, LimitError> {

@@ -86,6 +86,7 @@ mod translate;
 
 // Form and size.
 mod degeneralize;
+mod generalize;
 mod reduce;
 mod scc;
 mod shrink;

@@ -1,13 +1,16 @@
 //! What a property is: its formula, its words, its class, its automaton, and what it reads.
 
+mod analysis;
 mod object;
 
 use std::io::{self, Write};
 
+use analysis::Analysis;
+
 use super::automaton::{build, moments};
 use super::text::wrap;
 use super::{Finality, Paint, words};
-use crate::automata::{Class, Dfa, Formulas, Limits, Traces, Verdict, Word, omega};
+use crate::automata::{Dfa, Formulas, Limits, Run, Traces, Verdict, omega};
 use crate::hir::reads::{Reads, reads};
 use crate::hir::{self, Formula, Property, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, PropertyId};
@@ -25,8 +28,7 @@ pub struct Explanation<'s> {
     place: String,
     /// The formula as written, in one line.
     formula: String,
-    /// The automaton, or why there is none.
-    dfa: Result<Dfa, String>,
+    automaton: Analysis,
     /// What it is over traces that never end; none beyond the limits, and with bounds in time.
     infinite: Option<Infinite>,
     reads: Reads,
@@ -90,7 +92,7 @@ impl<'s> Explanation<'s> {
                 file.location(property.formula_span.start).line
             ),
             formula: formula.join(" "),
-            dfa: build(spec, property.formula),
+            automaton: Analysis::new(spec, property.formula),
             infinite: infinite(spec, property.formula),
             against: None,
             reads: reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr)),
@@ -135,16 +137,6 @@ impl<'s> Explanation<'s> {
             .collect()
     }
 
-    fn good(&self) -> Option<Word> {
-        self.dfa.as_ref().ok()?.shortest_accepted(Traces::NonEmpty)
-    }
-
-    fn bad(&self) -> Option<Word> {
-        let dfa = self.dfa.as_ref().ok()?;
-        dfa.shortest_to(Verdict::Violated, Traces::NonEmpty)
-            .or_else(|| dfa.shortest_rejected(Traces::NonEmpty))
-    }
-
     /// As a page for people.
     ///
     /// # Errors
@@ -182,10 +174,7 @@ impl<'s> Explanation<'s> {
             "in words",
             &wrap(&words::property(self.spec, property), 84),
         )?;
-        match &self.dfa {
-            Ok(dfa) => self.class(out, paint, dfa)?,
-            Err(reason) => entry(out, paint, "class", &[format!("not known: {reason}")])?,
-        }
+        self.class(out, paint)?;
         entry(out, paint, "letters", &self.atoms())?;
         entry(out, paint, "reads", &self.pointers())?;
         let tracks: Vec<String> = self
@@ -195,8 +184,13 @@ impl<'s> Explanation<'s> {
             .map(|track| self.spec.track(*track).name.to_string())
             .collect();
         entry(out, paint, "tracks", &tracks)?;
-        entry(out, paint, "holds on", &self.example(self.good()))?;
-        entry(out, paint, "fails on", &self.example(self.bad()))?;
+        entry(
+            out,
+            paint,
+            "holds on",
+            &self.example(&self.automaton.good()),
+        )?;
+        entry(out, paint, "fails on", &self.example(&self.automaton.bad()))?;
         if let Some(against) = &self.against {
             entry(out, paint, "against", &self.relation(against))?;
         }
@@ -204,78 +198,109 @@ impl<'s> Explanation<'s> {
         entry(out, paint, "cites", &cites)
     }
 
-    fn class(&self, out: &mut impl Write, paint: Paint, dfa: &Dfa) -> io::Result<()> {
-        let class = dfa.class();
-        let finite = match finite(class) {
-            "both" => "safety and cosafety: every verdict is final at the step that decides it",
-            "safety" => "safety: every violation is final at the step that makes it",
-            "cosafety" => "cosafety: once satisfied, satisfied for good",
-            _ => "neither safety nor cosafety: some verdicts wait for the end of the trace",
-        };
-        let enforce = match enforceable(dfa) {
-            Enforceable::Blocked => "can be blocked: the bad step can be refused before it happens",
-            Enforceable::Detected => "can be detected: some violations show before the trace ends",
-            Enforceable::Audited => "can be audited: only the whole trace tells",
-        };
-        let mut lines = vec![finite.to_owned()];
+    fn class(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+        let mut lines = Vec::new();
+        lines.extend(self.automaton.finite().map(|class| {
+            let words = match class {
+                "both" => "safety and cosafety: every verdict is final at the step that decides it",
+                "safety" => "safety: every violation is final at the step that makes it",
+                "cosafety" => "cosafety: once satisfied, satisfied for good",
+                _ => "neither safety nor cosafety: some verdicts wait for the end of the trace",
+            };
+            words.to_owned()
+        }));
         lines.extend(self.infinite.as_ref().map(|infinite| {
             format!(
                 "over traces that never end: {}",
                 infinite_word(infinite.class)
             )
         }));
-        lines.push(enforce.to_owned());
-        if !class.monitorable {
+        lines.extend(enforceable(&self.automaton).map(|enforce| {
+            let words = match enforce {
+                Enforceable::Blocked => {
+                    "can be blocked: the bad step can be refused before it happens"
+                }
+                Enforceable::Detected => {
+                    "can be detected: some violations show before the trace ends"
+                }
+                Enforceable::Audited => "can be audited: only the whole trace tells",
+            };
+            words.to_owned()
+        }));
+        if self.automaton.monitorable() == Some(false) {
             lines.push(
                 "not monitorable: after some beginnings no continuation can ever decide it"
                     .to_owned(),
             );
         }
-        if class.valid {
+        if self.automaton.has_value(false) == Some(false) {
             lines.push("it holds of every trace, so it says nothing".to_owned());
-        } else if !class.satisfiable {
+        } else if self.automaton.has_value(true) == Some(false) {
             lines.push("it holds of no trace".to_owned());
+        }
+        if lines.is_empty() {
+            let reason = self.automaton.reason().map_or("", String::as_str);
+            lines.push(format!("not known: {reason}"));
         }
         entry(out, paint, "class", &lines)?;
         let part = self.enforceable_part().unwrap_or_default();
         entry(out, paint, "enforce", &wrap(&part, 84))?;
-        let states = if dfa.len() == 1 { "state" } else { "states" };
-        entry(
-            out,
-            paint,
-            "automaton",
-            &[format!(
-                "{} {states}, deterministic, complete, minimal",
-                dfa.len()
+        entry(out, paint, "automaton", &self.size())
+    }
+
+    /// How large the automaton is.
+    fn size(&self) -> Vec<String> {
+        let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        match &self.automaton {
+            Analysis::Plain(dfa) => vec![format!(
+                "{}, deterministic, complete, minimal",
+                plural(dfa.len(), "state")
             )],
-        )
+            Analysis::Counted(survey, reason) => {
+                let least = if survey.complete { "" } else { "at least " };
+                let size = format!(
+                    "{least}{} and {}, deterministic, complete",
+                    plural(survey.n_states, "state"),
+                    plural(survey.n_counters, "counter")
+                );
+                [vec![size], wrap(reason, 84)].concat()
+            }
+            Analysis::Nothing(_) => Vec::new(),
+        }
     }
 
     /// What of the property can be enforced by refusing steps, in words.
     fn enforceable_part(&self) -> Option<String> {
-        let dfa = self.dfa.as_ref().ok()?;
-        let enforceable = dfa.enforceable_part();
-        if dfa.class().safety {
+        if self.automaton.safety()? {
             return Some("all of it, by refusing the steps that break it".to_owned());
         }
-        if enforceable.is_valid(Traces::NonEmpty) {
+        let enforceable = self.automaton.dfa().map(Dfa::enforceable_part);
+        let nothing = match &enforceable {
+            Some(enforceable) => enforceable.is_valid(Traces::NonEmpty),
+            None => !self.automaton.reaches(Verdict::Violated)?,
+        };
+        if nothing {
             return Some(
                 "none of it: after every step a later one may still satisfy it".to_owned(),
             );
         }
         // The part is often some of the conjuncts, and then it can be named.
         let formulas = &self.spec.formulas;
-        let parts: Vec<String> = conjuncts(formulas, self.property.formula)
-            .into_iter()
-            .filter(|part| build(self.spec, *part).is_ok_and(|part| part.class().safety))
-            .map(|part| print::formula(formulas, part))
-            .collect();
+        let parts: Vec<String> = match enforceable {
+            Some(_) => conjuncts(formulas, self.property.formula)
+                .into_iter()
+                .filter(|part| build(self.spec, *part).is_ok_and(|part| part.class().safety))
+                .map(|part| print::formula(formulas, part))
+                .collect(),
+            None => Vec::new(),
+        };
         let rest = "that what is owed does come, only the end of the trace tells";
+        let states =
+            enforceable.map_or_else(String::new, |part| format!(" ({} states)", part.len()));
         Some(match parts.as_slice() {
-            [] => format!(
-                "steps after which nothing can satisfy it can be refused ({} states); {rest}",
-                enforceable.len()
-            ),
+            [] => {
+                format!("steps after which nothing can satisfy it can be refused{states}; {rest}")
+            }
             parts => format!("`{}` by refusing steps; {rest}", parts.join("` and `")),
         })
     }
@@ -313,8 +338,9 @@ impl<'s> Explanation<'s> {
         lines
     }
 
-    fn example(&self, word: Option<Word>) -> Vec<String> {
-        Steps::new(&self.spec.formulas, &word.unwrap_or_default()).lines()
+    fn example(&self, runs: &[Run]) -> Vec<String> {
+        let times: Vec<i128> = runs.iter().filter_map(|run| run.at).collect();
+        Steps::of_runs(&self.spec.formulas, runs, &moments(&times)).lines()
     }
 }
 
@@ -360,42 +386,18 @@ impl Enforceable {
     }
 }
 
-fn enforceable(dfa: &Dfa) -> Enforceable {
-    match finality_in(dfa) {
+fn enforceable(automaton: &Analysis) -> Option<Enforceable> {
+    Some(match automaton.finality()? {
         Finality::Step => Enforceable::Blocked,
         Finality::Either => Enforceable::Detected,
         Finality::End => Enforceable::Audited,
-    }
+    })
 }
 
 /// When violations of a property become final; its automaton is built.
 pub fn finality(spec: &Spec, id: PropertyId) -> Finality {
-    match build(spec, spec.property(id).formula) {
-        Ok(dfa) => finality_in(&dfa),
-        Err(_) => Finality::Either,
-    }
-}
-
-fn finality_in(dfa: &Dfa) -> Finality {
-    let met = dfa.reached_by_reading();
-    let reaches = |wanted: Verdict| met.iter().any(|state| dfa.verdict(*state) == wanted);
-    match (
-        reaches(Verdict::Violated),
-        reaches(Verdict::PresumablyViolated),
-    ) {
-        (_, false) => Finality::Step,
-        (false, true) => Finality::End,
-        (true, true) => Finality::Either,
-    }
-}
-
-fn finite(class: Class) -> &'static str {
-    match (class.safety, class.cosafety) {
-        (true, true) => "both",
-        (true, false) => "safety",
-        (false, true) => "cosafety",
-        (false, false) => "neither",
-    }
+    let automaton = Analysis::new(spec, spec.property(id).formula);
+    automaton.finality().unwrap_or_default()
 }
 
 fn kind(kind: PropertyKind) -> &'static str {

@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use smol_str::SmolStr;
 
-use super::{Against, Explanation, enforceable, finite, infinite_word, kind};
-use crate::automata::Word;
+use super::analysis::written_out;
+use super::{Against, Explanation, enforceable, infinite_word, kind};
+use crate::automata::Run;
 use crate::hir::Severity;
 use crate::lint::Semantics;
 use crate::report::automaton::{seconds, word_json};
@@ -23,9 +24,17 @@ struct Object<'a> {
     atoms: Vec<String>,
     reads: Vec<String>,
     dfa: Option<DfaObject>,
+    /// The automaton with counters, where there is no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted: Option<CountedObject>,
     buchi: Option<BuchiObject>,
     good: Option<Json>,
     bad: Option<Json>,
+    /// Where the examples are too long to be written out, or have times: their runs of equal steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    good_runs: Option<Vec<RunObject>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bad_runs: Option<Vec<RunObject>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     no_automaton: Option<&'a String>,
     severity: Severity,
@@ -71,7 +80,7 @@ struct ClassObject {
     finite: &'static str,
     infinite: Option<&'static str>,
     enforce: &'static str,
-    monitorable: bool,
+    monitorable: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -80,40 +89,69 @@ struct DfaObject {
     minimal: bool,
 }
 
+/// An automaton with counters.
+#[derive(Serialize)]
+struct CountedObject {
+    states: usize,
+    counters: usize,
+    /// Whether these are all states.
+    complete: bool,
+}
+
+/// Equal steps in a row.
+#[derive(Serialize)]
+struct RunObject {
+    step: Json,
+    times: u64,
+    /// When, in seconds since the first step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<f64>,
+}
+
 impl Explanation<'_> {
     /// As one JSON object.
     pub fn to_json(&self) -> String {
         let property = self.property;
-        let dfa = self.dfa.as_ref().ok();
-        let example = |word: Option<Word>| word.map(|word| word_json(self.spec, &word));
+        let automaton = &self.automaton;
+        let (good, bad) = (automaton.good(), automaton.bad());
         let object = Object {
             v: 1,
             name: &property.name,
             kind: kind(property.kind),
             formula: &self.formula,
             words: words::property(self.spec, property),
-            class: dfa.map(|dfa| ClassObject {
-                finite: finite(dfa.class()),
-                infinite: self
-                    .infinite
-                    .as_ref()
-                    .map(|infinite| infinite_word(infinite.class)),
-                enforce: enforceable(dfa).as_str(),
-                monitorable: dfa.class().monitorable,
-            }),
+            class: automaton
+                .finite()
+                .zip(enforceable(automaton))
+                .map(|(finite, enforce)| ClassObject {
+                    finite,
+                    infinite: self
+                        .infinite
+                        .as_ref()
+                        .map(|infinite| infinite_word(infinite.class)),
+                    enforce: enforce.as_str(),
+                    monitorable: automaton.monitorable(),
+                }),
             atoms: self.atoms(),
             reads: self.pointers(),
-            dfa: dfa.map(|dfa| DfaObject {
+            dfa: automaton.dfa().map(|dfa| DfaObject {
                 states: dfa.len(),
                 minimal: true,
+            }),
+            counted: automaton.survey().map(|survey| CountedObject {
+                states: survey.n_states,
+                counters: survey.n_counters,
+                complete: survey.complete,
             }),
             buchi: self.infinite.as_ref().map(|infinite| BuchiObject {
                 states: infinite.states,
                 transition_based: true,
             }),
-            good: example(self.good()),
-            bad: example(self.bad()),
-            no_automaton: self.dfa.as_ref().err(),
+            good: self.steps(&good),
+            bad: self.steps(&bad),
+            good_runs: self.runs(&good),
+            bad_runs: self.runs(&bad),
+            no_automaton: automaton.reason(),
             severity: property.severity,
             id: property.id.as_deref(),
             doc: &property.doc,
@@ -127,6 +165,29 @@ impl Explanation<'_> {
                 .map(|against| self.against_object(against)),
         };
         serde_json::to_string(&object).unwrap_or_default()
+    }
+
+    /// An example step by step; none where there is none and of a long one.
+    fn steps(&self, runs: &[Run]) -> Option<Json> {
+        let steps = written_out(runs).filter(|steps| !steps.is_empty())?;
+        Some(word_json(self.spec, &steps))
+    }
+
+    /// The runs of an example that is long or has times.
+    fn runs(&self, runs: &[Run]) -> Option<Vec<RunObject>> {
+        let timed = runs.iter().any(|run| run.at.is_some());
+        if written_out(runs).is_some() && !timed {
+            return None;
+        }
+        let object = |run: &Run| {
+            let steps = word_json(self.spec, &vec![run.letter.clone()]);
+            RunObject {
+                step: steps.get(0).cloned().unwrap_or_default(),
+                times: run.times,
+                at: run.at.and_then(|time| seconds(&[time]).first().copied()),
+            }
+        };
+        Some(runs.iter().map(object).collect())
     }
 
     fn against_object<'a>(&'a self, against: &'a Against) -> AgainstObject<'a> {

@@ -2,22 +2,20 @@
 
 use thiserror::Error;
 
-use crate::automata::dfa::StateId;
+use crate::automata::dfa::{Dfa, StateId};
 use crate::automata::formula::Atom;
 use crate::automata::limits::{LimitError, Limits};
 use crate::automata::omega::acceptance::Acceptance;
 use crate::automata::omega::buchi::{Buchi, Edge};
 use crate::automata::omega::deterministic::Deterministic;
+use crate::automata::omega::determinize::determinize;
 use crate::automata::omega::guards::Guards;
 use crate::automata::omega::marks::Marks;
-use crate::automata::omega::reduce::renumber;
+use crate::automata::omega::reduce::{reduce, renumber};
 
 /// Why an automaton cannot become one of another kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
-    /// The acceptance condition is not that of a generalised Büchi automaton.
-    #[error("the acceptance condition {0} is no conjunction of `Inf`")]
-    Acceptance(Acceptance),
     /// Some state has two edges for one letter, or there are several initial states.
     #[error("the automaton is not deterministic")]
     Nondeterministic,
@@ -36,6 +34,8 @@ pub struct Automaton {
     pub atoms: Vec<String>,
     /// The states in which runs begin.
     pub initial: Vec<StateId>,
+    /// Whether it says of itself that it is about words that end (`guard-semantics: "finite"`).
+    pub finite: bool,
     pub(super) guards: Guards,
     pub(super) edges: Vec<Vec<Edge>>,
     pub(super) n_marks: u32,
@@ -67,31 +67,64 @@ impl Automaton {
         self.n_marks
     }
 
-    /// The same as a generalised Büchi automaton. Several initial states become one new state, which has the edges of all.
+    /// The same as a generalised Büchi automaton, reduced. Several initial states become one new state, which has the edges
+    /// of all.
     ///
     /// # Errors
-    /// [`Unsupported::Acceptance`] unless the condition is a conjunction of `Inf`, or a constant.
-    pub fn to_buchi(&self, limits: &Limits) -> Result<Buchi, Unsupported> {
-        let wanted = self
-            .buchi_marks()
-            .ok_or_else(|| Unsupported::Acceptance(self.acceptance.clone()))?;
+    /// When it is larger than the limits allow: a condition with `Fin` takes a copy for each of its alternatives.
+    pub fn to_buchi(&self, limits: &Limits) -> Result<Buchi, LimitError> {
+        self.with_marks(limits)?
+            .generalized(&self.acceptance, limits)
+    }
+
+    /// The words that it does not accept.
+    ///
+    /// # Errors
+    /// When that takes more than the limits allow: what is not deterministic is determinised.
+    pub fn complement(&self, limits: &Limits) -> Result<Buchi, LimitError> {
+        let deterministic = match self.to_deterministic(limits) {
+            Ok(deterministic) => deterministic,
+            Err(Unsupported::Limit(limit)) => return Err(limit),
+            Err(Unsupported::Nondeterministic) => {
+                let one_mark = reduce(self.to_buchi(limits)?.with_one_mark(limits)?)?;
+                determinize(&one_mark, limits)?
+            }
+        };
+        let opposite = deterministic.complement();
+        opposite
+            .to_buchi(limits)?
+            .generalized(opposite.acceptance(), limits)
+    }
+
+    /// The automaton over words that end, where a word may end in the states that carry mark 0: what
+    /// [`Automaton::finite`] says of its own files. `name` gives the atom of each proposition.
+    ///
+    /// # Errors
+    /// [`Unsupported::Nondeterministic`], [`Unsupported::Limit`].
+    pub fn to_dfa(&self, name: impl Fn(Atom) -> Atom, limits: &Limits) -> Result<Dfa, Unsupported> {
+        let [_] = self.initial[..] else {
+            return Err(Unsupported::Nondeterministic);
+        };
+        let mut buchi = self.with_marks(limits)?;
+        renumber(&mut buchi);
+        let buchi = buchi.renamed(name, limits)?;
+        if !buchi.is_deterministic()? {
+            return Err(Unsupported::Nondeterministic);
+        }
+        let ends = |state: StateId| {
+            let edges = buchi.edges(state);
+            !edges.is_empty() && edges.iter().all(|edge| edge.marks.contains(0))
+        };
+        let ends: Vec<bool> = buchi.states().map(ends).collect();
+        Ok(Deterministic::from_buchi(&buchi, limits)?.to_dfa(&ends))
+    }
+
+    /// The automaton with its marks as they are.
+    fn with_marks(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let atoms: Vec<Atom> = (0..self.atoms.len() as u32).map(Atom).collect();
         let mut buchi = Buchi::empty(&atoms, limits);
-        let Some(wanted) = wanted else {
-            return Ok(buchi);
-        };
-        let renumbered = |marks: Marks| {
-            let place = |(new, &old): (usize, &u32)| marks.contains(old).then_some(new as u32);
-            wanted
-                .iter()
-                .enumerate()
-                .filter_map(place)
-                .collect::<Marks>()
-        };
+        buchi.n_marks = self.n_marks;
         let mut edges = self.edges.clone();
-        for edge in edges.iter_mut().flatten() {
-            edge.marks = renumbered(edge.marks);
-        }
         match self.initial[..] {
             [] => return Ok(buchi),
             [only] => buchi.initial = only,
@@ -107,26 +140,7 @@ impl Automaton {
         Buchi::check_states(edges.len(), limits)?;
         buchi.edges = edges;
         buchi.guards = self.guards.clone();
-        buchi.n_marks = wanted.len() as u32;
         Ok(buchi)
-    }
-
-    /// The marks that must all be seen; none if nothing is accepted. Nothing if the condition is of another kind.
-    fn buchi_marks(&self) -> Option<Option<Vec<u32>>> {
-        let parts = match self.acceptance.clone().folded() {
-            Acceptance::True => Vec::new(),
-            Acceptance::False => return Some(None),
-            Acceptance::And(parts) => parts,
-            other => vec![other],
-        };
-        let mark = |part: &Acceptance| match part {
-            Acceptance::Inf(mark) => Some(*mark),
-            _ => None,
-        };
-        let mut marks: Vec<u32> = parts.iter().map(mark).collect::<Option<_>>()?;
-        marks.sort_unstable();
-        marks.dedup();
-        Some(Some(marks))
     }
 
     /// The same as a deterministic automaton, complete by a rejecting state where edges are missing.

@@ -65,6 +65,7 @@ struct Header<'a> {
     states: Option<usize>,
     initial: Vec<StateId>,
     atoms: Option<Vec<String>>,
+    finite: bool,
     aliases: FxHashMap<&'a str, Guard>,
     condition: Option<(u32, Acceptance)>,
     /// For each acceptance set that is used negated, the set that stands for its complement.
@@ -213,6 +214,7 @@ impl<'a> Parser<'a> {
             name: header.name,
             atoms,
             initial,
+            finite: header.finite,
             guards: body.guards,
             edges,
             n_marks: n_sets,
@@ -298,6 +300,10 @@ impl<'a> Parser<'a> {
                 return self.error(format!(
                     "the header `{name}:` is not known, and its capital says that it matters"
                 ));
+            }
+            "guard-semantics" if self.token == Token::Text("finite".to_owned()) => {
+                header.finite = true;
+                self.advance()?;
             }
             _ => {
                 while matches!(

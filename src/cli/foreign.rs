@@ -1,0 +1,206 @@
+//! Automata from elsewhere, in the Hanoi format, over the conditions of a spec.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use super::spec::{self, Checked};
+use crate::automata::omega::hoa::{self, Automaton};
+use crate::automata::{Atom, Limits};
+use crate::hir::{Formula, Quantified, Spec, Unary};
+use crate::ids::{LetterId, PropertyId};
+use crate::lint::{Foreign, Semantics};
+use crate::translate::{atom, letter_text};
+
+/// A file in the Hanoi format, as it was named.
+pub(super) struct File {
+    path: String,
+    /// The automaton that is meant, from `FILE.hoa:NAME`.
+    name: Option<String>,
+    text: String,
+}
+
+/// The file that `against` names, if it is one that ends in `.hoa` or begins like an automaton; `FILE.hoa:NAME` is one of
+/// several in it.
+///
+/// # Errors
+/// A file that ends in `.hoa` cannot be read.
+pub(super) fn file(against: &str) -> Result<Option<File>, Failure> {
+    let (path, name) = match against.rsplit_once(':') {
+        Some((path, name)) if path.ends_with(".hoa") => (path, Some(name.to_owned())),
+        _ => (against, None),
+    };
+    let at = Path::new(path);
+    let text = if at.extension().is_some_and(|end| end == "hoa") {
+        Some(spec::text_of(at)?)
+    } else if at.is_file() {
+        let text = spec::text_of(at).ok();
+        text.filter(|text| text.trim_start().starts_with("HOA:"))
+    } else {
+        None
+    };
+    Ok(text.map(|text| File {
+        path: path.to_owned(),
+        name,
+        text,
+    }))
+}
+
+impl File {
+    fn wrong(&self, reason: impl std::fmt::Display) -> Failure {
+        Failure::Usage(format!("`{}`: {reason}", self.path))
+    }
+
+    /// The automaton that is meant: the only one, the one that was named, or the one with the name of the property.
+    fn automaton(&self, property: &str, limits: &Limits) -> Result<Automaton, Failure> {
+        let mut all = hoa::parse_all(&self.text, limits).map_err(|error| self.wrong(error))?;
+        if all.len() == 1 && self.name.is_none() {
+            all.truncate(1);
+        } else {
+            let wanted = self.name.as_deref().unwrap_or(property);
+            let names: Vec<String> = all
+                .iter()
+                .map(|one| {
+                    one.name
+                        .clone()
+                        .unwrap_or_else(|| "one without a name".to_owned())
+                })
+                .collect();
+            all.retain(|one| one.name.as_deref() == Some(wanted));
+            if all.len() > 1 {
+                return Err(self.wrong(format!("it holds several automata named `{wanted}`")));
+            }
+            if all.is_empty() && !names.is_empty() {
+                return Err(self.wrong(format!(
+                    "it holds no automaton named `{wanted}`, but {}; `{}:NAME` is one of them",
+                    names.join(", "),
+                    self.path
+                )));
+            }
+        }
+        all.pop().ok_or_else(|| self.wrong("it holds no automaton"))
+    }
+}
+
+/// An automaton that was read, over the letters of a spec.
+pub(super) struct Read {
+    /// The spec, with what the automaton reads.
+    pub(super) spec: Spec,
+    pub(super) checked: Checked,
+    pub(super) automaton: Foreign,
+    /// The traces that it is about.
+    pub(super) semantics: Semantics,
+}
+
+/// An automaton whose atomic propositions are conditions of the spec: letters of a property by their texts, else predicates
+/// by their names, else conditions as the language writes them.
+///
+/// # Errors
+/// What is wrong with the file, by its line; a proposition that the spec does not know; a limit.
+pub(super) fn read(
+    file: &File,
+    spec: Spec,
+    checked: Checked,
+    property: PropertyId,
+) -> Result<Read, Failure> {
+    let limits = Limits::default();
+    let wrong = |reason: String| file.wrong(reason);
+    let of = spec.property(property);
+    let automaton = file.automaton(&of.name, &limits)?;
+    let letters = spec.formulas.letters_of(of.formula);
+    let texts: Vec<String> = letters
+        .iter()
+        .map(|letter| letter_text(&spec.formulas, atom(*letter)))
+        .collect();
+    let quantifier = of.quantified.as_ref().map(quantifier).unwrap_or_default();
+    let mut items = String::new();
+    for (index, name) in automaton.atoms.iter().enumerate() {
+        if texts.contains(&one_line(name)) {
+            continue;
+        }
+        let item = format!("property {ATOM}{index} = {quantifier}always ({name})\n");
+        let known = spec::try_item(&checked, &item).ok();
+        if known.is_none_or(|(spec, _)| letter(&spec, index).is_none()) {
+            let reads = match texts.as_slice() {
+                [] => String::new(),
+                texts => format!(" (`{}` reads {})", of.name, texts.join(", ")),
+            };
+            return Err(wrong(format!(
+                "its atomic proposition `{name}` is no condition of the spec; name it like a predicate{reads}, or write a condition over the fields"
+            )));
+        }
+        items.push_str(&item);
+    }
+    let (spec, checked) = match items.is_empty() {
+        true => (spec, checked),
+        false => spec::with_item(&checked, &items)?,
+    };
+    // The letters of the property are the same ones, and may have other numbers now.
+    let letters = spec.formulas.letters_of(spec.property(property).formula);
+    let by_text = |name: &str| {
+        let place = texts.iter().position(|text| *text == one_line(name))?;
+        letters.get(place).copied()
+    };
+    let mut atoms: Vec<Atom> = Vec::new();
+    for (index, name) in automaton.atoms.iter().enumerate() {
+        let found = by_text(name).or_else(|| letter(&spec, index));
+        let missing = || wrong(format!("its atomic proposition `{name}` is not found"));
+        atoms.push(atom(found.ok_or_else(missing)?));
+    }
+    let name = |Atom(number): Atom| atoms[number as usize];
+    let too_large = |error: &dyn std::fmt::Display| wrong(format!("the automaton {error}"));
+    let (semantics, foreign) = match automaton.finite {
+        true => {
+            let dfa = automaton.to_dfa(name, &limits);
+            let dfa = dfa.map_err(|error| wrong(error.to_string()))?;
+            (Semantics::Finite, Foreign::Finite(dfa))
+        }
+        false => {
+            let words = automaton
+                .to_buchi(&limits)
+                .and_then(|words| words.renamed(name, &limits))
+                .map_err(|error| too_large(&error))?;
+            let others = automaton
+                .complement(&limits)
+                .and_then(|others| others.renamed(name, &limits))
+                .map_err(|error| wrong(format!("its complement {error}")))?;
+            (Semantics::Infinite, Foreign::Infinite { words, others })
+        }
+    };
+    Ok(Read {
+        spec,
+        checked,
+        automaton: foreign,
+        semantics,
+    })
+}
+
+/// The names of the properties that hold what an automaton reads begin so.
+const ATOM: &str = "_against_";
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The letter that a proposition has become, if it is one.
+fn letter(spec: &Spec, index: usize) -> Option<LetterId> {
+    let property = spec.property(spec.find_property(&format!("{ATOM}{index}"))?);
+    let Formula::Unary(Unary::Always, _, inner) = spec.formulas.get(property.formula) else {
+        return None;
+    };
+    match spec.formulas.get(*inner) {
+        Formula::Letter(letter) => Some(*letter),
+        _ => None,
+    }
+}
+
+/// What a formula about the same values begins with.
+pub(super) fn quantifier(quantified: &Quantified) -> String {
+    let word = if quantified.universal {
+        "forall"
+    } else {
+        "exists"
+    };
+    let vars = quantified.vars.iter();
+    let vars: Vec<&str> = vars.map(|var| var.name.as_str()).collect();
+    format!("{word} ({}): ", vars.join(", "))
+}
