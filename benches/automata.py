@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""The list of `benches/automata.rs` through MONA (by ltlf2dfa) and Spin.
+"""The list of `benches/automata.rs` by this library, through MONA (by ltlf2dfa) and through Spin, one after the other.
 
-Needs `mona` and `spin` on the PATH and the PyPI package `ltlf2dfa`. Formulas with past are left out, and for Spin those with
-`X`; bounds are written out as nested `X`. A formula has `--limit` seconds (10); how many were done, and how many were not done
-in time, is printed. Times are wall clock, the process of each tool included, that of Python not.
+Needs `mona` and `spin` on the PATH and the PyPI package `ltlf2dfa`. Formulas with past are left out for both, and for Spin those
+with `X`; bounds are written out as nested `X`. A formula has `--limit` seconds (10); how many were done, and which were not done
+in time, is printed, and what this library takes for those that were. Times are wall clock, the process of each tool included,
+that of Python not.
 """
 import argparse
 import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -156,14 +158,31 @@ def run(command, limit):
         return None
 
 
+def tell(who, times, of_family, more=""):
+    """A line with the number of formulas, the total and the worst."""
+    worst, name = max(times, default=(0.0, "none"))
+    total = sum(took for took, _ in times)
+    print(
+        f"{who}: {len(times)} of {len(of_family)} formulas: {total * 1e3:.3f} ms, worst {worst * 1e3:.3f} ms ({name}){more}",
+        flush=True,
+    )
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--limit", type=float, default=10.0, help="seconds for one formula")
+    arguments.add_argument(
+        "--ours",
+        default="cargo bench --bench automata -- --each",
+        help="prints a line per formula: its name and the seconds to a DFA and to a Büchi automaton",
+    )
     arguments.add_argument("--one", help=argparse.SUPPRESS)
     given = arguments.parse_args()
     if given.one is not None:
         to_dfa(given.one)
         return
+    printed = subprocess.run(shlex.split(given.ours), stdout=subprocess.PIPE, text=True, check=True).stdout
+    ours = {line["name"]: line for line in map(json.loads, printed.splitlines())}
     cases = [json.loads(line) for line in SUITE.open()]
     for family in ("dwyer", "template"):
         of_family = [case for case in cases if case["family"] == family]
@@ -187,14 +206,15 @@ def main():
                 late["spin"].append(case["name"])
             else:
                 done["spin"].append((time.perf_counter() - start, case["name"]))
+        for kind, column in (("DFA", "dfa"), ("Büchi", "buchi")):
+            tell(f"{family}: this library, {kind}", [(ours[case["name"]][column], case["name"]) for case in of_family], of_family)
         for tool, times in done.items():
-            worst, name = max(times, default=(0.0, "none"))
-            total = sum(took for took, _ in times)
-            line = f"{family}: {tool}: {len(times)} of {len(of_family)} formulas: {total:.3f} s"
-            line += f", worst {worst * 1e3:.1f} ms ({name})"
+            column = {"mona": "dfa", "spin": "buchi"}[tool]
+            same = sum(ours[name][column] for _, name in times)
+            more = f"; this library for these: {same * 1e3:.3f} ms"
             if late[tool]:
-                line += f"; not within {given.limit:g} s: {', '.join(late[tool])}"
-            print(line, flush=True)
+                more += f"; {len(late[tool])} not within {given.limit:g} s: {', '.join(late[tool])}"
+            tell(f"{family}: {tool}", times, of_family, more)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! How long formulas take to become automata, and a monitor a step: the 55 specification patterns and the 23 templates for
 //! agents, to the minimal deterministic automaton and to a Büchi automaton.
 //!
-//! `cargo bench --bench automata`; `benches/automata.py` runs the same list through MONA and Spin.
+//! `cargo bench --bench automata`; with `-- --each` a line of JSON per formula instead, in seconds. `benches/automata.py` runs
+//! that and the same list through MONA and Spin.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -40,6 +41,7 @@ fn main() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let limits = Limits::default();
+    let each = std::env::args().any(|argument| argument == "--each");
     let mut templates: Vec<Dfa> = Vec::new();
     for family in ["dwyer", "template"] {
         let mut total = [Duration::ZERO; 2];
@@ -51,6 +53,12 @@ fn main() {
                 time(|| compile(&parsed.formulas, parsed.root, &limits).unwrap()),
                 time(|| omega::translate(&parsed.formulas, parsed.root, &limits).unwrap()),
             ];
+            if each {
+                let [dfa, buchi] = took.map(|took| took.as_secs_f64());
+                let line = serde_json::json!({"name": case["name"], "dfa": dfa, "buchi": buchi});
+                println!("{line}");
+                continue;
+            }
             for (kind, took) in took.into_iter().enumerate() {
                 total[kind] += took;
                 worst[kind] = worst[kind].max((took, ltl::text(case, "name")));
@@ -60,6 +68,9 @@ fn main() {
             }
             n += 1;
         }
+        if each {
+            continue;
+        }
         for (kind, name) in ["minimal DFA", "Büchi"].into_iter().enumerate() {
             let (slowest, of) = worst[kind];
             println!(
@@ -67,6 +78,9 @@ fn main() {
                 total[kind]
             );
         }
+    }
+    if each {
+        return;
     }
     // The letter of an event is a bit per atom; each template has its own atoms.
     let mut states: Vec<StateId> = templates.iter().map(Dfa::initial).collect();

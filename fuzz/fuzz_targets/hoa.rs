@@ -19,6 +19,12 @@ fuzz_target!(|text: &str| {
                 let Ok(buchi) = automaton.to_buchi(&limits) else {
                     continue;
                 };
+                // No word is one of the automaton and of its complement.
+                if let Ok(others) = automaton.complement(&limits)
+                    && let Ok(common) = buchi.common_word(&others, &limits)
+                {
+                    assert!(common.is_none(), "{text}");
+                }
                 let atoms: Vec<String> = (0..automaton.atoms.len()).map(|i| i.to_string()).collect();
                 let written = buchi.to_hoa("again", |atom| atoms[atom.0 as usize].clone());
                 let again = hoa::parse(&written, &limits).expect("what is written is read");
