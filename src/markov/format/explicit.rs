@@ -5,7 +5,7 @@ use super::super::interval::{UncertainChain, read_interval_explicit};
 use super::super::scalar::Scalar;
 use super::super::text::{Place, TextError};
 use super::Imported;
-use super::fields::{Fields, lines};
+use super::fields::{Fields, lines, too_many_states};
 
 /// The texts of a chain's files.
 #[derive(Clone, Debug, Default)]
@@ -111,8 +111,8 @@ pub fn read_uncertain_explicit(
     Ok(chain)
 }
 
-/// How many states or transitions are made room for before they are seen.
-const MAX_TRUST: usize = 1 << 24;
+/// The bytes of a line with a transition, at the least: `0 1 1`.
+const SHORTEST: usize = 5;
 
 fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextError> {
     let mut all = lines(text, "#");
@@ -136,7 +136,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
         return Err(header.error(format!("{states} states are more than can be numbered")));
     }
     let states = states as usize;
-    let mut found: Vec<(u32, u32, V, u32)> = Vec::with_capacity(count.min(MAX_TRUST));
+    let mut found: Vec<(u32, u32, V, u32)> = Vec::with_capacity(count.min(text.len() / SHORTEST));
     let mut sorted = true;
     for mut line in all {
         let number = line.place().line;
@@ -169,10 +169,13 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
             ),
         ));
     }
+    if let Some(wrong) = too_many_states(states, count) {
+        return Err(TextError::new(Place::line(1), wrong));
+    }
     if !sorted {
         found.sort_by_key(|entry| entry.0);
     }
-    let mut builder = ChainBuilder::with_capacity(states.min(MAX_TRUST), found.len());
+    let mut builder = ChainBuilder::with_capacity(states, found.len());
     let mut entries = found.into_iter().peekable();
     for state in 0..states as u32 {
         let mut line = 1;

@@ -108,3 +108,14 @@ impl<'a> Fields<'a> {
         }
     }
 }
+
+/// So many states are made room for on the word of a file's first line.
+const MAX_TRUST: usize = 1 << 20;
+
+/// What is wrong with announcing so many states: beyond a million, each must have a transition, so that no short file takes
+/// much memory.
+pub(in super::super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
+    (states > transitions.max(MAX_TRUST)).then(|| {
+        format!("{states} states are announced, and there are {transitions} transitions: most states have none")
+    })
+}

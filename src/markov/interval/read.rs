@@ -3,6 +3,7 @@
 use crate::graph::NodeSet;
 
 use super::super::chain::ChainError;
+use super::super::format::too_many_states;
 use super::super::text::{Place, TextError};
 use super::{RowSet, UncertainChain};
 
@@ -78,6 +79,9 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
             ));
         }
         entries.push((from, to, low, high));
+    }
+    if let Some(wrong) = too_many_states(states, entries.len()) {
+        return Err(TextError::new(at(0), wrong));
     }
     entries.sort_by_key(|entry| (entry.0, entry.1));
     let mut rows = Vec::with_capacity(states);
