@@ -16,7 +16,7 @@ use guard_lang::project::NoFiles;
 use guard_lang::reference;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
-use guard_lang::verdict::Verdict;
+use guard_lang::verdict::{TraceReport, Verdict};
 use proptest::prelude::*;
 
 const HEAD: &str = "enum Level ordered { low < mid < high }
@@ -176,6 +176,35 @@ fn rule() -> impl Strategy<Value = Declared> {
     )
 }
 
+/// What is asked of many values at once, most of which nothing is owed.
+fn of_many() -> impl Strategy<Value = Declared> {
+    let first = prop::sample::select(vec![
+        "k == x",
+        "a and k == x",
+        "j == x",
+        "b and k == x and not a",
+    ]);
+    let then = prop::sample::select(vec![
+        "F (j == x)",
+        "X (k == x)",
+        "N (j == x)",
+        "once (b and j == x)",
+        "F[0,3] (a and j == x)",
+        "Y (k == x)",
+        "not F (b and j == x)",
+        "(not (j == x)) W (a and k == x)",
+    ]);
+    let quantifier = prop::sample::select(vec!["forall x: G", "exists x: F"]);
+    let always = (quantifier, first, then).prop_map(|(quantifier, first, then)| Declared {
+        text: match quantifier {
+            "exists x: F" => format!("property NAME = exists x: F (({first}) and {then})"),
+            _ => format!("property NAME = {quantifier} (({first}) -> {then})"),
+        },
+        timed: false,
+    });
+    prop_oneof![2 => always, 1 => property()]
+}
+
 /// Cells by small numbers: 0 is unknown.
 fn cell(ty: &Type, choice: u8) -> Cell {
     let word = |choice: u8| Value::string(["x", "y", "z"][usize::from(choice) % 3]);
@@ -239,6 +268,11 @@ fn steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
     // Mostly known: with everything unknown, everything is unknown.
     let choice = prop_oneof![1 => Just(0u8), 6 => 1u8..12];
     prop::collection::vec(prop::collection::vec(choice, 8), 0..6)
+}
+
+fn many_steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let choice = prop_oneof![1 => Just(0u8), 40 => 1u8..12];
+    prop::collection::vec(prop::collection::vec(choice, 8), 0..14)
 }
 
 fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec>) {
@@ -333,9 +367,22 @@ fn agree(
         return Ok(());
     };
     let record = record(&spec, choices, complete);
-    let meant = reference::judge(&spec, &record);
     online(&program, &spec, &record, properties, &text)?;
-    let report = program.judge(record).unwrap();
+    judged(&program, &spec, &record, properties, choices, &text)
+}
+
+/// Whether a trace is judged as the language says.
+fn judged(
+    program: &Program,
+    spec: &hir::Spec,
+    record: &Record,
+    properties: &[Declared],
+    choices: &[Vec<u8>],
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let meant = reference::judge(spec, record);
+    let complete = record.complete == Some(true);
+    let report = program.judge(record.clone()).unwrap();
     for (property, judgement) in meant {
         let Ok(judgement) = judgement else { continue };
         let lines: Vec<_> = report
@@ -390,6 +437,74 @@ fn agree(
         }
     }
     Ok(())
+}
+
+/// Traces that one program judges, one after the other, and once more event by event in turns: what it has found out by then
+/// makes no difference.
+fn agree_on_all(
+    properties: &[Declared],
+    traces: &[Vec<Vec<u8>>],
+    joint_bytes: usize,
+) -> Result<(), TestCaseError> {
+    let (text, spec) = compile(properties, false);
+    let spec = spec.ok_or_else(|| TestCaseError::fail("no spec"))?;
+    let limits = eval::Limits {
+        joint_bytes,
+        ..eval::Limits::default()
+    };
+    let Ok(program) = Program::compile(&spec, &limits) else {
+        return Ok(());
+    };
+    let records: Vec<Record> = traces
+        .iter()
+        .map(|rows| record(&spec, rows, true))
+        .collect();
+    for (record, choices) in records.iter().zip(traces) {
+        judged(&program, &spec, record, properties, choices, &text)?;
+    }
+    let mut states: Vec<_> = records
+        .iter()
+        .map(|record| {
+            program.open(TraceSource {
+                origin: record.origin.clone(),
+                id: record.id.clone(),
+                meta: record.meta.clone(),
+            })
+        })
+        .collect();
+    for step in 0..records
+        .iter()
+        .map(|record| record.steps.len())
+        .max()
+        .unwrap_or(0)
+    {
+        for (state, record) in states.iter_mut().zip(&records) {
+            if let Some(step) = record.steps.get(step) {
+                state.push(step);
+            }
+        }
+    }
+    for (state, record) in states.into_iter().zip(records) {
+        let turns = state.finish(true);
+        let whole = program.judge(record).unwrap();
+        let told = |report: &TraceReport| format!("{:?}\n{:?}", report.verdicts, report.problems);
+        prop_assert_eq!(told(&turns), told(&whole), "{}", text);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_found_of_events_makes_no_difference(
+        properties in prop::collection::vec(of_many(), 4..12),
+        traces in prop::collection::vec(many_steps(), 1..6),
+        // Too little for anything, for little, and for all.
+        joint_bytes in prop::sample::select(vec![0usize, 3000, 8 << 20]),
+    ) {
+        agree_on_all(&properties, &traces, joint_bytes)?;
+    }
 }
 
 proptest! {

@@ -7,7 +7,7 @@
 //!
 //! A property that an unknown letter leads to several states leaves the product and is stepped alone until it is in one
 //! state again. What the product says is written to the watches of the world, which remain the truth: the product may be
-//! dropped at any time, and is, where it grows beyond [`MOST_BYTES`].
+//! dropped at any time, and is, where it grows beyond [`Limits::joint_bytes`](super::Limits::joint_bytes).
 //!
 //! # Source
 //! States made as they are met, in bounded memory that is given up where it does not pay: the lazy automata of A. Gallant's
@@ -22,9 +22,6 @@ use super::monitor::{Automaton, Config, Configs};
 use super::program::{Program, PropertyCode};
 use super::world::Watch;
 use crate::value::Truth;
-
-/// Bytes of one product, about; what was made is forgotten beyond that.
-const MOST_BYTES: usize = 8 << 20;
 
 /// Automata with more states are stepped alone: counting would multiply the states of the product.
 pub(super) const MOST_STATES: usize = 16;
@@ -171,7 +168,8 @@ impl Joint {
         settled: &mut Vec<u32>,
         alone: &mut Vec<u32>,
     ) -> bool {
-        if self.given_up || (self.bytes > MOST_BYTES && !self.forget()) {
+        let most = program.limits.joint_bytes;
+        if self.given_up || (self.bytes > most && !self.forget()) {
             return false;
         }
         if self.stamp == 0 {

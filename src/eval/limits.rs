@@ -19,6 +19,9 @@ pub struct Limits {
     pub combinations: usize,
     /// Instances of one quantified property, or keys of one track, that are kept at once.
     pub instances: usize,
+    /// Bytes, about, of the product of all properties without variables that each thread makes as traces come there;
+    /// beyond it is made anew, and where that does not pay each property is stepped alone.
+    pub joint_bytes: usize,
     /// Bytes of steps that are kept to explain violations; beyond it only `at` is told.
     pub history_bytes: usize,
     /// Problems that are told per trace; the rest is counted.
@@ -37,6 +40,7 @@ impl Default for Limits {
             worlds: 16,
             combinations: 256,
             instances: 4_000_000,
+            joint_bytes: 8 << 20,
             history_bytes: 256 << 20,
             problems: 100,
             instances_told: 10_000,

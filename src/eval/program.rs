@@ -97,8 +97,18 @@ pub(super) struct PropertyCode {
     pub(super) frame: Box<[u32]>,
     /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is asked for.
     pub(super) started: OnceLock<Option<Automaton>>,
-    /// The fields that explaining it reads: see [`Program::fields_of`].
-    pub(super) read: OnceLock<u64>,
+    /// See [`Program::explained`].
+    pub(super) explained: OnceLock<Explained>,
+}
+
+/// What explaining a property reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explained {
+    /// A bit for each field, as far as there are bits, that the letters or the message read at a step itself. Tracks and
+    /// registers read no more of a step than they did when it was judged.
+    pub(super) fields: u64,
+    /// Whether they read tracks or registers, or the condition on steps does.
+    pub(super) past: bool,
 }
 
 #[derive(Debug)]
@@ -452,7 +462,7 @@ pub(super) fn property_code(
         message,
         frame: Box::default(),
         started: OnceLock::new(),
-        read: OnceLock::new(),
+        explained: OnceLock::new(),
     })
 }
 

@@ -150,13 +150,14 @@ impl Scratch {
     #[inline]
     pub(super) fn busy(
         &mut self,
-        code: &Code,
+        program: &Program,
         live: &[u32],
         watches: &[Watch],
         into: &mut Vec<u32>,
     ) {
+        let bit = self.class_bit();
         match self.class() {
-            Some((tables, class)) => tables.busy(code, class, live, watches, into),
+            Some((tables, class)) => tables.busy(program, class, bit, live, watches, into),
             None => into.extend_from_slice(live),
         }
     }

@@ -156,6 +156,14 @@ impl World {
         }
     }
 
+    /// Brings the clock up to the event.
+    pub(super) fn read_clock(&mut self, program: &Program, cells: &[Cell], scratch: &mut Scratch) {
+        let now = program.clock.and_then(|field| cells.get(field));
+        if self.clock.read(now) {
+            scratch.clock_ran_back();
+        }
+    }
+
     /// Brings the clock and the tracks up to the event.
     pub(super) fn enter(
         &mut self,
@@ -165,12 +173,7 @@ impl World {
         shop: &mut Workshop,
     ) {
         let code = &program.code;
-        let back = self
-            .clock
-            .read(program.clock.and_then(|field| cells.get(field)));
-        if back {
-            shop.scratch.clock_ran_back();
-        }
+        self.read_clock(program, cells, &mut shop.scratch);
         shop.operands.clear();
         if !code.tracks.is_empty() || !code.slots.is_empty() {
             let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
@@ -244,7 +247,7 @@ impl World {
         } = shop;
         busy.clear();
         if clock.position > 0 {
-            scratch.busy(&program.code, live, watches, busy);
+            scratch.busy(program, live, watches, busy);
         } else {
             busy.extend_from_slice(live);
         }
@@ -301,9 +304,6 @@ impl World {
                     let Some(quantified) = &property.quantified else {
                         return true;
                     };
-                    if slices.is_quiet(bit) {
-                        return false;
-                    }
                     if slices.is_still(id as usize, property, quantified, &mut eval)
                         || (!quantified.counts_values
                             && slices.is_indifferent(id as usize, property, quantified, &mut eval))

@@ -2,6 +2,7 @@
 
 use smol_str::SmolStr;
 
+use super::cell::{absent, settle};
 use super::path::{Query, Route};
 use super::project::ProjectionError;
 use super::trie::{NodeId, Trie};
@@ -9,6 +10,7 @@ use crate::signature::{
     Absent, Events, Field, FieldSource, OriginField, Path, Signature, TimeUnit,
 };
 use crate::types::Type;
+use crate::value::Cell;
 
 /// What a value is while it is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,8 @@ pub(crate) struct Plan {
     pub(crate) places: Vec<Place>,
     /// Slots of events whose absence means something: the fields of the signature among them.
     pub(crate) n_event: usize,
+    /// Of each, what its absence is; none where that is to be told.
+    pub(crate) absent: Vec<Option<Cell>>,
     /// Meta fields; their slots come first in the record level.
     pub(crate) n_meta: usize,
     pub(crate) origins: Vec<(usize, OriginField)>,
@@ -152,6 +156,7 @@ impl Plan {
             element: Level::default(),
             places: Vec::new(),
             n_event: 0,
+            absent: Vec::new(),
             n_meta: signature.meta.len(),
             origins: Vec::new(),
             id: None,
@@ -177,6 +182,10 @@ impl Plan {
             });
         }
         plan.n_event = plan.event.slots.len();
+        let absent = plan.event.slots.iter().map(|field| settle(absent(field)));
+        plan.absent = absent
+            .map(|(cell, trouble)| trouble.is_none().then_some(cell))
+            .collect();
         for (idx, field) in signature.meta.iter().enumerate() {
             match &field.source {
                 FieldSource::Event(path) | FieldSource::Each(path) => {

@@ -96,29 +96,25 @@ pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     let mut plain = true;
     // Where the second half of a surrogate pair is due.
     let mut low = 0;
+    // Control characters are looked for once the end is known.
+    let mut control = u8x32::splat(0);
     while at < bytes.len() {
         let block = block(bytes, at);
         let is_control = block.min(u8x32::splat(0x1f)).simd_eq(block);
-        let is_quote = block.simd_eq(u8x32::splat(b'"'));
-        let is_backslash = block.simd_eq(u8x32::splat(b'\\'));
-        if within == 0 && (is_control | is_quote | is_backslash).to_bitmask() == 0 {
-            at += BLOCK;
-            continue;
-        }
-        let control = is_control.to_bitmask();
-        let quotes = is_quote.to_bitmask();
-        let backslashes = is_backslash.to_bitmask();
+        let quotes = each(block, b'"');
+        let backslashes = each(block, b'\\');
         let mut ends = quotes;
-        let stop = quotes | control;
-        let before = stop.wrapping_sub(1) & !stop;
+        let mut before = ends.wrapping_sub(1) & !ends;
         if (backslashes & before) | within != 0 {
             plain = false;
             let escaped = escaped(backslashes, &mut within);
             ends &= !escaped;
-            let stop = ends | control;
+            before = ends.wrapping_sub(1) & !ends;
             // The commonest are sound: quotes, backslashes and line ends.
-            let before = stop.wrapping_sub(1) & !stop;
-            let mut odd = escaped & before & !(quotes | backslashes | each(block, b'n'));
+            let mut odd = escaped & before & !(quotes | backslashes);
+            if odd != 0 {
+                odd &= !each(block, b'n');
+            }
             while odd != 0 {
                 let code = at + odd.trailing_zeros() as usize;
                 odd &= odd - 1;
@@ -139,12 +135,12 @@ pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
                 }
             }
         }
-        let stop = ends | control;
-        if stop != 0 {
-            let first = stop.trailing_zeros();
-            let end = at + first as usize + 1;
-            return (ends >> first & 1 == 1).then_some(Quoted { end, plain });
+        if ends != 0 {
+            let end = at + ends.trailing_zeros() as usize + 1;
+            let sound = is_control.to_bitmask() & before == 0 && control.to_bitmask() == 0;
+            return sound.then_some(Quoted { end, plain });
         }
+        control |= is_control;
         at += BLOCK;
     }
     None

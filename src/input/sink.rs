@@ -217,17 +217,11 @@ impl Sink {
                 |text: &&DeferredText| matches!(event.get(text.field), Some(Some(Cell::Known(_))));
             self.deferred.extend(self.passed.iter().filter(known));
             let mut cells = Vec::with_capacity(plan.n_event);
-            for slot in 0..plan.n_event {
-                let cell = match self.event.get_mut(slot).and_then(Option::take) {
+            for (slot, absent) in plan.absent.iter().enumerate() {
+                let found = self.event.get_mut(slot).and_then(Option::take);
+                let cell = match found.or_else(|| absent.clone()) {
                     Some(cell) => cell,
-                    None => {
-                        let field = &plan.event.slots[slot];
-                        let (cell, trouble) = settle(absent(field));
-                        if let Some(trouble) = trouble {
-                            self.tell(trouble, Some(field.name.clone()), at);
-                        }
-                        cell
-                    }
+                    None => self.miss(plan, slot, at),
                 };
                 cells.push(cell);
             }
@@ -237,6 +231,17 @@ impl Sink {
         }
         self.index = self.index.saturating_add(1);
         self.in_event = false;
+    }
+
+    /// Tells of a field that should be there.
+    #[cold]
+    fn miss(&mut self, plan: &Plan, slot: usize, at: usize) -> Cell {
+        let field = &plan.event.slots[slot];
+        let (cell, trouble) = settle(absent(field));
+        if let Some(trouble) = trouble {
+            self.tell(trouble, Some(field.name.clone()), at);
+        }
+        cell
     }
 
     fn end_step(&mut self, cells: Vec<Cell>) {

@@ -259,7 +259,7 @@ impl<R: Read> Splitter<R> {
     /// Asks for room for a long record once: with twice the room at a time, moving it would need it twice. Room that is
     /// never filled takes no memory; where there is none to be had, the buffer grows as it must.
     fn make_room(&mut self, full: usize) {
-        const LONG: usize = 32 << 20;
+        const LONG: usize = 8 << 20;
         if full > LONG && full > self.buffer.capacity() {
             let most = self.limits.record_bytes.saturating_add(self.at + LONG);
             let more = most.saturating_sub(self.buffer.len());

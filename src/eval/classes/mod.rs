@@ -18,7 +18,8 @@ use crate::eval::code::{Code, ConstSet, Node, NodeId};
 use crate::eval::demand::Demands;
 use crate::eval::joint::{self, Joint};
 use crate::eval::monitor::{Automaton, Config};
-use crate::eval::program::{PropertyCode, QuantifiedCode};
+use crate::eval::program::{Program, PropertyCode, QuantifiedCode};
+use crate::eval::release::Release;
 use crate::eval::world::Watch;
 use crate::input::deferred::{DeferredText, MOST_FIELDS};
 use crate::value::{Cell, Truth, Value};
@@ -98,6 +99,8 @@ struct Row {
     touched: Box<[u32]>,
     /// By property: whether no compared term has a value.
     blank: Box<[Known]>,
+    /// By quantified property: whether the event changes nothing, wherever instances are.
+    rests: Box<[Rests]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
     /// By field: what may be looked at; none where that was not asked yet.
@@ -106,6 +109,18 @@ struct Row {
 
 /// Tables for the variable of one property beyond this are not made.
 const MOST_TOUCHED: usize = 2048;
+
+/// Whether instances rest at an event of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rests {
+    NotYet,
+    /// It depends.
+    Open,
+    /// No compared term has a value, and every state is left as it is.
+    Blank,
+    /// Every state is left as it is, whatever compared terms are: nothing changes while unseen values have no verdict.
+    Indifferent,
+}
 
 /// The value of the variable of a property, by the compared terms that have it.
 #[derive(Clone, Copy, Debug)]
@@ -284,6 +299,7 @@ impl Classes {
             next_of_all: vec![NOT_YET; self.n_states].into(),
             touched: vec![NOT_YET; self.n_touched].into(),
             blank: vec![Known::NotYet; self.states.len()].into(),
+            rests: vec![Rests::NotYet; self.states.len()].into(),
             kept: vec![Known::NotYet; code.tracks.len()].into(),
             demands: None,
         }
@@ -333,20 +349,22 @@ impl Tables {
         Some(class)
     }
 
-    /// The properties on which an event of the class may have an effect: all but those without variables that stay
-    /// in their state and whose trigger does not hold.
+    /// The properties on which an event of the class may have an effect: all but those that stay where they are and whose
+    /// trigger does not hold. `bit` is that of the class, where it has one.
     #[inline]
     pub(in crate::eval) fn busy(
-        &self,
-        code: &Code,
+        &mut self,
+        program: &Program,
         class: u32,
+        bit: u64,
         live: &[u32],
         watches: &[Watch],
         into: &mut Vec<u32>,
     ) {
-        let row = &self.rows[class as usize];
+        let code = &program.code;
         for &id in live {
             let plain = code.classes.plain[id as usize];
+            let row = &self.rows[class as usize];
             let rests = match &watches[id as usize] {
                 Watch::Plain { config, triggered } => {
                     *config < plain.n_states
@@ -356,7 +374,14 @@ impl Tables {
                                 row.truths[trigger.index()] == Known::Is(Truth::False)
                             }))
                 }
-                Watch::Sliced(_) => false,
+                Watch::Sliced(slices) => {
+                    slices.is_quiet(bit)
+                        || match self.rests(program, class, id as usize) {
+                            Rests::Blank => true,
+                            Rests::Indifferent => !slices.has_final_root(),
+                            Rests::Open | Rests::NotYet => false,
+                        }
+                }
             };
             if !rests {
                 into.push(id);
@@ -554,6 +579,45 @@ impl Tables {
             row.blank[id] = Known::Is(Truth::from(blank));
         }
         row.blank[id] == Known::Is(Truth::True)
+    }
+
+    #[inline]
+    fn rests(&mut self, program: &Program, class: u32, id: usize) -> Rests {
+        match self.rows[class as usize].rests[id] {
+            Rests::NotYet => self.find_rests(program, class, id),
+            known => known,
+        }
+    }
+
+    #[cold]
+    fn find_rests(&mut self, program: &Program, class: u32, id: usize) -> Rests {
+        let (code, property) = (&program.code, &program.properties[id]);
+        let mut stays = |unseen: bool| {
+            (0..n_states(property))
+                .all(|config| self.next(code, class, id, property, config, unseen) == Some(config))
+        };
+        let (unseen, all) = (stays(true), stays(false));
+        let rests = match &property.quantified {
+            Some(quantified)
+                if n_states(property) > 0
+                    && property.frame.is_empty()
+                    && quantified.release != Release::ReadsTracks
+                    && property.trigger.is_none_or(|trigger| {
+                        self.truth(code, class, trigger) == Some(Truth::False)
+                    }) =>
+            {
+                if unseen && self.is_blank(code, class, id, quantified) {
+                    Rests::Blank
+                } else if all && !quantified.counts_values && quantified.only_terms().is_some() {
+                    Rests::Indifferent
+                } else {
+                    Rests::Open
+                }
+            }
+            _ => Rests::Open,
+        };
+        self.rows[class as usize].rests[id] = rests;
+        rests
     }
 
     /// Whether events of a class leave a track without parameters as it is.

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use smol_str::SmolStr;
 
 use super::{Read, Request};
-use crate::eval::program::Program;
+use crate::eval::program::{Explained, Program};
 use crate::eval::text;
 use crate::eval::trace::TraceState;
+use crate::hir::reads::reads;
 use crate::hir::{Expr, Spec, TextPart};
 use crate::ids::ExprId;
 use crate::value::{Cell, Truth};
@@ -22,7 +23,7 @@ pub(super) fn evidence(
     let program = state.program;
     let spec = program.spec();
     let letters = &program.properties[request.property].letters;
-    // All of these are read, see `Program::fields_of`.
+    // All of these are read, see `Program::explained`.
     let fields = fields(
         spec,
         letters.iter().map(|letter| spec.letter(letter.id).expr),
@@ -59,11 +60,10 @@ pub(super) fn evidence(
 }
 
 impl Program {
-    /// A bit for each field, as far as there are bits, that the letters or the message of a property read at a step
-    /// itself. Tracks and registers read no more of a step than they did when it was judged.
-    pub(super) fn fields_of(&self, property: usize) -> u64 {
+    /// What explaining a property reads.
+    pub(super) fn explained(&self, property: usize) -> Explained {
         let code = &self.properties[property];
-        *code.read.get_or_init(|| {
+        *code.explained.get_or_init(|| {
             let spec = self.spec();
             let message = spec.properties[property].message.iter();
             let parts = message.flat_map(|text| &text.parts);
@@ -73,10 +73,15 @@ impl Program {
             });
             let letters = code.letters.iter();
             let letters = letters.map(|letter| spec.letter(letter.id).expr);
-            let fields = fields(spec, letters.chain(values)).into_iter();
-            fields.fold(0, |read, field| {
-                read | 1u64.checked_shl(field as u32).unwrap_or(0)
-            })
+            let roots: Vec<ExprId> = letters.chain(values).collect();
+            let all = reads(spec, roots.iter().copied().chain(spec.filter.step));
+            let own = fields(spec, roots).into_iter();
+            Explained {
+                fields: own.fold(0, |read, field| {
+                    read | 1u64.checked_shl(field as u32).unwrap_or(0)
+                }),
+                past: all.history || !all.tracks.is_empty(),
+            }
         })
     }
 }

@@ -146,7 +146,7 @@ pub(super) fn explain(
     let read = requests.iter().fold(0, |read, request| {
         read | match verdicts[request.place].verdict {
             Verdict::Unknown => u64::MAX,
-            _ => program.fields_of(request.property),
+            _ => program.explained(request.property).fields,
         }
     });
     for place in texts.places {
@@ -156,7 +156,10 @@ pub(super) fn explain(
             step.cells[place.field] = texts.decode(place);
         }
     }
-    let steps = replay::letters(state, &mut requests, texts);
+    let past = requests
+        .iter()
+        .any(|request| program.explained(request.property).past);
+    let steps = replay::letters(state, &mut requests, texts, past);
     for request in &requests {
         let verdict = &mut verdicts[request.place];
         if verdict.verdict == Verdict::Unknown {
@@ -172,5 +175,5 @@ pub(super) fn explain(
             verdict.evidence = evidence::evidence(state, request, &steps, &verdict.counterexample);
         }
     }
-    replay::messages(state, &requests, verdicts, texts);
+    replay::messages(state, &requests, verdicts, texts, past);
 }

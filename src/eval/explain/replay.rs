@@ -11,10 +11,12 @@ use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
 
-/// Reads the history from the start and shows each step, its place, and its events already part of the tracks.
+/// Reads the history from the start and shows each step, its place, and its events already part of the tracks. Without
+/// `past`, tracks and registers are left alone.
 fn read(
     state: &mut TraceState<'_>,
     texts: Deferred<'_>,
+    past: bool,
     mut look: impl FnMut(&mut Eval<'_>, Read),
 ) {
     state.borrow();
@@ -47,7 +49,11 @@ fn read(
         {
             continue;
         }
-        world.enter(program, cells, meta, shop);
+        if past {
+            world.enter(program, cells, meta, shop);
+        } else {
+            world.read_clock(program, cells, &mut shop.scratch);
+        }
         let time = world.clock.now;
         let Workshop { scratch, .. } = shop;
         look(
@@ -58,7 +64,11 @@ fn read(
                 time,
             },
         );
-        world.leave(program, cells, meta, shop);
+        if past {
+            world.leave(program, cells, meta, shop);
+        } else {
+            world.clock.position += 1;
+        }
     }
     shop.scratch.reporting = true;
 }
@@ -68,6 +78,7 @@ pub(super) fn letters(
     state: &mut TraceState<'_>,
     requests: &mut [Request],
     texts: Deferred<'_>,
+    past: bool,
 ) -> Vec<Read> {
     let program = state.program;
     let mut frames: Vec<Vec<Register>> = requests
@@ -75,7 +86,7 @@ pub(super) fn letters(
         .map(|request| initial_frame(program, request))
         .collect();
     let mut steps = Vec::new();
-    read(state, texts, |eval, step| {
+    read(state, texts, past, |eval, step| {
         steps.push(step);
         for (request, registers) in requests.iter_mut().zip(&mut frames) {
             if request.at.is_some_and(|at| step.index > at) {
@@ -121,6 +132,7 @@ pub(super) fn messages(
     requests: &[Request],
     verdicts: &mut [PropertyVerdict],
     texts: Deferred<'_>,
+    past: bool,
 ) {
     let program = state.program;
     let wanted = |request: &&Request| {
@@ -132,7 +144,7 @@ pub(super) fn messages(
         return;
     }
     let mut filled: Vec<(usize, String)> = Vec::new();
-    read(state, texts, |eval, step| {
+    read(state, texts, past, |eval, step| {
         for request in &wanted {
             let verdict = &verdicts[request.place];
             let property = &program.properties[request.property];

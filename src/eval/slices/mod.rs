@@ -353,6 +353,12 @@ impl Slices {
         self.quiet & bit != 0
     }
 
+    /// Whether values that were never met have a final verdict: then each that is met counts from there on.
+    #[inline]
+    pub(in crate::eval) fn has_final_root(&self) -> bool {
+        self.class(ROOT).situation.fixed_at.is_some()
+    }
+
     /// Notes that events of the class with this bit change nothing as long as nothing changes.
     pub(in crate::eval) fn note_quiet(&mut self, bit: u64) {
         self.quiet |= bit;
