@@ -198,6 +198,8 @@ impl<'s> Lines<'s> {
         })?;
         // The members of the rest follow where this object would end.
         head.pop();
+        // Most lines say little more than this.
+        out.reserve(report.verdicts.len() * (head.len() + 128) + head.len());
         for verdict in &report.verdicts {
             self.verdict(&head, verdict, out)?;
         }

@@ -70,6 +70,10 @@ impl Slices {
     }
 
     /// What an event does; none where it is not plain.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one event, one property: all of it is needed"
+    )]
     fn find_moves(
         &self,
         id: usize,
