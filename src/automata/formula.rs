@@ -413,7 +413,7 @@ impl Formulas {
                 continue;
             }
             parts.push(part);
-            todo.extend(self.node(part).operands().into_iter().map(|part| part.0));
+            todo.extend(self.node(part).operands().map(|part| part.0));
         }
         parts.reverse();
         parts

@@ -163,6 +163,7 @@ pub(super) fn read(
                 .complement(&limits)
                 .and_then(|others| others.renamed(name, &limits))
                 .map_err(|error| wrong(format!("its complement {error}")))?;
+            let (words, others) = (Box::new(words), Box::new(others));
             (Semantics::Infinite, Foreign::Infinite { words, others })
         }
     };

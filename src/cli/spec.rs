@@ -106,13 +106,16 @@ pub(super) fn with_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Che
 ///
 /// # Errors
 /// What was found, where the item is wrong.
-pub(super) fn try_item(checked: &Checked, item: &str) -> Result<(hir::Spec, Checked), Checked> {
+pub(super) fn try_item(
+    checked: &Checked,
+    item: &str,
+) -> Result<(hir::Spec, Checked), Box<Checked>> {
     let file = checked.sources.get(FileId(0));
     let text = format!("{}\n{item}", file.text());
     let mut checked = compile(file.name(), &text, &Embedded(&checked.imports));
     match checked.spec.take() {
         Some(spec) => Ok((spec, checked)),
-        None => Err(checked),
+        None => Err(Box::new(checked)),
     }
 }
 

@@ -18,9 +18,9 @@ pub enum Foreign {
     /// Over traces that never end: that of its words, and that of all others.
     Infinite {
         /// The words that it accepts.
-        words: Buchi,
+        words: Box<Buchi>,
         /// The words that it does not accept.
-        others: Buchi,
+        others: Box<Buchi>,
     },
 }
 
@@ -51,7 +51,7 @@ pub fn compare_automaton(
             (forth, back, common)
         }
     };
-    Ok(Relation::told(forth, back, || Ok::<bool, String>(common))?)
+    Relation::told(forth, back, || Ok(common))
 }
 
 /// A trace of the formula alone, one of the automaton alone, and whether there is one of both.

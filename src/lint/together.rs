@@ -30,7 +30,8 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
         .collect();
     // Those that share letters first: they are the likelier ones.
     let most = budget.limits().pairs;
-    let (mut pairs, mut others): (Vec<(usize, usize)>, Vec<(usize, usize)>) = Default::default();
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    let mut others: Vec<(usize, usize)> = Vec::new();
     for (place, &lhs) in usable.iter().enumerate() {
         for &rhs in &usable[place + 1..] {
             let (a, b) = (&subjects.all[lhs], &subjects.all[rhs]);
