@@ -48,7 +48,9 @@ impl Wild<'_> {
         report: &mut FileReport,
         emit: &mut dyn FnMut(Unit),
     ) {
-        let mut splitter = Splitter::new(from, Splitting::Documents, *self.projection.limits());
+        let limits = self.projection.limits();
+        let limits = limits.for_threads(rayon::current_num_threads());
+        let mut splitter = Splitter::new(from, Splitting::Documents, limits);
         let mut batch = splitter.next_batch();
         while let Some(current) = batch {
             let (next, read) = rayon::join(|| splitter.next_batch(), || self.batch(&current));
@@ -63,6 +65,7 @@ impl Wild<'_> {
                 }
                 self.tell(one.problems, report);
             }
+            splitter.recycle(current);
             batch = next;
         }
     }

@@ -41,6 +41,9 @@ pub(super) struct LimitArgs {
     /// Instances of a quantified property, or keys of a track, at once
     #[arg(long, value_name = "N")]
     max_instances: Option<usize>,
+    /// Bytes, for each thread, of the product of all properties without variables
+    #[arg(long, value_name = "BYTES")]
+    max_joint_bytes: Option<usize>,
     /// Bytes of steps that are kept to explain violations
     #[arg(long, value_name = "BYTES")]
     max_history_bytes: Option<usize>,
@@ -76,6 +79,7 @@ impl LimitArgs {
         limits.unrolled = self.max_unrolled.unwrap_or(limits.unrolled);
         limits.worlds = self.max_worlds.unwrap_or(limits.worlds);
         limits.instances = self.max_instances.unwrap_or(limits.instances);
+        limits.joint_bytes = self.max_joint_bytes.unwrap_or(limits.joint_bytes);
         limits.history_bytes = self.max_history_bytes.unwrap_or(limits.history_bytes);
         limits.problems = self.max_problems.unwrap_or(limits.problems);
         limits

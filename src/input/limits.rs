@@ -20,6 +20,20 @@ impl InputLimits {
     /// No setting allows deeper nesting: values are built, compared and dropped by recursion.
     pub const DEEPEST: usize = 1024;
 
+    /// The same for so many threads: one that works alone takes smaller batches, so that what is made of them stays near the
+    /// processor; nobody waits for others then.
+    pub(crate) fn for_threads(self, n_threads: usize) -> InputLimits {
+        const ALONE: usize = 1 << 20;
+        let batch_bytes = match n_threads {
+            0 | 1 => self.batch_bytes.min(ALONE),
+            _ => self.batch_bytes,
+        };
+        InputLimits {
+            batch_bytes,
+            ..self
+        }
+    }
+
     /// The depth in force.
     pub(crate) fn depth(&self) -> usize {
         self.depth.min(InputLimits::DEEPEST)

@@ -72,9 +72,6 @@ impl Make for Whole {
     }
 }
 
-/// Bytes of a batch for a thread that works alone: what is made of it stays near the processor, and nobody waits for others.
-const BATCH_OF_ONE: usize = 1 << 20;
-
 /// Reads a stream and makes something of each unit, in parallel; what is made comes in the order of the file.
 pub fn read_through<M: Make>(
     from: impl Read + Send,
@@ -88,10 +85,9 @@ pub fn read_through<M: Make>(
         (false, true) => Splitting::Records,
         (false, false) => Splitting::Documents,
     };
-    let mut limits = *projection.limits();
-    if rayon::current_num_threads() == 1 {
-        limits.batch_bytes = limits.batch_bytes.min(BATCH_OF_ONE);
-    }
+    let limits = projection
+        .limits()
+        .for_threads(rayon::current_num_threads());
     let mut splitter = Splitter::new(from, splitting, limits);
     let mut merge = Merge {
         name,
