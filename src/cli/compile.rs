@@ -1,11 +1,13 @@
 //! `guard compile`: a compiled spec in one file, or what it compiles to.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::RawValue;
+use smol_str::SmolStr;
 
 use super::artefact::{Artefact, KeptModel, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
@@ -13,7 +15,7 @@ use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use super::output::Output;
 use super::spec::Checked;
-use super::{desk, models, plan, spec};
+use super::{desk, models as model_files, plan, spec};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::monitor::{Monitor, Options, Table};
@@ -156,19 +158,27 @@ fn solved(args: &Args, spec: &Spec, checked: &Checked) -> Result<Vec<KeptModel>,
     if !args.models.is_given() && checked.models.is_empty() {
         return Ok(Vec::new());
     }
+    let models = args.models.read(spec, &args.spec, &checked.models)?;
+    let hashes: BTreeMap<SmolStr, String> = models
+        .iter()
+        .map(|(name, model)| (name.clone(), model.hash()))
+        .collect();
     let options = Options {
-        models: args.models.read(spec, &args.spec, &checked.models)?,
+        models,
         eval: args.limits.eval(),
         rows: args.limits.rows(),
         ..Options::default()
     };
     let monitor =
         Monitor::new(spec, options).map_err(|error| desk::unusable(&args.spec, &error))?;
-    spec::tell(&models::unreached(spec, &monitor), &checked.sources);
+    spec::tell(&model_files::unreached(spec, &monitor), &checked.sources);
     let kept = monitor.solved().into_iter();
-    kept.map(|(name, solved, model)| KeptModel::new(name, &solved, model))
-        .collect::<Result<_, _>>()
-        .map_err(Failure::Usage)
+    kept.map(|(name, solved)| {
+        let hash = hashes.get(&name).cloned().unwrap_or_default();
+        KeptModel::new(name, &solved, hash)
+    })
+    .collect::<Result<_, _>>()
+    .map_err(Failure::Usage)
 }
 
 /// The plan of each claim on a model as a line of JSON.

@@ -200,7 +200,7 @@ mod tests {
     fn key(n: u8) -> Key {
         [
             Some(Value::Bool(n.is_multiple_of(3))),
-            Some(Value::string(&n.to_string())),
+            Some(Value::string(n.to_string())),
         ]
         .into()
     }

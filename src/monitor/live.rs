@@ -11,7 +11,7 @@ use super::judge::{Context, Kept};
 use super::risk::{Chains, Whereabouts};
 use super::table::{Table, Unreached};
 use super::wire::{Line, Request};
-use super::{Identity, Options, Source, owed_text};
+use super::{Identity, Options, owed_text};
 use crate::eval::{self, Desk, Live, Program};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
@@ -143,11 +143,7 @@ impl Monitor {
             let model = model.ok_or_else(|| MonitorError::OtherModel(name.clone()))?;
             // What a loaded model is over, its file says.
             if let ModelSource::Load(_, over @ None) = &mut spec.models[model.index()].source {
-                let header = match file {
-                    Source::Learned(model) => &model.header,
-                    Source::Solved(solved, _) => solved.header(),
-                };
-                let named = |of: &Abstraction| of.name == header.abstraction;
+                let named = |of: &Abstraction| of.name == file.header().abstraction;
                 *over = spec
                     .abstractions
                     .iter()
@@ -156,8 +152,9 @@ impl Monitor {
             }
         }
         let spec = Arc::new(spec);
-        let chains = Chains::new(&spec, &options)?;
         options.identity = Identity::new(options.identity.spec, &options.models);
+        let models = std::mem::take(&mut options.models);
+        let chains = Chains::new(&spec, models, &options)?;
         let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
         let projection = Projection::with_limits(&single_events(&spec.signature), options.input)?;
         let names = spec
@@ -197,10 +194,10 @@ impl Monitor {
         self.chains.unreached(&self.table)
     }
 
-    /// What was solved of each model, by its name in the spec, with the hash of its file: a monitor of the same spec that is
-    /// given this has nothing to solve.
-    pub fn solved(&self) -> Vec<(SmolStr, Solved, String)> {
-        self.chains.solved(&self.options.models)
+    /// What was solved of each model, by its name in the spec: a monitor of the same spec that is given this has nothing to
+    /// solve.
+    pub fn solved(&self) -> Vec<(SmolStr, Solved)> {
+        self.chains.solved()
     }
 
     /// What states, journals and logs are bound to.

@@ -68,7 +68,7 @@ pub use wire::{Line, Request};
 
 use crate::eval::{self, Owed};
 use crate::input::limits::InputLimits;
-use crate::learn::{Model, RowLimits};
+use crate::learn::{Header, Model, RowLimits};
 use crate::query::Solved;
 use crate::value::{Instant, Value};
 
@@ -114,6 +114,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// What the model file says of itself.
+    pub fn header(&self) -> &Header {
+        match self {
+            Source::Learned(model) => &model.header,
+            Source::Solved(solved, _) => solved.header(),
+        }
+    }
+
     /// The hash of the model file.
     pub fn hash(&self) -> String {
         match self {

@@ -15,6 +15,7 @@ use crate::abstraction::{Mount, Sight};
 use crate::eval::{Glance, Look};
 use crate::hir::{ArmTrigger, Claim, Compare, Spec, Subject, Watched};
 use crate::ids::{ClaimId, ExprId, ModelId};
+use crate::learn::Header;
 use crate::query::{Forecast, Onward, Outlook, Position, Solved};
 use crate::value::{Number, Value};
 
@@ -31,6 +32,8 @@ pub(super) struct Chains {
 #[derive(Debug)]
 struct Chain {
     model: SmolStr,
+    /// What its file says of itself.
+    header: Header,
     forecast: Forecast,
     mount: Mount,
 }
@@ -63,7 +66,12 @@ pub(super) struct Reading {
 
 impl Chains {
     /// The chains that the clauses of a spec ask about, by the model files in the options.
-    pub(super) fn new(spec: &Arc<Spec>, options: &Options) -> Result<Chains, MonitorError> {
+    pub(super) fn new(
+        spec: &Arc<Spec>,
+        models: BTreeMap<SmolStr, Source>,
+        options: &Options,
+    ) -> Result<Chains, MonitorError> {
+        let mut models = models;
         let mut chains = Chains::default();
         let mut asked: Vec<(ModelId, Vec<ClaimId>)> = Vec::new();
         for clause in &spec.enforces {
@@ -94,7 +102,7 @@ impl Chains {
         }
         for (model, claims) in asked {
             let name = &spec.model(model).name;
-            let Some(file) = options.models.get(name) else {
+            let Some(file) = models.remove(name) else {
                 let claim: Option<&Claim> = claims.first().map(|claim| spec.claim(*claim));
                 return Err(MonitorError::NoModel {
                     model: name.clone(),
@@ -103,12 +111,13 @@ impl Chains {
             };
             let markov = crate::markov::Options::default();
             let limits = (options.rows, &markov);
+            let header = file.header().clone();
             let forecast = match file {
                 Source::Learned(file) => {
-                    Forecast::new(spec, model, file, &claims, &options.eval, limits)
+                    Forecast::new(spec, model, &file, &claims, &options.eval, limits)
                 }
                 Source::Solved(kept, _) => {
-                    Forecast::restore(spec, model, kept, &claims, &options.eval)
+                    Forecast::restore(spec, model, *kept, &claims, &options.eval)
                 }
             };
             let forecast = forecast.map_err(|error| MonitorError::Model {
@@ -119,6 +128,7 @@ impl Chains {
             chains.observed.extend(forecast.space().observed());
             chains.each.push(Chain {
                 model: name.clone(),
+                header,
                 forecast,
                 mount,
             });
@@ -126,20 +136,10 @@ impl Chains {
         Ok(chains)
     }
 
-    /// What was solved, of the models in these files.
-    pub(super) fn solved(
-        &self,
-        files: &BTreeMap<SmolStr, Source>,
-    ) -> Vec<(SmolStr, Solved, String)> {
-        let one = |chain: &Chain| {
-            let file = files.get(&chain.model)?;
-            let solved = match file {
-                Source::Learned(model) => chain.forecast.solved(&model.header),
-                Source::Solved(kept, _) => (**kept).clone(),
-            };
-            Some((chain.model.clone(), solved, file.hash()))
-        };
-        self.each.iter().filter_map(one).collect()
+    /// What was solved, by model.
+    pub(super) fn solved(&self) -> Vec<(SmolStr, Solved)> {
+        let one = |chain: &Chain| (chain.model.clone(), chain.forecast.solved(&chain.header));
+        self.each.iter().map(one).collect()
     }
 
     /// What the program of the monitor must observe.

@@ -61,7 +61,7 @@ impl Forecast {
     pub fn restore(
         spec: &Arc<Spec>,
         model: ModelId,
-        kept: &Solved,
+        kept: Solved,
         queries: &[ClaimId],
         limits: &eval::Limits,
     ) -> Result<Forecast, ForecastError> {
@@ -83,7 +83,7 @@ impl Forecast {
             });
         }
         subject.space.close();
-        let truths = kept.truths.iter().cloned().collect();
-        asked.forecast(subject, kept.tables.clone(), truths, limits)
+        let truths = kept.truths.into_iter().collect();
+        asked.forecast(subject, kept.tables, truths, limits)
     }
 }

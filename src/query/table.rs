@@ -22,7 +22,7 @@ use crate::markov::Scalar;
 pub struct RiskTable {
     /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
     dense: Vec<u32>,
-    /// By what the chain remembers: the last keys, oldest first, and where monitors stand.
+    /// By what the chain remembers, where that is more: the last keys, oldest first, and where monitors stand.
     sparse: FxHashMap<State, u32>,
     /// The entries; the first stands for what was not seen.
     entries: Vec<Entry>,
@@ -50,7 +50,11 @@ struct Kept {
 
 impl From<RiskTable> for Kept {
     fn from(table: RiskTable) -> Kept {
-        let mut states: Vec<(State, u32)> = table.sparse.into_iter().collect();
+        let dense = (0u128..)
+            .zip(&table.dense)
+            .filter(|(_, entry)| **entry != 0);
+        let dense = dense.map(|(key, entry)| ((Box::from([Key(key)]), Box::default()), *entry));
+        let mut states: Vec<(State, u32)> = table.sparse.into_iter().chain(dense).collect();
         states.sort_unstable();
         Kept {
             states,
@@ -63,9 +67,9 @@ impl From<RiskTable> for Kept {
 
 impl From<Kept> for RiskTable {
     fn from(kept: Kept) -> RiskTable {
-        let sparse: FxHashMap<State, u32> = kept.states.into_iter().collect();
+        let (dense, sparse) = indexed(kept.states);
         RiskTable {
-            dense: dense(&sparse),
+            dense,
             sparse,
             entries: kept.entries,
             names: kept.names,
@@ -102,7 +106,7 @@ impl RiskTable {
             each.map(|(name, holds)| (name.clone(), Some(truth(*holds))))
                 .unzip()
         };
-        let mut sparse = FxHashMap::default();
+        let mut states: Vec<(State, u32)> = Vec::new();
         let nothing = Entry {
             value: f64::NAN,
             onward: Box::default(),
@@ -120,14 +124,13 @@ impl RiskTable {
             } else {
                 Box::default()
             };
-            sparse.insert(
-                (keys.clone(), vertex.monitors.clone()),
-                entries.len() as u32,
-            );
+            let state = (keys.clone(), vertex.monitors.clone());
+            states.push((state, entries.len() as u32));
             entries.push(Entry { value, onward });
         }
+        let (dense, sparse) = indexed(states);
         RiskTable {
-            dense: dense(&sparse),
+            dense,
             sparse,
             entries,
             names: names.into(),
@@ -185,28 +188,28 @@ impl RiskTable {
     }
 }
 
-/// The same by key alone, where states are one small key each.
-fn dense(sparse: &FxHashMap<State, u32>) -> Vec<u32> {
+/// Where the entry of each state is found: by its key alone where all states are one small key each, else by hashing.
+fn indexed(states: Vec<(State, u32)>) -> (Vec<u32>, FxHashMap<State, u32>) {
     let plain = |(keys, monitors): &State| match &**keys {
         [key] if monitors.is_empty() => usize::try_from(key.0)
             .ok()
             .filter(|key| *key < 1 << DENSE_BITS),
         _ => None,
     };
-    let most = sparse
-        .keys()
-        .map(plain)
+    let most = states
+        .iter()
+        .map(|(state, _)| plain(state))
         .try_fold(0, |most: usize, key| key.map(|key| most.max(key)));
-    let Some(most) = most else {
-        return Vec::new();
+    let Some(most) = most.filter(|_| !states.is_empty()) else {
+        return (Vec::new(), states.into_iter().collect());
     };
     let mut dense = vec![0; most + 1];
-    for (state, entry) in sparse {
+    for (state, entry) in &states {
         if let Some(key) = plain(state) {
             dense[key] = *entry;
         }
     }
-    dense
+    (dense, FxHashMap::default())
 }
 
 /// The successors of a state that add most to its value: by probability times value, as in the equations of the chain.
