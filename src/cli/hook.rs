@@ -132,7 +132,7 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         resume: Some(file("state")).filter(|path| path.exists()),
         snapshot: Some(file("state")),
         // A journal is replayed at every call.
-        snapshot_every: 64,
+        snapshot_every: 16,
         journal: Some(file("journal")),
         log: Some(file("log")),
         sync: args.sync,
