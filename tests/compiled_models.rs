@@ -88,14 +88,14 @@ fn tables_that_were_changed_are_refused() {
         "A"
     };
     file["models"][0]["tables"] = format!("{}{other}{}", &tables[..40], &tables[41..]).into();
-    folder.write("drift.guardc", &file.to_string());
+    folder.write("drift.guardc", file.to_string());
     let run = folder.guard_with(&["monitor", "drift.guardc"], &input);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("damaged tables of `run`"), "{}", run.err);
     // Those of another version of the tool.
     file["models"][0]["tables"] = tables.into();
     file["tool"] = "0.0.1".into();
-    folder.write("drift.guardc", &file.to_string());
+    folder.write("drift.guardc", file.to_string());
     let run = folder.guard_with(&["monitor", "drift.guardc"], &input);
     assert!(run.err.contains("compile the spec again"), "{}", run.err);
 }
@@ -163,7 +163,7 @@ fn tiers_that_are_never_reached() {
     assert_eq!(fine.code, 0, "{}", fine.out);
     folder.write(
         "allowed.guard",
-        &spec.replace("enforce on long", "@allow(unreached_tier)\nenforce on long"),
+        spec.replace("enforce on long", "@allow(unreached_tier)\nenforce on long"),
     );
     let allowed = folder.guard(&[
         "check",
