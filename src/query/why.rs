@@ -32,9 +32,16 @@ pub struct Reasons {
     paths: Vec<(f64, Vec<u32>)>,
     /// How often each row was counted.
     exits: Vec<u64>,
-    /// Where runs end, and how likely; and after how many steps in the mean.
-    ends: Vec<(String, f64)>,
-    length: Option<f64>,
+    ends: Ends,
+}
+
+/// Where runs end.
+#[derive(Clone, Debug, Default)]
+struct Ends {
+    /// The places, and how likely each is.
+    places: Vec<(String, f64)>,
+    /// After how many steps in the mean.
+    steps: Option<f64>,
 }
 
 /// What the states that are told are called.
@@ -63,7 +70,7 @@ impl Reasons {
             .into_iter()
             .map(|path| (path.probability, path.states))
             .collect();
-        let (ends, length) = ends(chain, name, from, accuracy)?;
+        let ends = ends(chain, name, from, accuracy)?;
         let told = why
             .next
             .iter()
@@ -81,7 +88,6 @@ impl Reasons {
             paths,
             exits,
             ends,
-            length,
         })
     }
 
@@ -116,10 +122,10 @@ impl Reasons {
                 "state": self.name(*state), "share": part, "counted": self.exits.get(*state as usize),
             })).collect::<Vec<_>>(),
             "steps": why.steps,
-            "ends": self.ends.iter().map(|(state, probability)| json!({
+            "ends": self.ends.places.iter().map(|(state, probability)| json!({
                 "state": state, "probability": probability,
             })).collect::<Vec<_>>(),
-            "steps_to_end": self.length,
+            "steps_to_end": self.ends.steps,
         })
     }
 
@@ -199,9 +205,10 @@ impl Reasons {
                 "    where {what} happens, after {steps:.2} steps in the mean"
             )?;
         }
-        if let (Some(length), false) = (self.length, self.ends.is_empty()) {
+        if let (Some(length), false) = (self.ends.steps, self.ends.places.is_empty()) {
             let ends: Vec<String> = self
                 .ends
+                .places
                 .iter()
                 .map(|(name, probability)| format!("{name} {probability:.4}"))
                 .collect();
@@ -222,25 +229,28 @@ fn ends<V: Scalar>(
     name: &dyn Fn(u32) -> String,
     from: u32,
     accuracy: &Accuracy,
-) -> Result<(Vec<(String, f64)>, Option<f64>), NotConverged> {
+) -> Result<Ends, NotConverged> {
     let found = components(chain.graph(), None);
     let bottoms = bottom(chain.graph(), &found);
     if bottoms.len() > MOST_ENDS || found.of(from).is_some_and(|own| bottoms.contains(&own)) {
-        return Ok((Vec::new(), None));
+        return Ok(Ends::default());
     }
-    let mut ends = Vec::new();
+    let mut places = Vec::new();
     for end in absorption(chain, accuracy)? {
         let probability = end.probability[from as usize].value().to_f64();
         let Some(first) = end.members.first().filter(|_| probability > 0.0) else {
             continue;
         };
         let first = name(*first);
-        ends.push(match end.members.len() {
+        places.push(match end.members.len() {
             1 => (first, probability),
             n => (format!("{first} and {} more", n - 1), probability),
         });
     }
-    ends.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let length = steps_to_absorption(chain, accuracy)?;
-    Ok((ends, Some(length[from as usize].value().to_f64())))
+    places.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let steps = steps_to_absorption(chain, accuracy)?;
+    Ok(Ends {
+        places,
+        steps: Some(steps[from as usize].value().to_f64()),
+    })
 }
