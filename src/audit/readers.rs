@@ -131,6 +131,8 @@ impl Readers {
             Err(error) => return failed(file, &error),
         };
         let detected = head.detect();
+        // The values of a long document are not kept while it is read.
+        drop(head);
         let wild = |format, granularity| Wild {
             format,
             granularity,
@@ -180,7 +182,7 @@ impl Readers {
             if whole || !json || !values.is_empty() || want >= limits.record_bytes {
                 break Head {
                     values: if json { values } else { Vec::new() },
-                    text: bytes.clone(),
+                    text: bytes.get(..HEAD).unwrap_or(&bytes).to_vec(),
                 };
             }
             want = want.saturating_mul(4);
