@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 
 use super::homogeneity::{GTest, discoveries, same_law, together};
-use crate::markov::analysis::reach;
-use crate::markov::solve::{Accuracy, average};
-use crate::markov::{Approx, Chain, ChainBuilder, Estimate};
+use crate::markov::analysis::{reach, reach_within};
+use crate::markov::solve::Accuracy;
+use crate::markov::{ChainBuilder, Estimate};
 
 /// How well a chain that remembers so many steps says what comes next.
 #[derive(Clone, Debug)]
@@ -292,12 +292,10 @@ fn risks(
         }
     }
     let chain = builder.finish([0], None).ok()?;
+    let target = chain.graph().set([0]);
     let values = match horizon {
-        None => {
-            let target = chain.graph().set([0]);
-            reach(&chain, &target, &Accuracy::default()).ok()?
-        }
-        Some(steps) => within(&chain, steps),
+        None => reach(&chain, &target, &Accuracy::default()).ok()?,
+        Some(steps) => reach_within(&chain, &target, u64::from(steps)),
     };
     let seen = counts[order].keys();
     seen.map(|memory| {
@@ -305,18 +303,6 @@ fn risks(
         Some((memory.clone(), *values[row].value()))
     })
     .collect()
-}
-
-/// The probability to have come to state 0 after so many steps.
-fn within(chain: &Chain<f64>, steps: u32) -> Vec<Approx> {
-    let mut values = vec![Approx::exact(0.0); chain.len()];
-    values[0] = Approx::exact(1.0);
-    for _ in 0..steps {
-        values = (0..chain.len() as u32)
-            .map(|state| average(chain, state, &values))
-            .collect();
-    }
-    values
 }
 
 #[cfg(test)]

@@ -354,13 +354,7 @@ impl One<'_> {
 
     /// How the risk moves with what is remembered of runs: their states until what is feared, and how they end.
     fn memory(&self, runs: &[(&[Key], Option<u32>)], horizon: Option<u32>) -> Vec<RiskMove> {
-        let space = self.forecast.space();
-        // In the order of their names, so that no result depends on the order of traces.
-        let mut names: BTreeMap<String, Key> = BTreeMap::new();
-        for key in runs.iter().flat_map(|(keys, _)| *keys) {
-            names.insert(space.describe(*key), *key);
-        }
-        let symbols: FxHashMap<Key, u32> = names.values().copied().zip(memory::END + 1..).collect();
+        let (names, symbols) = numbered(self.forecast, runs, memory::END + 1);
         let runs: Vec<Vec<u32>> = runs
             .iter()
             .map(|(keys, last)| {
@@ -368,7 +362,6 @@ impl One<'_> {
                 states.chain(*last).collect()
             })
             .collect();
-        let names: Vec<&String> = names.keys().collect();
         memory::moves(&runs, horizon, &|symbol| {
             let at = symbol.checked_sub(memory::END + 1)?;
             names.get(at as usize).map(|name| name.as_str())
@@ -594,14 +587,25 @@ fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
     walks.iter().map(&mut run).collect()
 }
 
-/// Runs as symbols from 1 on, in the order of their names, so that no result depends on the order of traces.
-fn symbols(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<Vec<u32>> {
+/// The states of runs, by name and from `first` on by number: in the order of their names, so that no result depends on the
+/// order of traces.
+fn numbered<T>(
+    forecast: &Forecast,
+    runs: &[(&[Key], T)],
+    first: u32,
+) -> (Vec<String>, FxHashMap<Key, u32>) {
     let mut names: BTreeMap<String, Key> = BTreeMap::new();
     for key in runs.iter().flat_map(|(keys, _)| *keys) {
         names.insert(forecast.space().describe(*key), *key);
     }
+    let numbers = names.values().copied().zip(first..).collect();
+    (names.into_keys().collect(), numbers)
+}
+
+/// Runs as symbols from 1 on, the end of complete ones after those of all states.
+fn symbols(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<Vec<u32>> {
+    let (names, of) = numbered(forecast, runs, 1);
     let end = names.len() as u32 + 1;
-    let of: FxHashMap<Key, u32> = names.values().copied().zip(1..).collect();
     runs.iter()
         .map(|(keys, ended)| {
             let states = keys.iter().filter_map(|key| of.get(key)).copied();

@@ -39,6 +39,26 @@ pub(super) struct Setup<'a> {
     pub(super) options: &'a dyn Fn(&mut Options),
 }
 
+impl<'a> Setup<'a> {
+    /// As most ways in want it: by the clock of the system, with what is odd told.
+    pub(super) fn new(
+        spec: &'a Path,
+        models: &'a ModelArgs,
+        limits: &'a LimitArgs,
+        files: Files,
+    ) -> Setup<'a> {
+        Setup {
+            spec,
+            models,
+            limits,
+            files,
+            clock: Clock::Wall,
+            warns: true,
+            options: &|_| {},
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Clock {
     /// The clock of the system

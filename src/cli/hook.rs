@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::desk::{Clock, Desk, Setup};
+use super::desk::{Desk, Setup};
 use super::failure::{Failure, Outcome, code, complain};
 use super::ledger::{Files, Sync, replace};
 use super::limits::LimitArgs;
@@ -138,13 +138,8 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         sync: args.sync,
     };
     let mut desk = Desk::open(Setup {
-        spec: &args.spec,
-        models: &args.models,
-        limits: &args.limits,
-        files,
-        clock: Clock::Wall,
         warns: false,
-        options: &|_| {},
+        ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
     .map_err(|failure| failure.to_string())?;
     let asked = file("asked");

@@ -124,12 +124,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let longest = args.limits.input().record_bytes;
     let desk = Desk::open(Setup {
-        spec: path,
-        models: &args.models,
-        limits: &args.limits,
-        files,
         clock: args.clock,
-        warns: true,
         options: &|options| {
             options.outcomes = match args.outcomes {
                 When::Every => Outcomes::Every,
@@ -138,6 +133,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             options.traces = args.max_traces.unwrap_or(options.traces);
             options.proposals = args.max_proposals.unwrap_or(options.proposals);
         },
+        ..Setup::new(path, &args.models, &args.limits, files)
     })?;
     let resumed = desk.resumed;
     let mut session = Session {

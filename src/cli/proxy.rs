@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::desk::{Clock, Desk, FileArgs, Setup};
+use super::desk::{Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
@@ -55,15 +55,8 @@ struct Shared {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.limits.input().record_bytes;
-    let desk = Desk::open(Setup {
-        spec: &args.spec,
-        models: &args.models,
-        limits: &args.limits,
-        files: args.files.files(),
-        clock: Clock::Wall,
-        warns: true,
-        options: &|_| {},
-    })?;
+    let (models, limits, files) = (&args.models, &args.limits, args.files.files());
+    let desk = Desk::open(Setup::new(&args.spec, models, limits, files))?;
     let session = Session::new(&args.trace, args.ask == Ask::Pass);
     let shared = Arc::new(Mutex::new(Shared {
         desk,

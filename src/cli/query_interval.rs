@@ -9,7 +9,7 @@ use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
 use super::query::{Args, Format, Source, told};
 use crate::markov::interval::{Bounds, UncertainChain};
-use crate::markov::prism::expr::{Compare, Expr, Kind, Relation};
+use crate::markov::prism::expr::{Compare, Kind};
 use crate::markov::{Checker, Options, Property, Scope};
 
 /// What is said of properties that have no bounds over all chains.
@@ -99,36 +99,18 @@ fn answer<'p>(
     );
     let holds = match compare {
         Compare::Value => None,
-        Compare::Bound(relation, bound) => Some(decide(checker, *relation, bound, range)?),
+        Compare::Bound(relation, bound) => {
+            let bound = checker
+                .threshold(bound)
+                .map_err(|wrong| wrong.to_string())?;
+            Some(relation.over(&range.0, &range.1, &bound))
+        }
     };
     Ok(Answer {
         property,
         bounds,
         range,
         holds,
-    })
-}
-
-/// Whether all numbers of a range keep a threshold, or none does.
-fn decide(
-    checker: &Checker<'_, f64>,
-    relation: Relation,
-    bound: &Expr,
-    (least, most): (f64, f64),
-) -> Result<Option<bool>, String> {
-    let bound = checker
-        .threshold(bound)
-        .map_err(|wrong| wrong.to_string())?;
-    let (all, none) = match relation {
-        Relation::Less => (most < bound, least >= bound),
-        Relation::LessEqual => (most <= bound, least > bound),
-        Relation::Greater => (least > bound, most <= bound),
-        Relation::GreaterEqual => (least >= bound, most < bound),
-    };
-    Ok(match (all, none) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
     })
 }
 

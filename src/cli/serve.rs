@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::desk::{Clock, Desk, FileArgs, Setup};
+use super::desk::{Desk, FileArgs, Setup};
 use super::failure::{Failure, Outcome, code};
 use super::http::{Answer, Head, Limits, Listener, Service};
 use super::limits::LimitArgs;
@@ -84,15 +84,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
     };
     let listener = listen(&args, token.is_some())?;
-    let desk = Desk::open(Setup {
-        spec: &args.spec,
-        models: &args.models,
-        limits: &args.limits,
-        files: args.files.files(),
-        clock: Clock::Wall,
-        warns: true,
-        options: &|_| {},
-    })?;
+    let (models, limits, files) = (&args.models, &args.limits, args.files.files());
+    let desk = Desk::open(Setup::new(&args.spec, models, limits, files))?;
     let shared = Arc::new(Shared {
         desk: Mutex::new((desk, Memory::default())),
         token,

@@ -144,6 +144,19 @@ pub enum Compare {
     Ge,
 }
 
+impl Compare {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Compare::Lt => "<",
+            Compare::Le => "<=",
+            Compare::Gt => ">",
+            Compare::Ge => ">=",
+            Compare::Eq => "==",
+        }
+    }
+}
+
 /// Arithmetic operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arith {

@@ -96,8 +96,28 @@ pub fn reach<V: Scalar>(
     )
 }
 
+/// The probability to reach a set within so many steps, by state.
+pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -> Vec<V::Estimate> {
+    let mut values = zeros(chain);
+    for state in target.ones() {
+        values[state] = V::Estimate::exact(V::one());
+    }
+    for _ in 0..steps {
+        values = (0..chain.len() as u32)
+            .map(|state| {
+                if target.contains(state as usize) {
+                    values[state as usize].clone()
+                } else {
+                    average(chain, state, &values)
+                }
+            })
+            .collect();
+    }
+    values
+}
+
 /// The probability to be in one of these states when the unknown ones are left for the first time, by state.
-fn reached<V: Scalar>(
+pub(super) fn reached<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,
     states: impl Iterator<Item = usize>,
@@ -197,21 +217,7 @@ pub fn no_return<V: Scalar>(
     steps: u64,
     threshold: &V,
 ) -> Vec<NoReturn<V>> {
-    let mut values = zeros(chain);
-    for state in target.ones() {
-        values[state] = V::Estimate::exact(V::one());
-    }
-    for _ in 0..steps {
-        values = (0..chain.len() as u32)
-            .map(|state| {
-                if target.contains(state as usize) {
-                    values[state as usize].clone()
-                } else {
-                    average(chain, state, &values)
-                }
-            })
-            .collect();
-    }
+    let values = reach_within(chain, target, steps);
     (0..chain.len() as u32)
         .filter(|&state| !target.contains(state as usize))
         .filter(|&state| values[state as usize].lower() >= *threshold)

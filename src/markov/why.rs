@@ -14,9 +14,10 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use super::analysis::reached;
 use super::chain::Chain;
 use super::scalar::{Estimate, Scalar};
-use super::solve::{Accuracy, Factors, NotConverged, Problem, solve};
+use super::solve::{Accuracy, Factors, NotConverged};
 use crate::graph::{NodeSet, backward, components};
 
 /// A set that is to be reached, through states where the run goes on.
@@ -167,20 +168,10 @@ impl Goal {
         chain: &Chain<V>,
         accuracy: &Accuracy,
     ) -> Result<Vec<f64>, NotConverged> {
-        let mut values = vec![V::Estimate::exact(V::zero()); chain.len()];
-        for state in self.target.ones() {
-            values[state] = V::Estimate::exact(V::one());
-        }
         let mut unknown = self.open.clone();
         unknown.difference_with(&self.target);
-        let problem = Problem {
-            chain,
-            unknown: &unknown,
-            reward: &[],
-            trapped: V::zero(),
-            factors: &Factors::default(),
-        };
-        solve(&problem, &mut values, accuracy)?;
+        let target = self.target.ones();
+        let values = reached(chain, &unknown, target, &Factors::default(), accuracy)?;
         Ok(values.iter().map(|value| value.value().to_f64()).collect())
     }
 

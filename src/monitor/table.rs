@@ -84,7 +84,7 @@ impl Table {
                     }
                     ArmTrigger::Unseen => SmolStr::new_static("unseen"),
                     ArmTrigger::Reaches(compare, number) => {
-                        format_smolstr!("{} {number}", sign(*compare))
+                        format_smolstr!("{} {number}", compare.sign())
                     }
                 },
                 trigger: arm.trigger.clone(),
@@ -107,17 +107,6 @@ impl Table {
     /// Whether what cannot be read at all is let through: only where every clause says so.
     pub fn on_error_allow(&self) -> bool {
         !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
-    }
-}
-
-/// A comparison as it is written.
-fn sign(compare: Compare) -> &'static str {
-    match compare {
-        Compare::Lt => "<",
-        Compare::Le => "<=",
-        Compare::Gt => ">",
-        Compare::Ge => ">=",
-        Compare::Eq => "==",
     }
 }
 

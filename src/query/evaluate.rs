@@ -644,16 +644,11 @@ pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evide
         return None;
     };
     let bound = f64::parse(&threshold.to_string())?;
-    let holds = |value: f64| match relation(*compare) {
-        Relation::Less => value < bound,
-        Relation::LessEqual => value <= bound,
-        Relation::Greater => value > bound,
-        Relation::GreaterEqual => value >= bound,
-    };
-    Some(match (holds(range.lower), holds(range.upper)) {
-        (true, true) => Evidence::Holds,
-        (false, false) => Evidence::Fails,
-        _ => Evidence::NotEnough,
+    let holds = relation(*compare).over(&range.lower, &range.upper, &bound);
+    Some(match holds {
+        Some(true) => Evidence::Holds,
+        Some(false) => Evidence::Fails,
+        None => Evidence::NotEnough,
     })
 }
 

@@ -23,8 +23,8 @@ use smol_str::SmolStr;
 
 use super::lower::has_operator;
 use crate::hir::{
-    Ask, Binary, Bound, Branching, Claim, ClaimFormula, Compare, Expr, Formula, ModelSource,
-    RewardKind, Spec, Subject, Unary, print,
+    Ask, Binary, Bound, Branching, Claim, ClaimFormula, Expr, Formula, ModelSource, RewardKind,
+    Spec, Subject, Unary, print,
 };
 use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, PropertyId};
 use crate::markov::solve::SMALL;
@@ -399,7 +399,7 @@ impl Planner<'_> {
         };
         match spec.branchings.get(id).ask() {
             Some(Ask::Compare(compare, bound)) => {
-                let about = format!("{} {bound}", sign(*compare));
+                let about = format!("{} {bound}", compare.sign());
                 self.add("compare", about, (None, None), vec![begun])
             }
             _ => begun,
@@ -557,16 +557,6 @@ fn is_state(spec: &Spec, id: FormulaId) -> bool {
             is_state(spec, *a) && is_state(spec, *b)
         }
         _ => false,
-    }
-}
-
-fn sign(compare: Compare) -> &'static str {
-    match compare {
-        Compare::Lt => "<",
-        Compare::Le => "<=",
-        Compare::Gt => ">",
-        Compare::Ge => ">=",
-        Compare::Eq => "==",
     }
 }
 

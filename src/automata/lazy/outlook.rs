@@ -12,7 +12,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::region::Place;
-use super::{LazyDfa, Root, Source};
+use super::{LazyDfa, Root};
 use crate::automata::diagram::Ref;
 use crate::automata::formula::Atom;
 use crate::automata::verdict::Finality;
@@ -105,18 +105,7 @@ impl LazyDfa {
         };
         let moved = self.constants.moved(&shape, &places, false)?;
         for leaf in self.leaves(root, letter) {
-            let successor = self.successors[leaf as usize].clone();
-            let target = self.shapes[successor.shape as usize].clone();
-            for places in &moved {
-                let place = |(counter, source): (usize, &Source)| match *source {
-                    Source::Old(old) => places[old as usize],
-                    Source::New(after) => self.constants.place(&target, counter, after),
-                };
-                let places: Vec<Place> = successor.sources.iter().enumerate().map(place).collect();
-                if self.constants.example(&target, &places).is_some() {
-                    into.insert(self.region_of(successor.shape, places.into_iter()));
-                }
-            }
+            into.extend(self.arrivals(leaf, &moved));
         }
         Some(())
     }

@@ -16,7 +16,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::region::Place;
-use super::{LazyDfa, LazyState, Moment, Root, Source, Spot};
+use super::{LazyDfa, LazyState, Moment, Root, Spot};
 use crate::automata::analysis::Letter;
 use crate::automata::diagram::paths;
 use crate::automata::formula::Atom;
@@ -232,20 +232,9 @@ impl LazyDfa {
         for (letter, leaf) in paths(&self.diagrams, root) {
             let named = |(Atom(var), holds)| (atoms[var as usize], holds);
             let letter: Letter = letter.into_iter().map(named).collect();
-            let successor = self.successors[leaf as usize].clone();
-            let target = self.shapes[successor.shape as usize].clone();
-            let mut outcomes = Vec::new();
-            for places in &moved {
-                let place = |(counter, source): (usize, &Source)| match *source {
-                    Source::Old(old) => places[old as usize],
-                    Source::New(after) => self.constants.place(&target, counter, after),
-                };
-                let places: Vec<Place> = successor.sources.iter().enumerate().map(place).collect();
-                if self.constants.example(&target, &places).is_some() {
-                    outcomes.push(self.region_of(successor.shape, places.into_iter()));
-                }
-            }
-            match runs_out.filter(|_| successor.same) {
+            let outcomes = self.arrivals(leaf, &moved);
+            let same = self.successors[leaf as usize].same;
+            match runs_out.filter(|_| same) {
                 Some(cost) => map.add(from, Act::ReadOn(letter), outcomes, Some(cost)),
                 None => map.add(from, Act::Read(letter), outcomes, None),
             }

@@ -102,6 +102,24 @@ impl LazyDfa {
         self.region_number(shape)
     }
 
+    /// The regions that a successor leads to where the counters have moved to one of these places.
+    pub(super) fn arrivals(&mut self, successor: u32, moved: &[Vec<Place>]) -> Vec<u32> {
+        let successor = self.successors[successor as usize].clone();
+        let target = self.shapes[successor.shape as usize].clone();
+        let mut arrivals = Vec::new();
+        for places in moved {
+            let place = |(counter, source): (usize, &Source)| match *source {
+                Source::Old(old) => places[old as usize],
+                Source::New(after) => self.constants.place(&target, counter, after),
+            };
+            let places: Vec<Place> = successor.sources.iter().enumerate().map(place).collect();
+            if self.constants.example(&target, &places).is_some() {
+                arrivals.push(self.region_of(successor.shape, places.into_iter()));
+            }
+        }
+        arrivals
+    }
+
     /// The places of a region.
     pub(super) fn places(&self, region: u32) -> &[Place] {
         let known = self.regions.get_index(region as usize);

@@ -123,20 +123,7 @@ impl<V: Scalar> Numbers<V> {
                 return Some(matches!(relation, Relation::Less | Relation::LessEqual));
             }
         }
-        match relation {
-            Relation::Less => decide(high < *bound, low >= *bound),
-            Relation::LessEqual => decide(high <= *bound, low > *bound),
-            Relation::Greater => decide(low > *bound, high <= *bound),
-            Relation::GreaterEqual => decide(low >= *bound, high < *bound),
-        }
-    }
-}
-
-fn decide(yes: bool, no: bool) -> Option<bool> {
-    match (yes, no) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
+        relation.over(&low, &high, bound)
     }
 }
 

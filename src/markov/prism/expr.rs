@@ -92,6 +92,23 @@ pub enum Relation {
     GreaterEqual,
 }
 
+impl Relation {
+    /// Whether every number from `least` to `most` is in this relation to a bound; none where only some are.
+    pub fn over<V: PartialOrd>(self, least: &V, most: &V, bound: &V) -> Option<bool> {
+        let (all, none) = match self {
+            Relation::Less => (most < bound, least >= bound),
+            Relation::LessEqual => (most <= bound, least > bound),
+            Relation::Greater => (least > bound, most <= bound),
+            Relation::GreaterEqual => (least >= bound, most < bound),
+        };
+        match (all, none) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
