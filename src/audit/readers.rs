@@ -9,23 +9,22 @@
 //!
 //! A detection is told as a note, never made in silence.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 
 use super::reader::Watched;
 use super::stage::{Piece, Stage};
 use super::wild::Wild;
 use super::{Judge, Progress};
-use crate::input::document;
 use crate::input::formats::{self, Detection, Format, From, Granularity, Sample};
 use crate::input::limits::{FileReport, InputLimits};
 use crate::input::open::Source;
 use crate::input::project::{Projection, ProjectionError};
 use crate::input::read;
 use crate::input::record::FileName;
+use crate::input::sketch;
 use crate::input::split::{Splitter, Splitting};
 use crate::problem::ProblemKind;
 use crate::signature::{FieldSource, Path, Signature};
-use crate::value::Value;
 
 /// Members of the canonical event.
 const CANONICAL: [&str; 12] = [
@@ -123,16 +122,12 @@ impl Readers {
         stage: &Stage<'_, J>,
         emit: &mut dyn FnMut(Piece<J::Report>),
     ) -> FileReport {
+        let limits = *self.projection.limits();
+        let mut splitter = Splitter::new(from, Splitting::Documents, limits);
         if self.choice == Choice::Paths {
-            return read::read_through(from, file, &self.projection, stage, emit);
+            return read::read_through(splitter, file, &self.projection, stage, emit);
         }
-        let (head, from) = match self.head(from) {
-            Ok(head) => head,
-            Err(error) => return failed(file, &error),
-        };
-        let detected = head.detect();
-        // The values of a long document are not kept while it is read.
-        drop(head);
+        let detected = detect(&mut splitter, &limits);
         let wild = |format, granularity| Wild {
             format,
             granularity,
@@ -143,17 +138,17 @@ impl Readers {
             let detected = detected.filter(|detected| detected.format == format);
             let granularity =
                 detected.map_or(format.granularity(), |detected| detected.granularity);
-            return wild(format, granularity).read(from, &mut |unit| emit(Piece::Unit(unit)));
+            return wild(format, granularity).read(splitter, &mut |unit| emit(Piece::Unit(unit)));
         }
         match detected.filter(|detected| detected.format != Format::Native) {
-            None => read::read_through(from, file, &self.projection, stage, emit),
+            None => read::read_through(splitter, file, &self.projection, stage, emit),
             Some(Detection {
                 format,
                 granularity,
                 why,
             }) => {
                 let wild = wild(format, granularity);
-                let mut report = wild.read(from, &mut |unit| emit(Piece::Unit(unit)));
+                let mut report = wild.read(splitter, &mut |unit| emit(Piece::Unit(unit)));
                 // How many documents show it differs from file to file; the note is the same.
                 let why = why.split(" (").next().unwrap_or(&why);
                 let note = format!("read as `{format}`: {why} (`--from` overrides)");
@@ -164,30 +159,33 @@ impl Readers {
             }
         }
     }
+}
 
-    /// The beginning of a file, and the whole of it to be read.
-    fn head<R: Read>(&self, mut from: R) -> io::Result<(Head, impl Read + use<R>)> {
-        let limits = *self.projection.limits();
-        let mut bytes = Vec::new();
-        let mut want = HEAD;
-        let head = loop {
-            let missing = want.saturating_sub(bytes.len());
-            let got = (&mut from).take(missing as u64).read_to_end(&mut bytes)?;
-            let whole = got < missing;
-            let values = values(&bytes, whole, &limits);
-            let json = bytes
-                .iter()
-                .find(|byte| !byte.is_ascii_whitespace())
-                .is_some_and(|byte| b"{[\xef".contains(byte));
-            if whole || !json || !values.is_empty() || want >= limits.record_bytes {
-                break Head {
-                    values: if json { values } else { Vec::new() },
-                    text: bytes.get(..HEAD).unwrap_or(&bytes).to_vec(),
-                };
-            }
-            want = want.saturating_mul(4);
+/// The format of a stream by its first bytes: as many as it takes to see a whole value.
+fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<Detection> {
+    let mut want = HEAD;
+    loop {
+        let (bytes, whole) = splitter.look(want);
+        let json = bytes
+            .iter()
+            .find(|byte| !byte.is_ascii_whitespace())
+            .is_some_and(|byte| b"{[\xef".contains(byte));
+        let values = match json {
+            true => sketch::values(bytes, whole, limits.depth()),
+            false => Vec::new(),
         };
-        Ok((head, Cursor::new(bytes).chain(from)))
+        if whole || !json || !values.is_empty() || want >= limits.record_bytes {
+            let sample = Sample {
+                values: &values,
+                text: bytes.get(..HEAD).unwrap_or(bytes),
+            };
+            let mut detected = formats::detect(&sample)?;
+            if values.is_empty() {
+                detected.granularity = Granularity::Text;
+            }
+            return Some(detected);
+        }
+        want = want.saturating_mul(4);
     }
 }
 
@@ -203,52 +201,6 @@ fn failed(file: &FileName, error: &io::Error) -> FileReport {
         message,
     ));
     report
-}
-
-/// The first values and bytes of a file.
-struct Head {
-    values: Vec<Value>,
-    text: Vec<u8>,
-}
-
-impl Head {
-    fn detect(&self) -> Option<Detection> {
-        let sample = Sample {
-            values: &self.values,
-            text: &self.text,
-        };
-        let mut detected = formats::detect(&sample)?;
-        if self.values.is_empty() {
-            detected.granularity = Granularity::Text;
-        }
-        Some(detected)
-    }
-}
-
-/// The first values of a text; the last one only where the text is whole.
-fn values(bytes: &[u8], whole: bool, limits: &InputLimits) -> Vec<Value> {
-    const MOST: usize = 32;
-    let mut splitter = Splitter::new(bytes, Splitting::Documents, *limits);
-    let mut values = Vec::new();
-    let mut read = 0;
-    while let Some(batch) = splitter.next_batch() {
-        for raw in batch.records() {
-            read += 1;
-            if values.len() < MOST
-                && let Ok(document) = document::parse(raw.bytes, limits)
-            {
-                values.push(document.value);
-            }
-        }
-        if values.len() >= MOST {
-            break;
-        }
-    }
-    if !whole && read <= MOST {
-        // The last line may be cut off within a text that still parses (a number).
-        values.pop();
-    }
-    values
 }
 
 /// Whether every field is a member of the canonical event, by its first token.

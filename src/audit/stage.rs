@@ -1,6 +1,6 @@
 //! Whole records are judged where they are read; what else comes from a file waits for its batch.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Judge, Judged, errors};
 use crate::eval::Wanted;
@@ -19,20 +19,20 @@ pub(super) enum Piece<R> {
 /// The work that is done by the threads that read.
 pub(super) struct Stage<'j, J> {
     judge: &'j J,
-    wanted: RwLock<Wanted>,
+    wanted: RwLock<Arc<Wanted>>,
 }
 
 impl<'j, J: Judge> Stage<'j, J> {
     pub(super) fn new(judge: &'j J, wanted: Wanted) -> Stage<'j, J> {
         Stage {
             judge,
-            wanted: RwLock::new(wanted),
+            wanted: RwLock::new(Arc::new(wanted)),
         }
     }
 
     /// What of the records that come next need be explained.
     pub(super) fn want(&self, wanted: Wanted) {
-        *self.wanted.write().unwrap_or_else(PoisonError::into_inner) = wanted;
+        *self.wanted.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(wanted);
     }
 }
 
@@ -44,7 +44,8 @@ impl<J: Judge> Make for Stage<'_, J> {
         let Unit::Record(record) = unit else {
             return Piece::Unit(unit);
         };
-        let wanted = self.wanted.read().unwrap_or_else(PoisonError::into_inner);
+        // Nobody who hands reports on waits until a record is judged.
+        let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
         let errors = errors(&record.problems);
         let origin = record.origin.clone();
         let judged = match self.judge.judge(record, texts, &wanted) {

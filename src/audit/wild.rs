@@ -32,25 +32,29 @@ struct Read1 {
 
 impl Wild<'_> {
     /// Reads the whole file. Documents are read batch by batch; lines that belong together, and texts, at once.
-    pub(super) fn read(&self, from: impl Read + Send, emit: &mut dyn FnMut(Unit)) -> FileReport {
+    pub(super) fn read(
+        &self,
+        splitter: Splitter<impl Read + Send>,
+        emit: &mut dyn FnMut(Unit),
+    ) -> FileReport {
         let mut report = FileReport::default();
         match self.granularity {
-            Granularity::Text => self.text(from, &mut report, emit),
-            Granularity::Document => self.documents(from, &mut report, emit),
-            Granularity::Lines => self.lines(from, &mut report, emit),
+            Granularity::Text => self.text(splitter.into_stream(), &mut report, emit),
+            Granularity::Document => self.documents(splitter, &mut report, emit),
+            Granularity::Lines => self.lines(splitter, &mut report, emit),
         }
         report
     }
 
     fn documents(
         &self,
-        from: impl Read + Send,
+        mut splitter: Splitter<impl Read + Send>,
         report: &mut FileReport,
         emit: &mut dyn FnMut(Unit),
     ) {
         let limits = self.projection.limits();
         let limits = limits.for_threads(rayon::current_num_threads());
-        let mut splitter = Splitter::new(from, Splitting::Documents, limits);
+        splitter.split(Splitting::Documents, limits);
         let mut batch = splitter.next_batch();
         while let Some(current) = batch {
             let (next, read) = rayon::join(|| splitter.next_batch(), || self.batch(&current));
@@ -105,9 +109,14 @@ impl Wild<'_> {
         }
     }
 
-    fn lines(&self, from: impl Read + Send, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
+    fn lines(
+        &self,
+        mut splitter: Splitter<impl Read + Send>,
+        report: &mut FileReport,
+        emit: &mut dyn FnMut(Unit),
+    ) {
         let limits = *self.projection.limits();
-        let mut splitter = Splitter::new(from, Splitting::Documents, limits);
+        splitter.split(Splitting::Documents, limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())

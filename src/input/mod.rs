@@ -29,6 +29,7 @@ pub(crate) mod quick;
 pub(crate) mod scan;
 mod shapes;
 mod sink;
+pub(crate) mod sketch;
 mod tree;
 mod trie;
 mod walk;

@@ -20,7 +20,7 @@ use crate::value::{Cell, Value};
 /// Reads a source. Units come in the order of the file, whatever the number of threads; problems that belong to no
 /// unit are in the report.
 ///
-/// Memory is that of two batches and the units of one. With `order by`, single events are held until the end of the
+/// Memory is that of three batches and the units of two. With `order by`, single events are held until the end of the
 /// file and come as whole [records](Unit::Record), one per trace, in the order in which the traces began.
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
     match source.open() {
@@ -45,7 +45,8 @@ pub fn read_from(
     projection: &Projection,
     emit: &mut dyn FnMut(Unit),
 ) -> FileReport {
-    read_through(from, name, projection, &Whole, emit)
+    let splitter = Splitter::new(from, Splitting::Records, *projection.limits());
+    read_through(splitter, name, projection, &Whole, emit)
 }
 
 /// What is made of units, by the threads that read them: the sooner, the less memory they wander through.
@@ -72,9 +73,10 @@ impl Make for Whole {
     }
 }
 
-/// Reads a stream and makes something of each unit, in parallel; what is made comes in the order of the file.
+/// Reads a stream of which nothing was split yet, and makes something of each unit, in parallel; what is made comes in the
+/// order of the file.
 pub fn read_through<M: Make>(
-    from: impl Read + Send,
+    mut splitter: Splitter<impl Read + Send>,
     name: &FileName,
     projection: &Projection,
     make: &M,
@@ -88,7 +90,7 @@ pub fn read_through<M: Make>(
     let limits = projection
         .limits()
         .for_threads(rayon::current_num_threads());
-    let mut splitter = Splitter::new(from, splitting, limits);
+    splitter.split(splitting, limits);
     let mut merge = Merge {
         name,
         projection,
@@ -99,24 +101,38 @@ pub fn read_through<M: Make>(
         emit,
     };
     let mut batch = splitter.next_batch();
+    // What was made of the batch before is handed on while the next is read and this one is worked on.
+    let mut made_before: Option<(Batch, Vec<Line<M::Made>>)> = None;
     while let Some(current) = batch {
         let at_once = merge.shift == 0 && merge.gather.is_none();
-        let (next, read) = rayon::join(
-            || splitter.next_batch(),
-            || {
+        let (mut next, mut made) = (None, None);
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| {
                 if at_once {
-                    project(&current, name, projection, make)
-                } else {
-                    None
+                    made = project(&current, name, projection, make);
                 }
-            },
-        );
-        match read {
-            Some(made) => merge.batch(&current, made, |merge, made| (merge.emit)(made)),
-            None => merge.renumbered(&current),
+            });
+            scope.spawn(|_| next = splitter.next_batch());
+            if let Some((batch, made)) = &mut made_before {
+                merge.batch(batch, std::mem::take(made), |merge, made| {
+                    (merge.emit)(made)
+                });
+            }
+        });
+        if let Some((batch, _)) = made_before.take() {
+            splitter.recycle(batch);
         }
-        splitter.recycle(current);
+        match made {
+            Some(made) => made_before = Some((current, made)),
+            None => {
+                merge.renumbered(&current);
+                splitter.recycle(current);
+            }
+        }
         batch = next;
+    }
+    if let Some((batch, made)) = made_before {
+        merge.batch(&batch, made, |merge, made| (merge.emit)(made));
     }
     let gathered = merge.gather.take().into_iter();
     merge.make_all(

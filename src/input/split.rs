@@ -164,6 +164,27 @@ impl<R: Read> Splitter<R> {
         }
     }
 
+    /// Before anything is split: the first bytes of the stream, at least so many where there are so many, and whether they
+    /// are all of it.
+    pub(crate) fn look(&mut self, bytes: usize) -> (&[u8], bool) {
+        while self.filled < bytes && self.fill() {}
+        (self.read(), self.eof)
+    }
+
+    /// Before anything is split: how it is to be.
+    pub(crate) fn split(&mut self, splitting: Splitting, limits: InputLimits) {
+        (self.splitting, self.limits) = (splitting, limits);
+    }
+
+    /// Before anything is split: the stream as it was, to be read in another way.
+    pub(crate) fn into_stream(mut self) -> impl Read {
+        self.buffer.truncate(self.filled);
+        let failed = self.failed.map(io::Error::other);
+        io::Cursor::new(self.buffer)
+            .chain(Failed(failed))
+            .chain(self.from)
+    }
+
     /// Takes back a batch that is done with, for its memory.
     pub fn recycle(&mut self, batch: Batch) {
         const MOST: usize = 8 << 20;
@@ -561,6 +582,15 @@ impl<R: Read> Splitter<R> {
                 return;
             }
         }
+    }
+}
+
+/// Fails once, if it fails.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 
