@@ -146,10 +146,7 @@ fn spec() -> Build {
     let p = b.always(letter);
     b.property("budget", p);
     // 10-11
-    let regex = b
-        .spec
-        .exprs
-        .add_regex(regex::Regex::new(r"sk-[A-Za-z0-9]{20}").unwrap());
+    let regex = b.spec.exprs.add_regex(r"sk-[A-Za-z0-9]{20}").unwrap();
     let e = b.b(Expr::Matches(f.text, regex));
     let e = b.and(message, e);
     let letter = b.letter(e, "secret");

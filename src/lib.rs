@@ -49,6 +49,7 @@ pub mod lint;
 pub mod markov;
 pub mod monitor;
 pub mod mutate;
+pub mod pattern;
 pub mod problem;
 pub mod project;
 pub mod query;

@@ -107,7 +107,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("diagnostic", &["source"]),
     ("syntax", &["source", "diagnostic"]),
     ("project", &["syntax", "stdlib", "source", "diagnostic"]),
-    ("hir", &["ids", "signature", "source", "types", "value"]),
+    ("pattern", &[]),
+    (
+        "hir",
+        &["ids", "pattern", "signature", "source", "types", "value"],
+    ),
     (
         "check",
         &[
@@ -130,6 +134,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "hir",
             "input",
             "ids",
+            "pattern",
             "problem",
             "shell",
             "signature",
@@ -146,6 +151,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "automata",
             "input",
             "ids",
+            "pattern",
             "problem",
             "shell",
             "signature",

@@ -496,7 +496,7 @@ impl<'a> Checker<'a> {
                 }
             }
         };
-        let groups = self.spec.exprs.regex(regex).captures_len() - 1;
+        let groups = self.spec.exprs.regex(regex).n_groups();
         if group > groups {
             self.report(
                 Diagnostic::new(

@@ -517,29 +517,12 @@ impl<'a> Checker<'a> {
         if !known.is_empty() {
             text = format!("(?{known}){text}");
         }
-        match regex::RegexBuilder::new(&text)
-            .size_limit(REGEX_SIZE)
-            .build()
-        {
-            Ok(regex) => Some(self.spec.exprs.add_regex(regex)),
+        match self.spec.exprs.add_regex(&text) {
+            Ok(regex) => Some(regex),
             Err(error) => {
-                let reason = match &error {
-                    regex::Error::CompiledTooBig(limit) => {
-                        format!(
-                            "it needs more than {limit} bytes when compiled, the limit of regular expressions"
-                        )
-                    }
-                    other => other
-                        .to_string()
-                        .lines()
-                        .last()
-                        .unwrap_or_default()
-                        .trim()
-                        .to_owned(),
-                };
                 self.report(
                     Diagnostic::new(Code::G0315, span, "this regular expression cannot be used")
-                        .label(reason)
+                        .label(error.to_string())
                         .note("regular expressions run in linear time: there is no look-around and no back-reference"),
                 );
                 None
@@ -678,9 +661,6 @@ fn is_given(exprs: &crate::hir::Exprs, id: ExprId) -> bool {
         Expr::Local(_) | Expr::Record(_) | Expr::List(_) | Expr::Set(_)
     )
 }
-
-/// Bytes that a compiled regular expression may take.
-const REGEX_SIZE: usize = 4 << 20;
 
 fn negated(number: &str) -> String {
     match number.strip_prefix('-') {

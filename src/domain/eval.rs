@@ -73,7 +73,7 @@ impl Search<'_> {
             }
             Expr::Matches(text, regex) => {
                 let regex = self.spec.exprs.regex(regex);
-                self.of_text(id, text, |text| Some(regex.is_match(text)))
+                self.of_text(id, text, |text| regex.is_match(text))
             }
             Expr::Contains(text, part) => {
                 let part = self.constant_text(part);

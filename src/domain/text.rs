@@ -42,7 +42,7 @@ pub(super) fn example(spec: &Spec, asked: &[(ExprId, bool)]) -> Option<SmolStr> 
                 }
                 Expr::EndsWith(_, part) => constant(spec, *part).map(|part| text.ends_with(part)),
                 Expr::Contains(_, part) => constant(spec, *part).map(|part| text.contains(part)),
-                Expr::Matches(_, regex) => Some(spec.exprs.regex(*regex).is_match(text)),
+                Expr::Matches(_, regex) => spec.exprs.regex(*regex).is_match(text),
                 _ => None,
             };
             answer.is_none_or(|answer| answer == *holds)

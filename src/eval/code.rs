@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
 use super::classes::Classes;
 use crate::hir::{Arith, Builtin, Compare, PastOp, Quantifier, Window};
 use crate::ids::ExprId;
+use crate::pattern::Pattern;
 use crate::types::{EnumType, Type};
 use crate::value::Value;
 
@@ -179,7 +179,7 @@ pub(super) struct Code {
     pub(super) registers: Vec<RegisterCode>,
     /// Registers of the trace, by slot.
     pub(super) slots: Vec<u32>,
-    pub(super) regexes: Vec<Regex>,
+    pub(super) patterns: Vec<Arc<Pattern>>,
     pub(super) n_locals: usize,
     pub(super) tracks: Vec<TrackCode>,
     pub(super) enums: Vec<Arc<EnumType>>,

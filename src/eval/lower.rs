@@ -358,10 +358,10 @@ impl<'a> Lower<'a> {
 
     fn regex(&mut self, id: RegexId) -> u32 {
         let code = &mut self.code;
-        let regex = self.spec.exprs.regex(id);
+        let pattern = self.spec.exprs.regex(id);
         *self.regexes.entry(id).or_insert_with(|| {
-            code.regexes.push(regex.clone());
-            u32::try_from(code.regexes.len() - 1).unwrap_or(u32::MAX)
+            code.patterns.push(Arc::clone(pattern));
+            u32::try_from(code.patterns.len() - 1).unwrap_or(u32::MAX)
         })
     }
 

@@ -1,12 +1,14 @@
 //! Expressions: values of the current step.
 
 use std::hash::BuildHasherDefault;
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
 use crate::ids::{BranchingId, ExprId, LocalId, PropertyId, RegexId, StateVarId, TrackId};
+use crate::pattern::{Pattern, PatternError};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -15,7 +17,7 @@ use crate::value::Value;
 pub struct Exprs {
     nodes: IndexSet<(Expr, TypeKey), BuildHasherDefault<FxHasher>>,
     types: Vec<Type>,
-    regexes: Vec<regex::Regex>,
+    patterns: Vec<Arc<Pattern>>,
 }
 
 /// The printed type: two nodes of different type are different even where the shape is the same.
@@ -293,20 +295,21 @@ impl Exprs {
     }
 
     /// Keeps a regular expression.
-    pub fn add_regex(&mut self, regex: regex::Regex) -> RegexId {
-        let known = self
-            .regexes
-            .iter()
-            .position(|other| other.as_str() == regex.as_str());
-        RegexId::new(known.unwrap_or_else(|| {
-            self.regexes.push(regex);
-            self.regexes.len() - 1
-        }))
+    ///
+    /// # Errors
+    /// It is none that can be used.
+    pub fn add_regex(&mut self, text: &str) -> Result<RegexId, PatternError> {
+        let mut patterns = self.patterns.iter();
+        if let Some(known) = patterns.position(|other| other.as_str() == text) {
+            return Ok(RegexId::new(known));
+        }
+        self.patterns.push(Arc::new(Pattern::new(text)?));
+        Ok(RegexId::new(self.patterns.len() - 1))
     }
 
     /// The regular expression of this id.
-    pub fn regex(&self, id: RegexId) -> &regex::Regex {
-        &self.regexes[id.index()]
+    pub fn regex(&self, id: RegexId) -> &Arc<Pattern> {
+        &self.patterns[id.index()]
     }
 
     /// The operands of an expression, in order.

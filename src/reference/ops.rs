@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 use crate::hir::{Arith, Compare};
+use crate::pattern::Pattern;
 use crate::types::Type;
 use crate::value::{Instant, Number, Object, Value};
 
@@ -88,26 +89,28 @@ pub(super) fn affix(lhs: &Value, rhs: &Value, test: fn(&str, &str) -> bool) -> O
 }
 
 /// "`matches` searches anywhere"; on null it is false.
-pub(super) fn matches(text: &Value, regex: &regex::Regex) -> Outcome {
+pub(super) fn matches(text: &Value, regex: &Pattern) -> Outcome {
     match text {
         Value::Null => Ok(Value::Bool(false)),
-        Value::String(text) => Ok(Value::Bool(regex.is_match(text))),
+        Value::String(text) => regex.is_match(text).map(Value::Bool).ok_or_else(unusable),
         other => Err(format!("{} is no string", kind(other))),
     }
 }
 
 /// "`capture(s, /re/, n)`: n-th group of the first match, or null; 0 the whole".
-pub(super) fn capture(text: &Value, regex: &regex::Regex, group: usize) -> Outcome {
+pub(super) fn capture(text: &Value, regex: &Pattern, group: usize) -> Outcome {
     match text {
         Value::Null => Ok(Value::Null),
         Value::String(text) => {
-            let found = regex
-                .captures(text)
-                .and_then(|captures| captures.get(group));
-            Ok(found.map_or(Value::Null, |found| Value::string(found.as_str())))
+            let found = regex.group(text, group).ok_or_else(unusable)?;
+            Ok(found.map_or(Value::Null, Value::string))
         }
         other => Err(format!("{} is no string", kind(other))),
     }
+}
+
+fn unusable() -> String {
+    "the regular expression cannot be compiled".to_owned()
 }
 
 /// "`.f` … of null, of a missing member … are null"; of another non-object a data error.

@@ -90,7 +90,8 @@ fn texts_and_elements() {
         let regex = build
             .spec
             .exprs
-            .add_regex(regex::Regex::new("b+").expect("a regex"));
+            .add_regex("b+")
+            .expect("a regular expression");
         build.b(Expr::Matches(a, regex))
     };
     for (expr, lhs, rhs, wanted) in [

@@ -123,7 +123,8 @@ impl OfClass<'_> {
             },
             Node::Matches(a, regex) => match self.value(*a, 0) {
                 Abstract::Is(Value::String(text)) => {
-                    Some(Truth::from(code.regexes[*regex as usize].is_match(&text)))
+                    let found = code.patterns[*regex as usize].is_match(&text);
+                    Some(Truth::from(found))
                 }
                 Abstract::Is(Value::Null) => Some(Truth::False),
                 Abstract::Unknown => Some(Truth::Unknown),

@@ -79,7 +79,8 @@ impl<'a> Eval<'a> {
             }),
             Node::Matches(a, regex) => match self.value(*a).known() {
                 Some(Value::String(text)) => {
-                    Truth::from(code.regexes[*regex as usize].is_match(text))
+                    let found = code.patterns[*regex as usize].is_match(text);
+                    Truth::from(found)
                 }
                 Some(Value::Null) => Truth::False,
                 Some(other) => {

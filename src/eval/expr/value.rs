@@ -141,10 +141,10 @@ impl<'a> Eval<'a> {
                 match text.known() {
                     Some(Value::Null) => Val::Own(Value::Null),
                     Some(Value::String(text)) => {
-                        let found = code.regexes[*regex as usize]
-                            .captures(text)
-                            .and_then(|found| found.get(*group));
-                        Val::Own(found.map_or(Value::Null, |found| Value::string(found.as_str())))
+                        match code.patterns[*regex as usize].group(text, *group) {
+                            Some(found) => Val::Own(found.map_or(Value::Null, Value::string)),
+                            None => Val::Unknown,
+                        }
                     }
                     Some(other) => {
                         self.checked(id, Err(Fault::WrongType("capture", ops::kind_of(other))))

@@ -1,0 +1,238 @@
+//! Regular expressions of specs: checked where they are written, compiled where they are first asked.
+//!
+//! A program that judges one event and ends, as a hook does, asks few of the many expressions that libraries hold; to compile
+//! one costs a hundred times what it costs to parse it. What a user must hear of is known without that: whether the syntax is
+//! right, how many groups there are, and nearly always that the compiled form is within its limit, since a bound on it is
+//! seen in the syntax tree. Where the bound is too coarse, the expression is compiled at once.
+
+use std::sync::OnceLock;
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
+use thiserror::Error;
+
+/// Bytes that a compiled expression may take up.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Why a text is no regular expression that can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PatternError {
+    /// Its syntax, in one clause.
+    #[error("{0}")]
+    Syntax(String),
+    /// Its size.
+    #[error(
+        "it needs more than {MOST_BYTES} bytes when compiled, the limit of regular expressions"
+    )]
+    TooLarge,
+}
+
+/// A regular expression. It runs in linear time: there is no look-around and no back-reference.
+#[derive(Debug)]
+pub struct Pattern {
+    text: Box<str>,
+    n_groups: usize,
+    /// None where it cannot be compiled, which [`Pattern::new`] rules out.
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    /// Checks an expression.
+    ///
+    /// # Errors
+    /// See [`PatternError`].
+    pub fn new(text: &str) -> Result<Pattern, PatternError> {
+        let hir = regex_syntax::parse(text).map_err(|error| {
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default().trim();
+            PatternError::Syntax(reason.to_owned())
+        })?;
+        let pattern = Pattern {
+            text: text.into(),
+            n_groups: hir.properties().explicit_captures_len(),
+            compiled: OnceLock::new(),
+        };
+        if at_most(&hir) > MOST_BYTES as u64 && pattern.regex().is_none() {
+            return Err(PatternError::TooLarge);
+        }
+        Ok(pattern)
+    }
+
+    /// As it is written, with its flags in front.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Groups in parentheses, not counting the whole.
+    pub fn n_groups(&self) -> usize {
+        self.n_groups
+    }
+
+    /// Whether it matches somewhere in a text.
+    pub fn is_match(&self, text: &str) -> Option<bool> {
+        Some(self.regex()?.is_match(text))
+    }
+
+    /// A group of the first match, 0 the whole of it; the inner none where there is no match or the group has no part in it.
+    pub fn group<'t>(&self, text: &'t str, group: usize) -> Option<Option<&'t str>> {
+        let found = self.regex()?.captures(text);
+        let group = found.and_then(|found| found.get(group));
+        Some(group.map(|group| group.as_str()))
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        let compile = || {
+            let builder = &mut RegexBuilder::new(&self.text);
+            builder.size_limit(MOST_BYTES).build().ok()
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
+}
+
+/// An upper bound, in bytes, on the compiled form of an expression: an automaton by Thompson's construction (K. Thompson,
+/// *Regular expression search algorithm*, 1968) over the bytes of UTF-8.
+fn at_most(hir: &Hir) -> u64 {
+    /// A state with its links.
+    const STATE: u64 = 96;
+    /// A range of characters: up to seven sequences of four states with a transition each, for those of one length.
+    const RANGE: u64 = 7 * 4 * 48;
+    let sum = |parts: &[Hir]| {
+        let each = parts.iter().map(|part| at_most(part).saturating_add(STATE));
+        each.fold(STATE, u64::saturating_add)
+    };
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => STATE,
+        HirKind::Literal(literal) => STATE.saturating_mul(literal.0.len() as u64 + 1),
+        HirKind::Class(class) => {
+            let ranges = match class {
+                Class::Unicode(class) => class.ranges().len(),
+                Class::Bytes(class) => class.ranges().len(),
+            };
+            // Three ranges at most hold characters of different lengths.
+            RANGE.saturating_mul(ranges as u64 + 6)
+        }
+        HirKind::Repetition(repetition) => {
+            let copies = repetition
+                .max
+                .unwrap_or(repetition.min.saturating_add(1))
+                .max(1);
+            let one = at_most(&repetition.sub).saturating_add(2 * STATE);
+            one.saturating_mul(copies.into()).saturating_add(2 * STATE)
+        }
+        HirKind::Capture(capture) => at_most(&capture.sub).saturating_add(4 * STATE),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bound_holds(text: &str) -> bool {
+        let Ok(hir) = regex_syntax::parse(text) else {
+            return true;
+        };
+        // What stands around every expression, so that it may begin anywhere.
+        let bound = at_most(&hir).saturating_add(1 << 10);
+        bound > 64 << 20
+            || RegexBuilder::new(text)
+                .size_limit(bound as usize)
+                .build()
+                .is_ok()
+    }
+
+    fn expressions() -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(vec![
+            "a",
+            "secret",
+            "é",
+            "漢字",
+            "😀",
+            r"\w",
+            r"\d",
+            r"\s",
+            r"\b",
+            ".",
+            "(?s:.)",
+            "[^a]",
+            r"\pL",
+            r"\P{Greek}",
+            r"[\x{80}-\x{10FFFF}]",
+            r"[\x{7F}-\x{800}\x{FFFF}-\x{10000}]",
+            "(?i:straße)",
+            "(?-u:a)",
+            "^",
+            "$",
+            "",
+        ]);
+        leaf.prop_map(str::to_owned)
+            .prop_recursive(4, 16, 3, |inner| {
+                prop_oneof![
+                    (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}{b}")),
+                    (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("(?:{a}|{b})")),
+                    (inner.clone(), 0u32..4, 0u32..4)
+                        .prop_map(|(a, n, m)| format!("(?:{a}){{{n},{}}}", n + m)),
+                    inner.clone().prop_map(|a| format!("({a})*")),
+                    inner.prop_map(|a| format!("(?i:{a})+")),
+                ]
+            })
+    }
+
+    proptest! {
+        /// What is not compiled at once is within the limit when it is.
+        #[test]
+        fn the_bound_is_one(text in expressions()) {
+            prop_assert!(bound_holds(&text), "{text}");
+        }
+
+        /// The answers are those of the expression compiled at once.
+        #[test]
+        fn answers_are_those_of_the_engine(text in expressions(), subject in "[aeS\u{e9}\u{6f22} 1-3]{0,6}") {
+            match (Pattern::new(&text), RegexBuilder::new(&text).size_limit(MOST_BYTES).build()) {
+                (Ok(pattern), Ok(regex)) => {
+                    prop_assert_eq!(pattern.n_groups() + 1, regex.captures_len());
+                    prop_assert_eq!(pattern.is_match(&subject), Some(regex.is_match(&subject)));
+                    let whole = regex.find(&subject).map(|found| found.as_str());
+                    prop_assert_eq!(pattern.group(&subject, 0), Some(whole));
+                }
+                (ours, theirs) => prop_assert_eq!(ours.is_err(), theirs.is_err(), "{}", text),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_at_once() {
+        assert_eq!(
+            Pattern::new(r"\w{5000}").map(|_| ()),
+            Err(PatternError::TooLarge)
+        );
+        let coarse = Pattern::new(r"\w{1,8}");
+        assert!(coarse.is_ok_and(|pattern| pattern.compiled.get().is_some()));
+        let plain = Pattern::new(r"(?i)api[_-]?key\s*=\s*(\S+)");
+        assert!(plain.is_ok_and(|pattern| pattern.compiled.get().is_none()));
+    }
+
+    #[test]
+    fn classes_of_every_kind_are_within_the_bound() {
+        for class in [
+            "Lu",
+            "Ll",
+            "Lo",
+            "Mn",
+            "Nd",
+            "Po",
+            "Sc",
+            "Cn",
+            "Greek",
+            "Han",
+            "Cyrillic",
+            "Alphabetic",
+            "Emoji",
+        ] {
+            for text in [format!(r"\p{{{class}}}"), format!(r"\P{{{class}}}")] {
+                assert!(bound_holds(&text), "{text}");
+            }
+        }
+    }
+}
