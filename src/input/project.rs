@@ -76,6 +76,13 @@ pub struct Scratch {
     single: bool,
 }
 
+impl Scratch {
+    /// Whether a long text has made it so large that it is better not kept.
+    pub(super) fn is_large(&self) -> bool {
+        self.decoded.capacity() > 1 << 20
+    }
+}
+
 /// What became of one value of a file.
 #[derive(Clone, Debug)]
 pub enum Outcome {

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use smol_str::SmolStr;
@@ -91,9 +92,11 @@ pub fn read_through<M: Make>(
         .limits()
         .for_threads(rayon::current_num_threads());
     splitter.split(splitting, limits);
+    let lender = Lender::default();
     let mut merge = Merge {
         name,
         projection,
+        lender: &lender,
         make,
         report: FileReport::default(),
         shift: 0,
@@ -109,7 +112,7 @@ pub fn read_through<M: Make>(
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| {
                 if at_once {
-                    made = project(&current, name, projection, make);
+                    made = project(&current, name, projection, &lender, make);
                 }
             });
             scope.spawn(|_| next = splitter.next_batch());
@@ -194,16 +197,55 @@ impl<T> Line<T> {
     }
 }
 
+/// The memory of those who read, with the shapes of objects that they have learned, from batch to batch.
+#[derive(Default)]
+struct Lender(Mutex<Vec<Scratch>>);
+
+impl Lender {
+    fn lend(&self) -> Lent<'_> {
+        let scratch = self.lock().pop().unwrap_or_default();
+        Lent {
+            scratch,
+            from: self,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory that goes back when its reader is done.
+struct Lent<'l> {
+    scratch: Scratch,
+    from: &'l Lender,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if !self.scratch.is_large() {
+            self.from.lock().push(std::mem::take(&mut self.scratch));
+        }
+    }
+}
+
+/// The most records that are read in one go, so that no thread has long to do when the others are done: a small part of what
+/// is one thread's share.
+fn in_one_go(records: usize) -> usize {
+    (records / (16 * rayon::current_num_threads())).max(4)
+}
+
 /// Reads a batch and makes what is to be made of it; none where a line holds several values, which moves the numbers of
 /// what follows.
 fn project<M: Make>(
     batch: &Batch,
     name: &FileName,
     projection: &Projection,
+    lender: &Lender,
     make: &M,
 ) -> Option<Vec<Line<M::Made>>> {
     let several = AtomicBool::new(false);
-    let read = |scratch: &mut Scratch, idx: usize| {
+    let read = |Lent { scratch, .. }: &mut Lent<'_>, idx: usize| {
         let mut first = None;
         if let Some(raw) = batch.get(idx) {
             projection.read_each(&raw, name, scratch, M::DEFERS, &mut |outcome, texts| {
@@ -219,7 +261,8 @@ fn project<M: Make>(
     let made = (0..batch.len())
         .into_par_iter()
         .with_min_len(4)
-        .map_init(Scratch::default, read)
+        .with_max_len(in_one_go(batch.len()))
+        .map_init(|| lender.lend(), read)
         .collect();
     (!several.into_inner()).then_some(made)
 }
@@ -227,6 +270,7 @@ fn project<M: Make>(
 struct Merge<'a, M: Make> {
     name: &'a FileName,
     projection: &'a Projection,
+    lender: &'a Lender,
     make: &'a M,
     report: FileReport,
     /// Records beyond the first of their line, so far: the splitter counts one a line.
@@ -239,7 +283,7 @@ struct Merge<'a, M: Make> {
 impl<M: Make> Merge<'_, M> {
     /// A batch whose records get other numbers than the splitter gave them, or that are gathered first.
     fn renumbered(&mut self, batch: &Batch) {
-        let read = |scratch: &mut Scratch, idx: usize| {
+        let read = |Lent { scratch, .. }: &mut Lent<'_>, idx: usize| {
             let mut found = Vec::new();
             if let Some(raw) = batch.get(idx) {
                 self.projection
@@ -252,7 +296,7 @@ impl<M: Make> Merge<'_, M> {
         let read: Vec<Line<Unit>> = (0..batch.len())
             .into_par_iter()
             .with_min_len(16)
-            .map_init(Scratch::default, read)
+            .map_init(|| self.lender.lend(), read)
             .collect();
         let mut units = Vec::new();
         self.batch(batch, read, |merge, unit| {
