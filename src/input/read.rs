@@ -1,8 +1,11 @@
 //! A file from its bytes to units, in order, with a pool of threads at work on each batch.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rayon::prelude::*;
 use smol_str::SmolStr;
@@ -21,7 +24,7 @@ use crate::value::{Cell, Value};
 /// Reads a source. Units come in the order of the file, whatever the number of threads; problems that belong to no
 /// unit are in the report.
 ///
-/// Memory is that of three batches and the units of two. With `order by`, single events are held until the end of the
+/// Memory is that of a few batches and their units. With `order by`, single events are held until the end of the
 /// file and come as whole [records](Unit::Record), one per trace, in the order in which the traces began.
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
     match source.open() {
@@ -103,40 +106,54 @@ pub fn read_through<M: Make>(
         gather: (!projection.order_fields().is_empty()).then(Gather::default),
         emit,
     };
-    let mut batch = splitter.next_batch();
-    // What was made of the batch before is handed on while the next is read and this one is worked on.
-    let mut made_before: Option<(Batch, Vec<Line<M::Made>>)> = None;
-    while let Some(current) = batch {
-        let at_once = merge.shift == 0 && merge.gather.is_none();
-        let (mut next, mut made) = (None, None);
-        rayon::in_place_scope(|scope| {
-            scope.spawn(|_| {
-                if at_once {
-                    made = project(&current, name, projection, &lender, make);
+    // Whoever reads the file and hands on what was made also helps to make it, and waits only where nothing is left to do.
+    let ahead = if rayon::current_num_threads() == 1 {
+        1
+    } else {
+        AHEAD
+    };
+    rayon::in_place_scope_fifo(|scope| {
+        let mut under_way: VecDeque<Receiver<Projected<M::Made>>> = VecDeque::new();
+        let mut ended = false;
+        let mut idle = 0;
+        loop {
+            match under_way.front().map(Receiver::try_recv) {
+                Some(Ok((batch, made))) => {
+                    under_way.pop_front();
+                    match made {
+                        Some(made) if merge.shift == 0 => {
+                            merge.batch(&batch, made, |merge, made| (merge.emit)(made));
+                        }
+                        _ => merge.renumbered(&batch),
+                    }
+                    splitter.recycle(batch);
                 }
-            });
-            scope.spawn(|_| next = splitter.next_batch());
-            if let Some((batch, made)) = &mut made_before {
-                merge.batch(batch, std::mem::take(made), |merge, made| {
-                    (merge.emit)(made)
-                });
+                None if ended => break,
+                // A thread that has panicked ends the scope.
+                Some(Err(TryRecvError::Disconnected)) => break,
+                _ if !ended && under_way.len() < ahead => match splitter.next_batch() {
+                    Some(batch) => {
+                        let at_once = merge.shift == 0 && merge.gather.is_none();
+                        let (done, receiver) = mpsc::sync_channel(1);
+                        let lender = &lender;
+                        scope.spawn_fifo(move |_| {
+                            let made =
+                                at_once.then(|| project(&batch, name, projection, lender, make));
+                            // Nobody waits for it where another thread has panicked.
+                            let _ = done.send((batch, made.flatten()));
+                        });
+                        under_way.push_back(receiver);
+                    }
+                    None => ended = true,
+                },
+                _ => {
+                    help(&mut idle);
+                    continue;
+                }
             }
-        });
-        if let Some((batch, _)) = made_before.take() {
-            splitter.recycle(batch);
+            idle = 0;
         }
-        match made {
-            Some(made) => made_before = Some((current, made)),
-            None => {
-                merge.renumbered(&current);
-                splitter.recycle(current);
-            }
-        }
-        batch = next;
-    }
-    if let Some((batch, made)) = made_before {
-        merge.batch(&batch, made, |merge, made| (merge.emit)(made));
-    }
+    });
     let gathered = merge.gather.take().into_iter();
     merge.make_all(
         gathered
@@ -144,6 +161,24 @@ pub fn read_through<M: Make>(
             .collect(),
     );
     merge.report
+}
+
+/// Batches that are read before the first of them is done with, where several threads work on them.
+const AHEAD: usize = 3;
+
+/// A batch, and what was made of it; none where that must be done in order.
+type Projected<T> = (Batch, Option<Vec<Line<T>>>);
+
+/// Does some of the work that waits for a thread; where there is none, gives way, the longer the oftener that was so.
+fn help(idle: &mut u32) {
+    match rayon::yield_now() {
+        Some(rayon::Yield::Executed) => *idle = 0,
+        _ if *idle < 64 => {
+            *idle += 1;
+            std::thread::yield_now();
+        }
+        _ => std::thread::sleep(Duration::from_micros(50)),
+    }
 }
 
 /// What became of a value of the file.
