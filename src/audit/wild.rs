@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use smol_str::SmolStr;
 
 use super::errors;
+use crate::input::ahead;
 use crate::input::document::{self, Document};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::FileReport;
@@ -34,7 +35,7 @@ impl Wild<'_> {
     /// Reads the whole file. Documents are read batch by batch; lines that belong together, and texts, at once.
     pub(super) fn read(
         &self,
-        splitter: Splitter<impl Read + Send>,
+        splitter: Splitter<impl Read>,
         emit: &mut dyn FnMut(Unit),
     ) -> FileReport {
         let mut report = FileReport::default();
@@ -48,30 +49,28 @@ impl Wild<'_> {
 
     fn documents(
         &self,
-        mut splitter: Splitter<impl Read + Send>,
+        mut splitter: Splitter<impl Read>,
         report: &mut FileReport,
         emit: &mut dyn FnMut(Unit),
     ) {
-        let limits = self.projection.limits();
-        let limits = limits.for_threads(rayon::current_num_threads());
-        splitter.split(Splitting::Documents, limits);
-        let mut batch = splitter.next_batch();
-        while let Some(current) = batch {
-            let (next, read) = rayon::join(|| splitter.next_batch(), || self.batch(&current));
-            self.between(&current, report);
-            for one in read {
-                self.count(one.lines, !one.records.is_empty(), &one.problems, report);
-                for mut record in one.records {
-                    record.origin.ordinal = report.accounting.records;
-                    report.accounting.records += 1;
-                    report.accounting.problems += errors(&record.problems);
-                    emit(Unit::Record(record));
+        splitter.split(Splitting::Documents, *self.projection.limits());
+        ahead::in_order(
+            &mut splitter,
+            |batch| self.batch(batch),
+            |batch, read| {
+                self.between(batch, report);
+                for one in read {
+                    self.count(one.lines, !one.records.is_empty(), &one.problems, report);
+                    for mut record in one.records {
+                        record.origin.ordinal = report.accounting.records;
+                        report.accounting.records += 1;
+                        report.accounting.problems += errors(&record.problems);
+                        emit(Unit::Record(record));
+                    }
+                    self.tell(one.problems, report);
                 }
-                self.tell(one.problems, report);
-            }
-            splitter.recycle(current);
-            batch = next;
-        }
+            },
+        );
     }
 
     fn batch(&self, batch: &Batch) -> Vec<Read1> {
@@ -111,7 +110,7 @@ impl Wild<'_> {
 
     fn lines(
         &self,
-        mut splitter: Splitter<impl Read + Send>,
+        mut splitter: Splitter<impl Read>,
         report: &mut FileReport,
         emit: &mut dyn FnMut(Unit),
     ) {

@@ -10,7 +10,8 @@ pub struct InputLimits {
     pub record_bytes: usize,
     /// Nesting of lists and objects (`--max-depth`), at most [`InputLimits::DEEPEST`].
     pub depth: usize,
-    /// Raw bytes that are read before a batch is handed to the parsers.
+    /// Raw bytes that are read before a batch is handed to the parsers: few enough that what is made of them stays near the
+    /// processor.
     pub batch_bytes: usize,
     /// Problems that are told one by one, per record and per file; the rest is only counted.
     pub problems: usize,
@@ -19,20 +20,6 @@ pub struct InputLimits {
 impl InputLimits {
     /// No setting allows deeper nesting: values are built, compared and dropped by recursion.
     pub const DEEPEST: usize = 1024;
-
-    /// The same for so many threads: one that works alone takes smaller batches, so that what is made of them stays near the
-    /// processor; nobody waits for others then.
-    pub(crate) fn for_threads(self, n_threads: usize) -> InputLimits {
-        const ALONE: usize = 1 << 20;
-        let batch_bytes = match n_threads {
-            0 | 1 => self.batch_bytes.min(ALONE),
-            _ => self.batch_bytes,
-        };
-        InputLimits {
-            batch_bytes,
-            ..self
-        }
-    }
 
     /// The depth in force.
     pub(crate) fn depth(&self) -> usize {
@@ -45,7 +32,7 @@ impl Default for InputLimits {
         InputLimits {
             record_bytes: 1 << 30,
             depth: 512,
-            batch_bytes: 2 << 20,
+            batch_bytes: 1 << 20,
             problems: 1000,
         }
     }

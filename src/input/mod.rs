@@ -19,6 +19,7 @@ pub mod project;
 pub mod read;
 pub mod split;
 
+pub(crate) mod ahead;
 mod cell;
 mod gather;
 pub(crate) mod keys;

@@ -1,15 +1,13 @@
 //! A file from its bytes to units, in order, with a pool of threads at work on each batch.
 
-use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
+use super::ahead;
 use super::deferred::Deferred;
 use super::gather::Gather;
 use super::limits::{Accounting, FileReport};
@@ -80,7 +78,7 @@ impl Make for Whole {
 /// Reads a stream of which nothing was split yet, and makes something of each unit, in parallel; what is made comes in the
 /// order of the file.
 pub fn read_through<M: Make>(
-    mut splitter: Splitter<impl Read + Send>,
+    mut splitter: Splitter<impl Read>,
     name: &FileName,
     projection: &Projection,
     make: &M,
@@ -91,10 +89,7 @@ pub fn read_through<M: Make>(
         (false, true) => Splitting::Records,
         (false, false) => Splitting::Documents,
     };
-    let limits = projection
-        .limits()
-        .for_threads(rayon::current_num_threads());
-    splitter.split(splitting, limits);
+    splitter.split(splitting, *projection.limits());
     let lender = Lender::default();
     let mut merge = Merge {
         name,
@@ -106,52 +101,19 @@ pub fn read_through<M: Make>(
         gather: (!projection.order_fields().is_empty()).then(Gather::default),
         emit,
     };
-    // Whoever reads the file and hands on what was made also helps to make it, and waits only where nothing is left to do.
-    let ahead = if rayon::current_num_threads() == 1 {
-        1
-    } else {
-        AHEAD
+    // Where records get other numbers, or are sorted, one batch is read after the other.
+    let one_by_one = AtomicBool::new(merge.gather.is_some());
+    let work = |batch: &Batch| {
+        let at_once = !one_by_one.load(Ordering::Relaxed);
+        at_once.then(|| project(batch, name, projection, &lender, make))?
     };
-    rayon::in_place_scope_fifo(|scope| {
-        let mut under_way: VecDeque<Receiver<Projected<M::Made>>> = VecDeque::new();
-        let mut ended = false;
-        let mut idle = 0;
-        loop {
-            match under_way.front().map(Receiver::try_recv) {
-                Some(Ok((batch, made))) => {
-                    under_way.pop_front();
-                    match made {
-                        Some(made) if merge.shift == 0 => {
-                            merge.batch(&batch, made, |merge, made| (merge.emit)(made));
-                        }
-                        _ => merge.renumbered(&batch),
-                    }
-                    splitter.recycle(batch);
-                }
-                None if ended => break,
-                // A thread that has panicked ends the scope.
-                Some(Err(TryRecvError::Disconnected)) => break,
-                _ if !ended && under_way.len() < ahead => match splitter.next_batch() {
-                    Some(batch) => {
-                        let at_once = merge.shift == 0 && merge.gather.is_none();
-                        let (done, receiver) = mpsc::sync_channel(1);
-                        let lender = &lender;
-                        scope.spawn_fifo(move |_| {
-                            let made =
-                                at_once.then(|| project(&batch, name, projection, lender, make));
-                            // Nobody waits for it where another thread has panicked.
-                            let _ = done.send((batch, made.flatten()));
-                        });
-                        under_way.push_back(receiver);
-                    }
-                    None => ended = true,
-                },
-                _ => {
-                    help(&mut idle);
-                    continue;
-                }
-            }
-            idle = 0;
+    ahead::in_order(&mut splitter, work, |batch, made| match made {
+        Some(made) if merge.shift == 0 => {
+            merge.batch(batch, made, |merge, made| (merge.emit)(made));
+        }
+        _ => {
+            merge.renumbered(batch);
+            one_by_one.fetch_or(merge.shift > 0, Ordering::Relaxed);
         }
     });
     let gathered = merge.gather.take().into_iter();
@@ -161,24 +123,6 @@ pub fn read_through<M: Make>(
             .collect(),
     );
     merge.report
-}
-
-/// Batches that are read before the first of them is done with, where several threads work on them.
-const AHEAD: usize = 3;
-
-/// A batch, and what was made of it; none where that must be done in order.
-type Projected<T> = (Batch, Option<Vec<Line<T>>>);
-
-/// Does some of the work that waits for a thread; where there is none, gives way, the longer the oftener that was so.
-fn help(idle: &mut u32) {
-    match rayon::yield_now() {
-        Some(rayon::Yield::Executed) => *idle = 0,
-        _ if *idle < 64 => {
-            *idle += 1;
-            std::thread::yield_now();
-        }
-        _ => std::thread::sleep(Duration::from_micros(50)),
-    }
 }
 
 /// What became of a value of the file.
