@@ -7,10 +7,11 @@ set -euo pipefail
 folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
 {
   [ -d "$folder/venv" ] || python3 -m venv --system-site-packages "$folder/venv"
-  "$folder/venv/bin/pip" install --quiet 'mcp>=2,<3' 'langchain>=1,<2' 'langgraph>=1,<2' 'openai-agents>=0.24,<1'
+  "$folder/venv/bin/pip" install --quiet mcp==2.3.0 langchain==1.4.7 langgraph==1.2.22 openai-agents==0.24.0
   cd "$folder"
   [ -f package.json ] || echo '{"private":true}' > package.json
-  npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4 tsx@4 @anthropic-ai/claude-code@2.1.197
+  npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4.6.7 tsx@4.23.15 \
+    @anthropic-ai/claude-code@2.1.197 @anthropic-ai/claude-agent-sdk@0.3.329
 } >&2
 echo "export PATH='$folder/venv/bin':\$PATH"
 echo "export GUARD_NODE_MODULES='$folder/node_modules'"
