@@ -66,9 +66,9 @@ fn long_bounds_cost_no_states() {
     assert!(regions.iter().all(|n| *n <= 12), "{regions:?}");
 }
 
-/// Requests whose windows are not open yet are counted, not told apart.
+/// Requests whose windows are not open yet make no states.
 #[test]
-fn windows_that_open_late_have_a_counter_each() {
+fn windows_that_open_late_are_a_queue() {
     let mut formulas = Formulas::new();
     let rule = response(&mut formulas, Interval::steps(20, 100_000));
     let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();

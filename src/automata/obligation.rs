@@ -18,6 +18,32 @@ pub(super) struct Obligation {
     pub(super) started: bool,
     pub(super) lo: i128,
     pub(super) hi: i128,
+    pub(super) chain: Chain,
+}
+
+/// Whether an obligation stands for others as well: the like ones of a queue, whose windows begin later and are as long. Only
+/// automata with counters make such (`lazy/chain.rs`), and only while the first window is not open: until then all do the same.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub(super) enum Chain {
+    /// For none.
+    #[default]
+    Alone,
+    /// Those of this queue are owed too.
+    All(u32),
+    /// It is owed, or one of this queue.
+    Any(u32),
 }
 
 /// The obligation that `node` holds next, with the window that the node has when it starts there.
@@ -34,6 +60,7 @@ pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation
         started,
         lo,
         hi,
+        chain: Chain::Alone,
     }
 }
 
@@ -42,6 +69,10 @@ const FUEL: u32 = 4;
 
 /// Whether `a` implies `b` at every position, as far as syntax shows it; whether they are strong is not looked at.
 pub(super) fn implies(program: &Program, a: Obligation, b: Obligation) -> bool {
+    if a.chain != Chain::Alone || b.chain != Chain::Alone {
+        // Where the windows of a chain end is not compared with anything.
+        return a == b;
+    }
     follows(program, a, b, FUEL)
 }
 

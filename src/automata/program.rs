@@ -28,6 +28,11 @@ impl Window {
         hi: NEVER,
     };
 
+    /// How long it is, if it ends.
+    pub(super) fn width(self) -> Option<i128> {
+        (self.hi != NEVER).then(|| self.hi.saturating_sub(self.lo))
+    }
+
     pub(super) fn new(interval: Interval) -> Window {
         match interval {
             Interval::Steps { lo, hi } => Window {

@@ -332,6 +332,7 @@ impl Engine {
             node,
             mut lo,
             mut hi,
+            chain,
             ..
         } = obligation;
         let neutral = Ref::leaf(if until { FALSE } else { TRUE });
@@ -360,6 +361,7 @@ impl Engine {
             started: true,
             lo,
             hi,
+            chain,
         };
         let mut later = Ref::leaf(self.residuals.single(&program, later, &mut self.meter)?);
         if let Some(promise) = program.promise[node as usize] {

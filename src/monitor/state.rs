@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":1,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":3,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -18,7 +18,7 @@ use super::risk::Whereabouts;
 use crate::eval::{Live, Saved};
 
 /// The version that is written and read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const MAGIC: &[u8] = b"guard-state ";
 

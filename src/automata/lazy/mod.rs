@@ -7,18 +7,23 @@
 //! states as `within 5`, bounds in time are no different from bounds in steps, and a step that only waits is one walk down
 //! a diagram: counters are deadlines, which do not change while time goes on.
 //!
-//! `G (a -> F[0,K] b)` has one counter: of all pending answers the earliest counts. `G (a -> F[a,K] b)` has one more for
-//! each request whose window is not open yet. Every formula is followed; what grows with the bounds is the number of
-//! obligations of which none implies another, and only a formula that has so many pays for it.
+//! `G (a -> F[0,K] b)` has one counter: of all pending answers the earliest counts. `G (a -> F[5,K] b)` must remember each
+//! request whose window is not open yet; those are a queue beside the counters, of which a step touches the ends
+//! (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow with the bounds is the number of
+//! obligations of which none implies another and that are not alike, and only a formula that has so many pays for it.
 //!
 //! # Exactness
 //! The value of a prefix as a whole trace is exact. Finality is found by a search over the regions that can be reached: what
-//! it calls final is final; it calls open what is final only where that depends on the difference of two counters, or where
-//! more regions than it may visit are reachable (`outlook.rs`). A verdict does not depend on what was read before.
+//! it calls final is final; it calls open what is final only where that depends on the difference of two counters or on one
+//! that waits in a queue, or where more regions than it may visit are reachable (`outlook.rs`). A verdict does not depend on what was read before.
 
+mod chain;
+mod opening;
 mod outlook;
+mod queue;
 mod region;
 mod shape;
+mod successor;
 mod survey;
 mod tables;
 mod time;
@@ -27,7 +32,7 @@ mod witness;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use thiserror::Error;
 
 use crate::automata::diagram::{Branch, Branches, Diagrams, Ref};
@@ -38,8 +43,10 @@ use crate::automata::program::{Program, Words};
 use crate::automata::progress::{Engine, Reading};
 use crate::automata::verdict::{Finality, Verdict};
 
+use queue::Queue;
 use region::{Constants, Place};
-use shape::{Shape, configuration, parts, shape};
+use shape::{Shape, Shaped, configuration, parts, shape};
+use successor::{Source, Successor};
 
 pub use survey::{Run, Survey};
 pub use witness::Found;
@@ -72,6 +79,8 @@ pub struct LazyState {
     shape: Arc<Shape>,
     /// Positions, then times.
     counters: Box<[i128]>,
+    /// What waits behind the first of each chain.
+    queues: Box<[Queue]>,
     accepting: bool,
     finality: Finality,
 }
@@ -132,24 +141,6 @@ pub enum Next {
     Any(Vec<LazyState>),
 }
 
-/// Where the value of a counter comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Source {
-    /// It runs on.
-    Old(u32),
-    /// It begins so far after the next position, or after the time of this one.
-    New(i128),
-}
-
-/// Where a letter leads.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Successor {
-    shape: u32,
-    sources: Box<[Source]>,
-    /// Whether the state stays as it is.
-    same: bool,
-}
-
 /// The successors of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
@@ -199,6 +190,8 @@ pub struct LazyDfa {
     regions: IndexMap<Box<[Place]>, Region, FxBuildHasher>,
     diagrams: Diagrams,
     successors: IndexSet<Successor, FxBuildHasher>,
+    /// Where the opening of a window leads, by what `opening.rs` says.
+    openings: FxHashMap<Box<[Place]>, u32>,
     /// Entries of the tables, as [`Limits::nodes`] counts them.
     entries: usize,
     /// Counts from 1 how often the tables were emptied.
@@ -223,15 +216,18 @@ impl LazyDfa {
         let constants = Constants::new(&program);
         let mut engine = Engine::new(program, limits);
         let start = engine.initial()?;
-        let (first, counters) = shape(&engine.program, &parts(&engine, start), true);
+        let mut first = shape(&engine.program, parts(&engine, start), 0);
+        first.shape.fresh = true;
         let empty = eval_empty(formulas, formula);
         let mut lazy = LazyDfa {
             engine,
             limits: limits.clone(),
             constants,
             initial: LazyState {
-                shape: Arc::new(first),
-                counters: counters.into(),
+                shape: Arc::new(first.shape),
+                counters: first.counters.into(),
+                // Of one position no two windows of one node wait.
+                queues: Box::from([]),
                 accepting: empty,
                 finality: Finality::Open,
             },
@@ -240,6 +236,7 @@ impl LazyDfa {
             regions: IndexMap::default(),
             diagrams: Diagrams::default(),
             successors: IndexSet::default(),
+            openings: FxHashMap::default(),
             entries: 0,
             epoch: 1,
             key: Vec::new(),
@@ -259,6 +256,17 @@ impl LazyDfa {
     pub fn owns(&self, state: &LazyState) -> bool {
         state.shape.fits(&self.engine.program)
             && state.counters.len() == state.shape.n_counters as usize
+            && state.queues.len() == state.shape.chains.len()
+            && state
+                .queues
+                .iter()
+                .zip(&state.shape.chains)
+                .all(|(queue, chain)| {
+                    let first = state.counters[chain.counter as usize];
+                    std::iter::once(first)
+                        .chain(queue.iter())
+                        .is_sorted_by(|a, b| a < b)
+                })
     }
 
     /// The atoms of the formula, in order.
@@ -328,6 +336,14 @@ impl LazyDfa {
             && (spot.from.0..spot.until.0).contains(&position)
             && (spot.from.1..spot.until.1).contains(&time);
         if !known {
+            if let Some(state) = self.opened(state, position, time)? {
+                let mut spot = Spot::default();
+                let next = self.next(&state, &mut spot, moment, holds)?;
+                return Ok(match next {
+                    Next::Same => Next::One(state, spot),
+                    next => next,
+                });
+            }
             *spot = self.look_up(state, *spot, position, time);
         }
         let root = match self.regions.get_index(spot.region as usize) {
@@ -344,13 +360,19 @@ impl LazyDfa {
                         return Ok(Next::Same);
                     }
                     // A counter comes to another place, from which the value may be final.
-                    let number = self.successors[leaf as usize].shape;
-                    *spot = self.find(number, &state.counters, position + 1, time);
-                    if self.finality_of(spot.region) == Finality::Open {
-                        return Ok(Next::Same);
+                    if state
+                        .shape
+                        .due(&state.counters, position + 1, time)
+                        .is_none()
+                    {
+                        let number = self.successors[leaf as usize].shape;
+                        *spot = self.find(number, &state.counters, position + 1, time);
+                        if self.finality_of(spot.region) == Finality::Open {
+                            return Ok(Next::Same);
+                        }
                     }
                 }
-                let (next, spot) = self.enter(leaf, &state.counters, position, time);
+                let (next, spot) = self.enter(leaf, state, position, time)?;
                 return Ok(Next::One(next, spot));
             }
             let Branch { var, lo, hi } = self.diagrams.at(at);
@@ -379,7 +401,7 @@ impl LazyDfa {
         self.check_states(leaves.len())?;
         let mut states: IndexSet<LazyState, FxBuildHasher> = IndexSet::default();
         for leaf in leaves {
-            states.insert(self.enter(leaf, &state.counters, position, time).0);
+            states.insert(self.enter(leaf, state, position, time)?.0);
         }
         Ok(Next::Any(states.into_iter().collect()))
     }
@@ -392,35 +414,28 @@ impl LazyDfa {
     fn enter(
         &mut self,
         leaf: u32,
-        counters: &[i128],
+        state: &LazyState,
         position: i128,
         time: i128,
-    ) -> (LazyState, Spot) {
+    ) -> Result<(LazyState, Spot), LimitError> {
         let successor = &self.successors[leaf as usize];
         let number = successor.shape;
         let shape = &self.shapes[number as usize];
-        let n_steps = shape.n_steps as usize;
-        let counters: Box<[i128]> = successor
-            .sources
-            .iter()
-            .enumerate()
-            .map(|(counter, source)| match *source {
-                Source::Old(old) => counters[old as usize],
-                Source::New(after) if counter < n_steps => position + 1 + after,
-                Source::New(after) => time.saturating_add(after),
-            })
-            .collect();
-        self.arrive(number, counters, position, time)
+        let (counters, queues) =
+            successor.apply(shape, &state.counters, &state.queues, position + 1, time);
+        self.arrive(number, counters, queues, position, time)
     }
 
-    /// The state of a shape and its counters after a position was read.
+    /// The state of a shape, its counters and its queues after a position was read.
     fn arrive(
         &mut self,
         number: u32,
-        counters: Box<[i128]>,
+        mut counters: Box<[i128]>,
+        mut queues: Box<[Queue]>,
         position: i128,
         time: i128,
-    ) -> (LazyState, Spot) {
+    ) -> Result<(LazyState, Spot), LimitError> {
+        let number = self.open(number, &mut counters, &mut queues, position + 1, time)?;
         let mut spot = self.find(number, &counters, position + 1, time);
         let finality = self.finality_of(spot.region);
         let shape = &self.shapes[number as usize];
@@ -428,6 +443,7 @@ impl LazyDfa {
             shape: shape.clone(),
             accepting: shape.accepts(),
             counters,
+            queues,
             finality,
         };
         let settled = match finality {
@@ -444,11 +460,29 @@ impl LazyDfa {
                 shape: self.shapes[number as usize].clone(),
                 accepting: value,
                 counters: Box::from([]),
+                queues: Box::from([]),
                 finality,
             };
             spot = Spot::default();
         }
-        (state, spot)
+        Ok((state, spot))
+    }
+
+    /// The state of a configuration that a state leads to. What it holds is relative to the next position, and to no time.
+    fn arrive_at(
+        &mut self,
+        shaped: Shaped,
+        before: &LazyState,
+        position: i128,
+        time: i128,
+    ) -> Result<(LazyState, Spot), LimitError> {
+        let successor = self.successor(shaped, |timed, value| {
+            Source::New(value.saturating_sub(if timed { time } else { 0 }))
+        });
+        let shape = &self.shapes[successor.shape as usize];
+        let (counters, queues) =
+            successor.apply(shape, &before.counters, &before.queues, position + 1, time);
+        self.arrive(successor.shape, counters, queues, position, time)
     }
 
     /// Reads one letter that leads to too many states for all letters to be read at once.
@@ -475,15 +509,14 @@ impl LazyDfa {
         let leaves = self.engine.diagrams.leaves(after);
         self.check_states(leaves.len())?;
         // What follows may empty the tables of the engine.
-        let found: Vec<(Shape, Vec<i128>)> = leaves
+        let program = self.engine.program.clone();
+        let found: Vec<Shaped> = leaves
             .into_iter()
-            .map(|leaf| shape(&self.engine.program, &parts(&self.engine, leaf), false))
+            .map(|leaf| shape(&program, parts(&self.engine, leaf), time))
             .collect();
         let mut states: IndexSet<LazyState, FxBuildHasher> = IndexSet::default();
-        for (next, counters) in found {
-            let counters = relative(&counters, next.n_steps as usize, -1 - position, 0);
-            let number = self.shape_number(&Arc::new(next));
-            states.insert(self.arrive(number, counters.into(), position, time).0);
+        for shaped in found {
+            states.insert(self.arrive_at(shaped, state, position, time)?.0);
         }
         Ok(Next::Any(states.into_iter().collect()))
     }

@@ -96,16 +96,18 @@ impl LazyDfa {
         let shape = self.shapes[number as usize].clone();
         let places: Vec<Place> = self.places(region).to_vec();
         if shape.n_counters > shape.n_steps {
-            for places in self.constants.moved(&shape, &places, true)? {
-                into.insert(self.region_of(number, places.into_iter()));
-            }
+            let moved = self.constants.moved(&shape, &places, true)?.into_iter();
+            let moved = moved.map(|places| self.region_of(number, places.into_iter()));
+            let moved = moved.collect();
+            into.extend(self.settled(moved)?);
         }
         let Root::Built(root) = self.build(region) else {
             return None;
         };
         let moved = self.constants.moved(&shape, &places, false)?;
         for leaf in self.leaves(root, letter) {
-            into.extend(self.arrivals(leaf, &moved));
+            let arrivals = self.arrivals(leaf, &moved);
+            into.extend(self.settled(arrivals)?);
         }
         Some(())
     }

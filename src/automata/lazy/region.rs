@@ -39,6 +39,13 @@ impl Constants {
                     add_step(window.lo);
                     add_step(window.hi);
                 }
+                if let (Some(width), true) = (window.width(), window.lo > 0) {
+                    // Where a window ends that opens now.
+                    match window.timed {
+                        true => times.push(width),
+                        false => add_step(width),
+                    }
+                }
             }
         }
         for register in &program.registers {
@@ -82,17 +89,13 @@ impl Constants {
         (divisor / 1_000).max(1)
     }
 
-    fn of(&self, shape: &Shape, counter: usize) -> &[i128] {
-        if (counter as u32) < shape.n_steps {
-            &self.steps
-        } else {
-            &self.times
-        }
+    fn of(&self, timed: bool) -> &[i128] {
+        if timed { &self.times } else { &self.steps }
     }
 
     /// The place of a distance.
-    pub(super) fn place(&self, shape: &Shape, counter: usize, distance: i128) -> Place {
-        let place = match self.of(shape, counter).binary_search(&distance) {
+    pub(super) fn place(&self, timed: bool, distance: i128) -> Place {
+        let place = match self.of(timed).binary_search(&distance) {
             Ok(at) => 2 * at + 1,
             Err(above) => 2 * above,
         };
@@ -100,14 +103,8 @@ impl Constants {
     }
 
     /// How far a counter in this place may count down before it leaves the place; none if it never does.
-    pub(super) fn slack(
-        &self,
-        shape: &Shape,
-        counter: usize,
-        place: Place,
-        distance: i128,
-    ) -> Option<i128> {
-        let constants = self.of(shape, counter);
+    pub(super) fn slack(&self, timed: bool, place: Place, distance: i128) -> Option<i128> {
+        let constants = self.of(timed);
         let place = usize::from(place);
         if place % 2 == 1 {
             return Some(0);
@@ -135,13 +132,14 @@ impl Constants {
         range.filter_map(gap).min()
     }
 
-    /// Distances with these places, ascending among the counters of either kind; none if there are no such numbers.
-    pub(super) fn example(&self, shape: &Shape, places: &[Place]) -> Option<Vec<i128>> {
+    /// Distances with these places, ascending among the counters of either kind, those in steps first; none if there are no
+    /// such numbers.
+    pub(super) fn example(&self, n_steps: u32, places: &[Place]) -> Option<Vec<i128>> {
         let mut distances: Vec<i128> = Vec::with_capacity(places.len());
         for (counter, &place) in places.iter().enumerate() {
-            let constants = self.of(shape, counter);
+            let constants = self.of(counter as u32 >= n_steps);
             let at = usize::from(place) / 2;
-            let first = counter == 0 || counter as u32 == shape.n_steps;
+            let first = counter == 0 || counter as u32 == n_steps;
             let before = distances.last().filter(|_| !first).copied();
             let distance = match (place % 2 == 1, at.checked_sub(1)) {
                 (true, _) => *constants.get(at)?,
@@ -207,10 +205,10 @@ impl Constants {
             }
             all = next;
         }
-        all.retain(|list| self.example(shape, list).is_some());
+        all.retain(|list| self.example(shape.n_steps, list).is_some());
         Some(all)
     }
 }
 
 /// Ways to go on that are looked at for one region.
-const MOST_MOVES: usize = 64;
+pub(super) const MOST_MOVES: usize = 64;

@@ -5,11 +5,15 @@
 //! in ascending order of what they hold, equal numbers by the same one. So a shape with the values of its counters is a
 //! configuration, and configurations of one shape have their numbers in the same order.
 //!
+//! Obligations that wait for windows of one node may be a chain (`chain.rs`): then only the first has a counter, for where its
+//! window begins, and the others are a queue beside the counters.
+//!
 //! A counter in steps holds a distance from the next position, or as a *deadline* the position itself; a counter in time
 //! holds a time. Deadlines do not change while steps are read: that is why waiting costs nothing.
 
+use super::chain::{Pieces, gather, width};
 use crate::automata::limits::LimitError;
-use crate::automata::obligation::Obligation;
+use crate::automata::obligation::{Chain, Obligation};
 use crate::automata::program::{Core, NEVER, NodeId, Program, Register};
 use crate::automata::progress::Engine;
 use crate::automata::registers::Value;
@@ -24,6 +28,8 @@ pub(super) enum Number {
     Fixed(i128),
     /// That of a counter.
     Counter(u32),
+    /// The end of a window that begins at a counter and is so long.
+    After(i128),
 }
 
 /// An obligation without its numbers.
@@ -36,6 +42,17 @@ pub(super) struct Owed {
     pub(super) started: bool,
     pub(super) lo: Number,
     pub(super) hi: Number,
+    pub(super) chain: Chain,
+}
+
+/// The chain of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub(super) struct Chained {
+    pub(super) node: NodeId,
+    /// Where the window of its first obligation begins.
+    pub(super) counter: u32,
+    /// How long its windows are.
+    pub(super) width: i128,
 }
 
 /// The value of a register without its numbers.
@@ -63,6 +80,17 @@ pub(super) struct Shape {
     /// Counters in steps come first.
     pub(super) n_steps: u32,
     pub(super) n_counters: u32,
+    /// Per queue.
+    pub(super) chains: Box<[Chained]>,
+}
+
+/// What a configuration is, its numbers apart.
+pub(super) struct Shaped {
+    pub(super) shape: Shape,
+    /// What its counters hold.
+    pub(super) counters: Vec<i128>,
+    /// What its queues hold.
+    pub(super) queues: Vec<Pieces>,
 }
 
 /// The numbers of a configuration, sorted, each once.
@@ -94,13 +122,14 @@ fn window(program: &Program, owed: &Obligation) -> Option<bool> {
     }
 }
 
-/// The shape of a configuration, and the values of its counters.
-pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, Vec<i128>) {
+/// The shape of a configuration that is seen from the time `now`, with what its counters and queues hold.
+pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shaped {
+    let queues = gather(program, &mut parts, now);
     let mut numbers = Numbers {
         steps: Vec::new(),
         times: Vec::new(),
     };
-    for (values, clauses) in parts {
+    for (values, clauses) in &parts {
         for (value, register) in values.iter().zip(&program.registers) {
             match (value, register) {
                 (Value::Times(times), _) => numbers.times.extend_from_slice(times),
@@ -111,7 +140,15 @@ pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, V
             }
         }
         for owed in clauses.iter().flatten() {
-            match window(program, owed) {
+            let timed = window(program, owed);
+            if owed.chain != Chain::Alone {
+                match timed {
+                    Some(true) => numbers.times.push(owed.lo),
+                    _ => numbers.steps.push(owed.lo),
+                }
+                continue;
+            }
+            match timed {
                 Some(true) => numbers.times.extend([owed.lo, owed.hi]),
                 Some(false) => {
                     // A window that is open stays open.
@@ -132,14 +169,14 @@ pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, V
             let counter = |&time: &i128| match numbers.of(time, true) {
                 Number::Counter(counter) => counter,
                 // A time that stands for none is not kept.
-                Number::Fixed(_) => 0,
+                Number::Fixed(_) | Number::After(_) => 0,
             };
             Held::Times(times.iter().map(counter).collect())
         }
         (&Value::Count(left @ 1..), Register::Recent { .. }) => {
             match numbers.of(left.into(), false) {
                 Number::Counter(counter) => Held::Left(counter),
-                Number::Fixed(_) => Held::Bit(left),
+                Number::Fixed(_) | Number::After(_) => Held::Bit(left),
             }
         }
         (&Value::Count(bit), _) => Held::Bit(bit),
@@ -150,20 +187,26 @@ pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, V
             Some(timed) => numbers.of(value, timed),
             None => Number::Fixed(value),
         };
+        let is_chain = owed.chain != Chain::Alone;
         let lo = match timed {
-            Some(false) if owed.lo <= 0 => Number::Fixed(0),
+            Some(false) if owed.lo <= 0 && !is_chain => Number::Fixed(0),
             _ => number(owed.lo),
+        };
+        let hi = match width(program, owed.node) {
+            Some(width) if is_chain => Number::After(width),
+            _ => number(owed.hi),
         };
         Owed {
             node: owed.node,
             strong: owed.strong,
             started: owed.started,
             lo,
-            hi: number(owed.hi),
+            hi,
+            chain: owed.chain,
         }
     };
     let mut made: Vec<ShapePart> = Vec::with_capacity(parts.len());
-    for (values, clauses) in parts {
+    for (values, clauses) in &parts {
         let held = values.iter().zip(&program.registers).map(hold).collect();
         let sorted = |clause: &Vec<Obligation>| {
             let mut owed: Vec<Owed> = clause.iter().map(owe).collect();
@@ -175,15 +218,21 @@ pub(super) fn shape(program: &Program, parts: &[Part], fresh: bool) -> (Shape, V
         made.push((held, clauses.into()));
     }
     made.sort_unstable();
-    let shape = Shape {
-        fresh,
+    let mut shape = Shape {
+        fresh: false,
         parts: made.into(),
         n_steps: numbers.steps.len() as u32,
         n_counters: (numbers.steps.len() + numbers.times.len()) as u32,
+        chains: Box::from([]),
     };
+    shape.chains = shape.chained(queues.len());
     let mut counters = numbers.steps;
     counters.append(&mut numbers.times);
-    (shape, counters)
+    Shaped {
+        shape,
+        counters,
+        queues,
+    }
 }
 
 impl Shape {
@@ -195,7 +244,38 @@ impl Shape {
             parts: if value { [met].into() } else { Box::from([]) },
             n_steps: 0,
             n_counters: 0,
+            chains: Box::from([]),
         }
+    }
+
+    /// The chains of so many queues.
+    fn chained(&self, n: usize) -> Box<[Chained]> {
+        let mut chains = vec![None; n];
+        for owed in self.owed() {
+            if let (Chain::All(queue) | Chain::Any(queue), Number::Counter(counter)) =
+                (owed.chain, owed.lo)
+                && let Number::After(width) = owed.hi
+                && let Some(chain) = chains.get_mut(queue as usize)
+            {
+                *chain = Some(Chained {
+                    node: owed.node,
+                    counter,
+                    width,
+                });
+            }
+        }
+        chains.into_iter().flatten().collect()
+    }
+
+    /// The queue of the first chain whose first window is open by now, of counters with these values.
+    pub(super) fn due(&self, counters: &[i128], position: i128, time: i128) -> Option<usize> {
+        self.chains.iter().position(|chain| {
+            let now = match chain.counter < self.n_steps {
+                true => position,
+                false => time,
+            };
+            counters[chain.counter as usize] <= now
+        })
     }
 
     /// What can be said of what follows without looking further.
@@ -234,9 +314,10 @@ impl Shape {
 
     /// The configuration of these counters, which are as many as the shape names.
     pub(super) fn parts(&self, counters: &[i128]) -> Vec<Part> {
-        let number = |number| match number {
+        let number = |number, lo| match number {
             Number::Fixed(value) => value,
             Number::Counter(counter) => counters[counter as usize],
+            Number::After(width) => width.saturating_add(lo),
         };
         let hold = |held: &Held| match held {
             Held::Bit(bit) => Value::Count(*bit),
@@ -247,12 +328,16 @@ impl Shape {
                 Value::Times(times.iter().map(|&time| counters[time as usize]).collect())
             }
         };
-        let owe = |owed: &Owed| Obligation {
-            node: owed.node,
-            strong: owed.strong,
-            started: owed.started,
-            lo: number(owed.lo),
-            hi: number(owed.hi),
+        let owe = |owed: &Owed| {
+            let lo = number(owed.lo, 0);
+            Obligation {
+                node: owed.node,
+                strong: owed.strong,
+                started: owed.started,
+                lo,
+                hi: number(owed.hi, lo),
+                chain: owed.chain,
+            }
         };
         let part = |(held, clauses): &ShapePart| {
             let clauses = clauses
@@ -276,16 +361,31 @@ impl Shape {
         let number = |number, timed| match number {
             Number::Fixed(_) => true,
             Number::Counter(of) => counter(of, timed),
+            Number::After(_) => false,
         };
-        let owed = |owed: &Owed| match program.nodes.get(owed.node as usize) {
-            Some(Core::Until { window, .. } | Core::Release { window, .. }) => [owed.lo, owed.hi]
-                .iter()
-                .all(|&of| number(of, window.timed)),
-            Some(_) => [owed.lo, owed.hi]
-                .iter()
-                .all(|of| matches!(of, Number::Fixed(_))),
-            None => false,
+        let is_fixed = |of: &Number| matches!(of, Number::Fixed(_));
+        let owed = |owed: &Owed| match (program.nodes.get(owed.node as usize), owed.chain) {
+            (Some(Core::Until { window, .. } | Core::Release { window, .. }), chain) => {
+                match (chain, owed.lo, owed.hi) {
+                    (Chain::Alone, lo, hi) => [lo, hi].iter().all(|&of| number(of, window.timed)),
+                    (Chain::All(_) | Chain::Any(_), Number::Counter(of), Number::After(long)) => {
+                        owed.started
+                            && counter(of, window.timed)
+                            && width(program, owed.node) == Some(long)
+                    }
+                    _ => false,
+                }
+            }
+            (Some(_), Chain::Alone) => is_fixed(&owed.lo) && is_fixed(&owed.hi),
+            _ => false,
         };
+        // Each queue belongs to one chain, which is found again.
+        let n_queues = self.chains.len();
+        let in_range = |owed: &Owed| match owed.chain {
+            Chain::Alone => true,
+            Chain::All(queue) | Chain::Any(queue) => (queue as usize) < n_queues,
+        };
+        let chained = self.owed().all(in_range) && self.chained(n_queues) == self.chains;
         let held = |(held, register): (&Held, &Register)| match (held, register) {
             (Held::Times(times), Register::Timed { .. }) => {
                 times.iter().all(|&time| counter(time, true))
@@ -295,6 +395,7 @@ impl Shape {
             _ => false,
         };
         self.n_steps <= self.n_counters
+            && chained
             && self.owed().all(owed)
             && self.parts.iter().all(|(values, _)| {
                 (values.is_empty() || values.len() == program.registers.len())

@@ -221,6 +221,7 @@ impl LazyDfa {
                 outcomes.push(self.region_of(number, places.into_iter()));
             }
             let runs_out = self.constants.gap(&shape, &places, true);
+            let outcomes = self.settled(outcomes)?;
             map.add(from, Act::Wait, outcomes, runs_out.map(|_| 1));
         }
         let Root::Built(root) = self.build(region) else {
@@ -233,6 +234,7 @@ impl LazyDfa {
             let named = |(Atom(var), holds)| (atoms[var as usize], holds);
             let letter: Letter = letter.into_iter().map(named).collect();
             let outcomes = self.arrivals(leaf, &moved);
+            let outcomes = self.settled(outcomes)?;
             let same = self.successors[leaf as usize].same;
             match runs_out.filter(|_| same) {
                 Some(cost) => map.add(from, Act::ReadOn(letter), outcomes, Some(cost)),
@@ -256,16 +258,24 @@ impl LazyDfa {
         let (mut state, mut runs) = (self.initial(), Vec::<Run>::new());
         let (mut position, mut time) = (0_i128, 0_i128);
         let timed = self.engine.program.timed;
+        // Whether the last move was to read: time that passes shows nothing before another position.
+        let mut has_read = false;
         // The way through the game comes to each region at most once.
         for _ in 0..=map.regions.len() {
             if position > 0 && done(&state) {
                 return Some(runs);
+            }
+            if let Some(opened) = self.opened(&state, position, time).ok()? {
+                state = opened;
             }
             let spot = self.look_up(&state, Spot::default(), position, time);
             if self.epoch != map.epoch {
                 return None;
             }
             let at = map.regions.get_index_of(&spot.region)?;
+            if goal[at] && has_read {
+                return Some(runs);
+            }
             // In a goal that time alone has led to, any position shows it.
             let read = |index: &usize| {
                 let step = &map.moves[*index];
@@ -277,7 +287,10 @@ impl LazyDfa {
                 Act::Read(letter) => (letter, 1),
                 Act::ReadOn(letter) => (letter, spot.until.0.saturating_sub(position)),
                 Act::Wait => {
-                    let after = self.look_up(&state, Spot::default(), position, spot.until.1);
+                    has_read = false;
+                    let opened = self.opened(&state, position, spot.until.1).ok()?;
+                    let after = opened.as_ref().unwrap_or(&state);
+                    let after = self.look_up(after, Spot::default(), position, spot.until.1);
                     // At a bound the next region begins one unit later: some round time within it reads better.
                     let round = time.saturating_add(self.constants.grain());
                     let last = after.until.1.saturating_sub(1);
@@ -294,6 +307,7 @@ impl LazyDfa {
             self.step(&mut state, moment, |atom| letter.contains(&(atom, true)))
                 .ok()?;
             position += 1;
+            has_read = true;
             let at = timed.then_some(time);
             match runs
                 .last_mut()

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::chain::{Piece, Pieces};
 use super::region::Place;
-use super::shape::{Shape, configuration, parts, shape};
+use super::shape::{Chained, Shape, Shaped, configuration, parts, shape};
 use super::{LazyDfa, LazyState, Region, Root, SHARE, Source, Spot, Successor};
 use crate::automata::diagram::{Branch, Branches, Diagrams, Ref};
 use crate::automata::limits::{LimitError, Resource};
@@ -15,17 +16,6 @@ impl LazyDfa {
     /// The region of a state before a position is read.
     pub(super) fn region_at(&mut self, state: &LazyState, position: i128, time: i128) -> u32 {
         self.look_up(state, Spot::default(), position, time).region
-    }
-
-    /// The state that a successor of a state is.
-    pub(super) fn entered(
-        &mut self,
-        leaf: u32,
-        state: &LazyState,
-        position: i128,
-        time: i128,
-    ) -> LazyState {
-        self.enter(leaf, &state.counters, position, time).0
     }
 
     /// The spot of a state before a position is read.
@@ -60,14 +50,15 @@ impl LazyDfa {
         self.key.clear();
         self.key.extend([number as Place, (number >> 16) as Place]);
         for (counter, &value) in counters.iter().enumerate() {
-            let (now, until) = match counter < n_steps {
-                true => (position, &mut until.0),
-                false => (time, &mut until.1),
+            let timed = counter >= n_steps;
+            let (now, until) = match timed {
+                false => (position, &mut until.0),
+                true => (time, &mut until.1),
             };
             let distance = value.saturating_sub(now);
-            let place = self.constants.place(shape, counter, distance);
+            let place = self.constants.place(timed, distance);
             self.key.push(place);
-            if let Some(slack) = self.constants.slack(shape, counter, place, distance) {
+            if let Some(slack) = self.constants.slack(timed, place, distance) {
                 *until = (*until).min(now.saturating_add(slack).saturating_add(1));
             }
         }
@@ -105,15 +96,15 @@ impl LazyDfa {
     /// The regions that a successor leads to where the counters have moved to one of these places.
     pub(super) fn arrivals(&mut self, successor: u32, moved: &[Vec<Place>]) -> Vec<u32> {
         let successor = self.successors[successor as usize].clone();
-        let target = self.shapes[successor.shape as usize].clone();
+        let n_steps = self.shapes[successor.shape as usize].n_steps;
         let mut arrivals = Vec::new();
         for places in moved {
             let place = |(counter, source): (usize, &Source)| match *source {
                 Source::Old(old) => places[old as usize],
-                Source::New(after) => self.constants.place(&target, counter, after),
+                Source::New(after) => self.constants.place(counter as u32 >= n_steps, after),
             };
             let places: Vec<Place> = successor.sources.iter().enumerate().map(place).collect();
-            if self.constants.example(&target, &places).is_some() {
+            if self.constants.example(n_steps, &places).is_some() {
                 arrivals.push(self.region_of(successor.shape, places.into_iter()));
             }
         }
@@ -175,7 +166,7 @@ impl LazyDfa {
             limit: self.limits.work,
             demand: self.limits.work.saturating_add(1),
         };
-        let example = self.constants.example(&before, self.places(region));
+        let example = self.constants.example(before.n_steps, self.places(region));
         let counters = example.ok_or(too_far)?;
         let letter = vec![None; self.engine.program.n_vars()];
         let reading = Reading {
@@ -189,35 +180,54 @@ impl LazyDfa {
         let after = self.engine.step_within(from, reading, most)?;
         let mut copied = FxHashMap::default();
         let root = self.copy(after, &mut copied, &mut |lazy, leaf| {
-            let (next, values) = shape(&lazy.engine.program, &parts(&lazy.engine, leaf), false);
-            let n_steps = next.n_steps as usize;
-            let sources: Box<[Source]> = values
-                .iter()
-                .enumerate()
-                .map(|(counter, &value)| {
-                    let (mut olds, one) = match counter < n_steps {
-                        true => (0..before.n_steps, 1),
-                        false => (before.n_steps..before.n_counters, 0),
-                    };
-                    let same = |old: &u32| counters[*old as usize] - one == value;
-                    olds.find(same).map_or(Source::New(value), Source::Old)
-                })
-                .collect();
-            let shape = lazy.shape_number(&Arc::new(next));
-            let runs_on =
-                |(counter, source): (usize, &Source)| *source == Source::Old(counter as u32);
-            let same = shape == number
-                && sources.len() == counters.len()
-                && sources.iter().enumerate().all(runs_on);
-            lazy.entries += 1 + sources.len() / 2;
-            let successor = Successor {
-                shape,
-                sources,
-                same,
-            };
-            lazy.successors.insert_full(successor).0 as u32
+            let next = shape(&lazy.engine.program, parts(&lazy.engine, leaf), 0);
+            let mut successor = lazy.successor(next, |timed, value| {
+                let (mut olds, one) = match timed {
+                    false => (0..before.n_steps, 1),
+                    true => (before.n_steps..before.n_counters, 0),
+                };
+                let same = |old: &u32| counters[*old as usize] - one == value;
+                olds.find(same).map_or(Source::New(value), Source::Old)
+            });
+            successor.same = successor.shape == number && successor.keeps(&before);
+            lazy.successor_number(successor)
         });
         Ok(root)
+    }
+
+    /// The successor that a configuration is, with the sources of what its counters and queues hold.
+    pub(super) fn successor(
+        &mut self,
+        shaped: Shaped,
+        source: impl Fn(bool, i128) -> Source,
+    ) -> Successor {
+        let Shaped {
+            shape,
+            counters,
+            queues,
+        } = shaped;
+        let is_timed = |counter: u32| counter >= shape.n_steps;
+        let values = counters.iter().zip(0..);
+        let sources = values.map(|(&value, counter)| source(is_timed(counter), value));
+        let filled = |(pieces, chain): (Pieces, &Chained)| -> Box<[Piece<Source>]> {
+            let piece = |piece| match piece {
+                Piece::Queue(queue) => Piece::Queue(queue),
+                Piece::Deadline(value) => Piece::Deadline(source(is_timed(chain.counter), value)),
+            };
+            pieces.into_iter().map(piece).collect()
+        };
+        Successor {
+            sources: sources.collect(),
+            queues: queues.into_iter().zip(&shape.chains).map(filled).collect(),
+            same: false,
+            shape: self.shape_number(&Arc::new(shape)),
+        }
+    }
+
+    pub(super) fn successor_number(&mut self, successor: Successor) -> u32 {
+        let n_pieces: usize = successor.queues.iter().map(|pieces| pieces.len()).sum();
+        self.entries += 1 + (successor.sources.len() + n_pieces) / 2;
+        self.successors.insert_full(successor).0 as u32
     }
 
     /// A diagram of the engine among those of the automaton, with other leaves.
@@ -251,6 +261,7 @@ impl LazyDfa {
             self.regions.clear();
             self.diagrams = Diagrams::default();
             self.successors.clear();
+            self.openings.clear();
             self.entries = 0;
             self.epoch += 1;
         }

@@ -1,10 +1,9 @@
 //! Time that passes without an event, and deadlines in time.
 
-use std::sync::Arc;
-
+use super::chain::window_of;
 use super::shape::{Number, Owed, parts, shape};
 use super::{LazyDfa, LazyState, Moment, StepError, relative};
-use crate::automata::obligation::Obligation;
+use crate::automata::obligation::{Chain, Obligation};
 use crate::automata::program::Core;
 use crate::automata::progress::Engine;
 use crate::automata::verdict::Finality;
@@ -26,9 +25,12 @@ impl LazyDfa {
         }
         let now = moment.time.ok_or(StepError::TimeMissing)?;
         let position = i128::from(moment.position);
-        if self.ends(state).all(|end| now <= end) {
+        if self.ends(state).all(|(end, _)| now <= end) {
             return Ok(None);
         }
+        // Then a chain ends nowhere before now.
+        let opened = self.opened(state, position, now)?;
+        let state = opened.as_ref().unwrap_or(state);
         let program = self.engine.program.clone();
         let late = |o: &Obligation| match program.nodes[o.node as usize] {
             Core::Until { window, .. } if window.timed && o.started && now > o.hi => Some(false),
@@ -59,29 +61,50 @@ impl LazyDfa {
             pairs.push((registers, residuals.weakest(&program, &kept, meter)?));
         }
         let after = self.engine.configuration(pairs)?;
-        let (next, counters) = shape(&program, &parts(&self.engine, after), false);
-        let counters = relative(&counters, next.n_steps as usize, -position, 0);
-        let number = self.shape_number(&Arc::new(next));
-        Ok(Some(
-            self.arrive(number, counters.into(), position - 1, now).0,
-        ))
+        let shaped = shape(&program, parts(&self.engine, after), now);
+        Ok(Some(self.arrive_at(shaped, state, position - 1, now)?.0))
     }
 
     /// The earliest deadline in time after a time of what is owed; once time is past it, [`LazyDfa::tick`] may change the
     /// state.
     pub fn deadline(&self, state: &LazyState, after: i128) -> Option<i128> {
-        self.ends(state).filter(|end| *end > after).min()
+        let later = |(end, chain): (i128, Option<u32>)| {
+            let chain = chain.filter(|_| end <= after)? as usize;
+            let width = state.shape.chains[chain].width;
+            let mut ends = state.queues[chain]
+                .iter()
+                .map(|lo| lo.saturating_add(width));
+            ends.find(|end| *end > after)
+        };
+        let ends = self.ends(state);
+        ends.filter_map(|end| {
+            if end.0 > after {
+                Some(end.0)
+            } else {
+                later(end)
+            }
+        })
+        .min()
     }
 
-    /// The deadlines in time of what is owed.
-    pub(super) fn ends(&self, state: &LazyState) -> impl Iterator<Item = i128> {
+    /// The deadlines in time of what is owed; of a chain, that of the first, and the queue of the others.
+    fn ends(&self, state: &LazyState) -> impl Iterator<Item = (i128, Option<u32>)> {
         let program = &self.engine.program;
-        let end = |owed: &Owed| match (program.nodes[owed.node as usize], owed.hi) {
-            (
-                Core::Until { window, .. } | Core::Release { window, .. },
-                Number::Counter(counter),
-            ) if window.timed && owed.started => state.counters.get(counter as usize).copied(),
-            _ => None,
+        let value = |counter: u32| state.counters.get(counter as usize).copied();
+        let end = move |owed: &Owed| {
+            let is_timed = window_of(program, owed.node).is_some_and(|window| window.timed);
+            if !is_timed || !owed.started {
+                return None;
+            }
+            match (owed.hi, owed.lo, owed.chain) {
+                (Number::Counter(counter), ..) => Some((value(counter)?, None)),
+                (
+                    Number::After(width),
+                    Number::Counter(counter),
+                    Chain::All(queue) | Chain::Any(queue),
+                ) => Some((value(counter)?.saturating_add(width), Some(queue))),
+                _ => None,
+            }
         };
         state.shape.owed().filter_map(end)
     }

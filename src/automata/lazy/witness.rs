@@ -112,6 +112,10 @@ impl LazyDfa {
     /// A letter for each state that one position at this time leads to.
     fn after(&mut self, state: &LazyState, position: u64, time: i128) -> Vec<(Letter, LazyState)> {
         let position = i128::from(position);
+        let Ok(opened) = self.opened(state, position, time) else {
+            return Vec::new();
+        };
+        let state = opened.as_ref().unwrap_or(state);
         let region = self.region_at(state, position, time);
         let Root::Built(root) = self.build(region) else {
             return Vec::new();
@@ -123,7 +127,10 @@ impl LazyDfa {
         };
         paths(&self.diagrams, root)
             .into_iter()
-            .map(|(letter, leaf)| (named(letter), self.entered(leaf, state, position, time)))
+            .filter_map(|(letter, leaf)| {
+                let (to, _) = self.enter(leaf, state, position, time).ok()?;
+                Some((named(letter), to))
+            })
             .collect()
     }
 }

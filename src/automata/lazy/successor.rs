@@ -1,0 +1,75 @@
+//! Where a letter leads: a shape, and where what its counters and queues hold comes from.
+
+use super::chain::Piece;
+use super::queue::Queue;
+use super::shape::{Chained, Shape};
+
+/// Where the value of a counter comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    /// It runs on.
+    Old(u32),
+    /// It begins so far after the next position, or after the time of this one.
+    New(i128),
+}
+
+/// Where a letter leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Successor {
+    pub(super) shape: u32,
+    pub(super) sources: Box<[Source]>,
+    pub(super) queues: Box<[Box<[Piece<Source>]>]>,
+    /// Whether the state stays as it is.
+    pub(super) same: bool,
+}
+
+impl Successor {
+    /// What each queue is made of.
+    fn pieces(&self) -> impl Iterator<Item = &[Piece<Source>]> {
+        self.queues.iter().map(|pieces| &**pieces)
+    }
+
+    /// Whether counters and queues are those of the shape that is left.
+    pub(super) fn keeps(&self, before: &Shape) -> bool {
+        let runs_on = |(counter, source): (usize, &Source)| *source == Source::Old(counter as u32);
+        let stays =
+            |(queue, pieces): (usize, &[Piece<Source>])| *pieces == [Piece::Queue(queue as u32)];
+        self.sources.len() == before.n_counters as usize
+            && self.queues.len() == before.chains.len()
+            && self.sources.iter().enumerate().all(runs_on)
+            && self.pieces().enumerate().all(stays)
+    }
+
+    /// The counters and queues of its shape, when `position` is the next one.
+    pub(super) fn apply(
+        &self,
+        shape: &Shape,
+        counters: &[i128],
+        queues: &[Queue],
+        position: i128,
+        time: i128,
+    ) -> (Box<[i128]>, Box<[Queue]>) {
+        let value = |source: Source, counter: u32| match source {
+            Source::Old(old) => counters[old as usize],
+            Source::New(after) if counter < shape.n_steps => position.saturating_add(after),
+            Source::New(after) => time.saturating_add(after),
+        };
+        let sources = self.sources.iter().zip(0..);
+        let filled = |(pieces, chain): (&[Piece<Source>], &Chained)| {
+            let mut filled = Queue::default();
+            for piece in pieces {
+                match *piece {
+                    Piece::Queue(queue) => filled.append(&queues[queue as usize]),
+                    Piece::Deadline(source) => filled.push(value(source, chain.counter)),
+                }
+            }
+            filled
+        };
+        (
+            sources
+                .map(|(&source, counter)| value(source, counter))
+                .collect(),
+            self.pieces().zip(&shape.chains).map(filled).collect(),
+        )
+    }
+}
