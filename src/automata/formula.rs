@@ -168,6 +168,11 @@ impl Formulas {
             .unwrap_or(Node::False)
     }
 
+    /// All nodes of the arena, in the order of their ids: operands come before what uses them.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node> {
+        self.nodes.iter().copied()
+    }
+
     /// How many different formulas the arena holds.
     pub fn len(&self) -> usize {
         self.nodes.len()

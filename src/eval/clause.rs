@@ -3,10 +3,10 @@
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::automata::Automata;
 use super::code::NodeId;
-use super::limits::{LimitError, Limits};
+use super::limits::LimitError;
 use super::lower::Lower;
-use super::monitor::Automaton;
 use super::program::{Message, Program, PropertyCode, message};
 use super::world::{Workshop, World};
 use crate::automata::{Atom, Formulas as AFormulas, Interval};
@@ -62,7 +62,7 @@ impl ClauseCode {
     pub(super) fn new(
         spec: &Spec,
         properties: &mut Vec<PropertyCode>,
-        limits: &Limits,
+        automata: &mut Automata<'_>,
         lower: &mut Lower<'_>,
     ) -> Result<ClauseCode, LimitError> {
         let mut code = ClauseCode::default();
@@ -79,7 +79,7 @@ impl ClauseCode {
                     };
                     let again = match code.watched.iter().find_map(same) {
                         Some(known) => known,
-                        None => match again(spec, *property, limits, lower)? {
+                        None => match again(spec, *property, automata, lower)? {
                             Some(again) => {
                                 properties.push(again);
                                 Some(properties.len() - 1)
@@ -113,7 +113,7 @@ impl ClauseCode {
 fn again(
     spec: &Spec,
     property: PropertyId,
-    limits: &Limits,
+    automata: &mut Automata<'_>,
     lower: &mut Lower<'_>,
 ) -> Result<Option<PropertyCode>, LimitError> {
     let of = spec.property(property);
@@ -135,12 +135,12 @@ fn again(
     let asks = formulas.atom(start);
     let asked = formulas.implies(asks, inner);
     let formula = formulas.always(Interval::ALL, asked);
-    let automaton = Automaton::recurring(&formulas, formula, start, limits);
+    let automaton = automata.recurring(&formulas, formula, start);
     let automaton = automaton.map_err(|error| LimitError::Formula {
         property: of.name.clone(),
         error,
     })?;
-    super::program::property_code(spec, of, Some(automaton), limits, lower).map(Some)
+    super::program::property_code(spec, of, automaton, lower).map(Some)
 }
 
 /// The letters of a property.

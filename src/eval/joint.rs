@@ -375,7 +375,7 @@ fn visit(
         states,
         standings,
         ..
-    } = &property.automaton
+    } = &*property.automaton
     else {
         return Err(Need::Alone);
     };

@@ -12,6 +12,7 @@
 //! What it does not do: it reads no files, decides nothing about exit codes, and knows no probabilities. The meaning of
 //! every construct is defined, slowly, in `reference`.
 
+mod automata;
 mod binding;
 mod builtin;
 mod cast;

@@ -46,7 +46,7 @@ impl Program {
     /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
     pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         let code = self.properties.get(property.index())?;
-        match &code.automaton {
+        match &*code.automaton {
             Automaton::Dfa { dfa, .. } if code.quantified.is_none() => Some(dfa),
             _ => None,
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smol_str::SmolStr;
 
+use super::automata::Automata;
 use super::classes::{Classes, Tables};
 use super::clause::ClauseCode;
 use super::clock::Clock;
@@ -89,7 +90,7 @@ pub(super) struct LetterCode {
 #[derive(Debug)]
 pub(super) struct PropertyCode {
     pub(super) letters: Vec<LetterCode>,
-    pub(super) automaton: Automaton,
+    pub(super) automaton: Arc<Automaton>,
     pub(super) quantified: Option<QuantifiedCode>,
     pub(super) trigger: Option<NodeId>,
     pub(super) message: Option<Message>,
@@ -221,12 +222,14 @@ impl Program {
                 .map(|text| message(text, &mut lower))
                 .transpose()?,
         };
+        let mut automata = Automata::new(limits);
         let mut properties = Vec::with_capacity(spec.properties.len());
         for property in &spec.properties {
-            properties.push(property_code(spec, property, None, limits, &mut lower)?);
+            let automaton = automaton(spec, property, &mut automata)?;
+            properties.push(property_code(spec, property, automaton, &mut lower)?);
         }
         let clauses = if live {
-            ClauseCode::new(spec, &mut properties, limits, &mut lower)?
+            ClauseCode::new(spec, &mut properties, &mut automata, &mut lower)?
         } else {
             ClauseCode::default()
         };
@@ -372,12 +375,32 @@ pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, Lim
     Ok(Message { parts: parts? })
 }
 
-/// A property, with this automaton or with that of its formula.
+/// The automaton of a property.
+fn automaton(
+    spec: &Spec,
+    property: &Property,
+    automata: &mut Automata<'_>,
+) -> Result<Arc<Automaton>, LimitError> {
+    let ids = spec.formulas.letters_of(property.formula);
+    let mut formulas = AFormulas::new();
+    let formula = translate(
+        &spec.formulas,
+        property.formula,
+        place_in(&ids),
+        &mut formulas,
+    );
+    let made = automata.of(&formulas, formula);
+    made.map_err(|error| LimitError::Formula {
+        property: property.name.clone(),
+        error,
+    })
+}
+
+/// A property that is followed by this automaton.
 pub(super) fn property_code(
     spec: &Spec,
     property: &Property,
-    automaton: Option<Automaton>,
-    limits: &Limits,
+    automaton: Arc<Automaton>,
     lower: &mut Lower<'_>,
 ) -> Result<PropertyCode, LimitError> {
     let ids = spec.formulas.letters_of(property.formula);
@@ -390,22 +413,6 @@ pub(super) fn property_code(
             reads: lower.code.info(node).reads,
         });
     }
-    let mut formulas = AFormulas::new();
-    let formula = translate(
-        &spec.formulas,
-        property.formula,
-        place_in(&ids),
-        &mut formulas,
-    );
-    let automaton = match automaton {
-        Some(automaton) => automaton,
-        None => {
-            Automaton::new(&formulas, formula, limits).map_err(|error| LimitError::Formula {
-                property: property.name.clone(),
-                error,
-            })?
-        }
-    };
     let trigger = property
         .trigger
         .as_ref()

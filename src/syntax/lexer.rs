@@ -293,17 +293,18 @@ pub fn lex(text: &str, base: u32) -> Lexed {
                 index: out.tokens.len(),
             });
         }
-        let line_start = text
-            .get(..start)
-            .and_then(|s| s.rfind('\n'))
-            .map_or(0, |at| at + 1);
-        let bom = text.get(line_start..start) == Some("\u{FEFF}");
+        // Only the first token of a line looks back to where it begins.
+        let column_zero = broken && {
+            let before = text.get(..start).unwrap_or_default();
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            line_start == start || text.get(line_start..start) == Some("\u{FEFF}")
+        };
         out.tokens.push(Lexeme {
             token,
             start: base + narrow(start),
             end: base + narrow(end),
             first_on_line: broken,
-            column_zero: broken && (line_start == start || bom),
+            column_zero,
         });
         first = false;
         line_end = end;

@@ -238,7 +238,7 @@ impl Classes {
             classes.fields.push(sorts);
         }
         for property in properties {
-            let n_states = match &property.automaton {
+            let n_states = match &*property.automaton {
                 Automaton::Dfa { states, .. } if states.len() <= MOST_STATES => states.len(),
                 _ => {
                     classes.states.push(None);
@@ -434,7 +434,7 @@ impl Tables {
         unseen: bool,
     ) -> Option<Config> {
         let first = code.classes.states[id]?;
-        let Automaton::Dfa { states, .. } = &property.automaton else {
+        let Automaton::Dfa { states, .. } = &*property.automaton else {
             return None;
         };
         if config as usize >= states.len() {
@@ -544,7 +544,7 @@ impl Tables {
         id: usize,
         property: &PropertyCode,
     ) -> bool {
-        let Automaton::Dfa { states, .. } = &property.automaton else {
+        let Automaton::Dfa { states, .. } = &*property.automaton else {
             return false;
         };
         (0..)
@@ -648,7 +648,7 @@ impl Tables {
 /// Number of states; none of what counts.
 #[inline]
 fn n_states(property: &PropertyCode) -> u32 {
-    match &property.automaton {
+    match &*property.automaton {
         Automaton::Dfa { states, .. } => states.len() as u32,
         Automaton::Counted(..) => 0,
     }
@@ -662,7 +662,7 @@ fn follow(
     config: Config,
     vars: Vars<'_>,
 ) -> Option<Config> {
-    let Automaton::Dfa { dfa, states, .. } = &property.automaton else {
+    let Automaton::Dfa { dfa, states, .. } = &*property.automaton else {
         return None;
     };
     let mut open = false;

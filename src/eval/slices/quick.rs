@@ -52,7 +52,8 @@ impl Slices {
         let Some(terms) = quantified.only_terms() else {
             return false;
         };
-        let (Buffers { moves, .. }, Automaton::Dfa { standings, .. }) = (room, &property.automaton)
+        let (Buffers { moves, .. }, Automaton::Dfa { standings, .. }) =
+            (room, &*property.automaton)
         else {
             return false;
         };
