@@ -1,7 +1,7 @@
 //! What judging costs: 23 properties as agents have them, over synthetic events.
 //!
 //! `cargo bench --bench eval`; prints nanoseconds an event and a property-step, and beside them what `serde_json` takes to
-//! parse the same events.
+//! parse the same events. Then the 23 templates of `std.agent`, as published, over events that were read before.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,10 +14,13 @@ mod build;
 use std::time::{Duration, Instant};
 
 use build::*;
+use guard_lang::eval::{Limits, Program};
 use guard_lang::hir::*;
 use guard_lang::ids::*;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, Object, Value};
+use guard_lang::verdict::{PropertyVerdict, Verdict};
+use guard_lang::{check, front, project::NoFiles};
 
 const N: usize = 50_000;
 
@@ -354,6 +357,100 @@ fn judge_all(program: &guard_lang::eval::Program, rows: &[Vec<Cell>]) -> Duratio
     total
 }
 
+/// The 23 templates as they are published.
+const TEMPLATES: &str = r#"
+use std.agent.{phi1, phi2, phi3, phi4, phi5, phi6, phi7, phi8, phi9, phi10, phi11, phi12, phi13, phi14, phi15, phi16, phi17, phi18, phi19, phi20, phi21, phi22, phi23}
+event { kind: string  tool: string  fine: bool }
+property p1 = phi1(kind == "memory_write", not fine)
+property p2 = phi2(kind == "memory_read", kind == "check")
+property p3 = phi3(kind == "full", kind == "flush")
+property p4 = phi4(kind == "memory_write", kind == "ack")
+property p5 = phi5(kind == "memory_read" and not fine)
+property p6 = phi6(kind == "shared_write", fine)
+property p7 = phi7(kind == "call" and tool == "pay", kind == "approval")
+property p8 = phi8(kind == "call" and tool == "delete", kind == "call" and tool == "mail")
+property p9 = phi9(kind == "call", tool, ["search", "pay", "http", "exec", "save"])
+property p10 = phi10(kind == "call" and tool == "exec", fine)
+property p11 = phi11(kind == "call" and tool == "http", fine)
+property p12 = phi12(kind == "call" and tool == "save", fine)
+property p13 = phi13(kind == "db_write", kind in ["commit", "rollback"])
+property p14 = phi14(kind == "call", kind == "result")
+property p15 = phi15(kind == "skill", tool, ["ocr", "asr"])
+property p16 = phi16(kind == "auth", fine)
+property p17 = phi17(kind == "chain", fine)
+property p18 = phi18(kind == "call", kind == "result", 50)
+property p19 = phi19(kind == "critical", kind == "confirm", 5)
+property p20 = phi20(kind == "query", not fine)
+property p21 = phi21(kind == "pii", fine)
+property p22 = phi22(kind == "escalate", fine)
+property p23 = phi23(kind == "final", kind == "summary")
+"#;
+
+/// Events of an agent that keeps to the templates: short scenes in a random order, so that requests and answers of all of
+/// them are met.
+fn scenes() -> Vec<Vec<Cell>> {
+    const SCENES: [&[&str]; 16] = [
+        &["memory_write", "ack"],
+        &["memory_read", "check"],
+        &["full", "flush"],
+        &["shared_write"],
+        &["approval", "call pay", "result"],
+        &["call search", "result"],
+        &["call search", "message", "call http", "message", "result"],
+        &["call exec", "call save", "message", "result"],
+        &["db_write", "message", "commit"],
+        &["db_write", "db_write", "rollback"],
+        &["skill ocr", "message", "skill asr"],
+        &["auth", "chain"],
+        &["critical", "message", "message", "confirm"],
+        &["query", "pii"],
+        &["escalate"],
+        &["summary", "final", "message"],
+    ];
+    let mut random = 1u64;
+    let mut rows = Vec::new();
+    while rows.len() < N {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        for event in SCENES[(random >> 60) as usize] {
+            let (kind, tool) = event.split_once(' ').unwrap_or((event, ""));
+            rows.push(vec![t(kind), t(tool), bit(Some(true))]);
+        }
+    }
+    rows.truncate(N);
+    rows
+}
+
+/// One step of all 23 templates, over an event that was read.
+fn templates() {
+    let checked = front("bench.guard", TEMPLATES, &NoFiles, check::Limits::default());
+    let spec = checked.spec.unwrap();
+    let program = Program::compile(&spec, &Limits::default()).unwrap();
+    let rows = scenes();
+    let report = program.judge(record(rows.clone())).unwrap();
+    let violated = |verdict: &&PropertyVerdict| verdict.verdict == Verdict::Violated;
+    // The last answers may be missing, and nothing else.
+    let n = report.verdicts.iter().filter(violated).count();
+    let settled = report
+        .verdicts
+        .iter()
+        .filter(violated)
+        .find(|verdict| verdict.at < Some(N as u32 - 1));
+    assert!(settled.is_none(), "{settled:?}");
+    let time = best(|| {
+        let record = record(rows.clone());
+        let start = Instant::now();
+        std::hint::black_box(program.judge(record).unwrap());
+        start.elapsed()
+    });
+    println!(
+        "templates   {:7.1} ns for one step of all {} over a read event ({n} end unanswered)",
+        time.as_nanos() as f64 / N as f64,
+        report.verdicts.len()
+    );
+}
+
 fn main() {
     if std::env::args().any(|arg| arg == "--test") {
         return;
@@ -392,6 +489,7 @@ fn main() {
         report.verdicts.len(),
         report.problems.len()
     );
+    templates();
     // Each property alone.
     for index in 0..n_properties {
         let mut alone = spec();

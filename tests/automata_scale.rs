@@ -85,6 +85,37 @@ fn windows_that_open_late_are_a_queue() {
     assert_eq!(lazy.n_regions(), known);
 }
 
+/// What was long ago is remembered by when it was, not by a bit for each step since.
+#[test]
+fn delays_in_the_past_cost_no_states() {
+    for (lo, hi) in [(100u32, Some(200)), (5_000, Some(10_000)), (3_000, None)] {
+        let mut formulas = Formulas::new();
+        let (p, q) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
+        let before = formulas.once(Interval::Steps { lo, hi }, q);
+        let same = formulas.iff(p, before);
+        let rule = formulas.always(Interval::ALL, same);
+        let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+        let mut state = lazy.initial();
+        let met = |i: u64| i % 97 == 13 && (i / 1_000).is_multiple_of(3);
+        for i in 0..12_000u64 {
+            let from = hi.map_or(0, |hi| i.saturating_sub(hi.into()));
+            let expected =
+                (from..=i.saturating_sub(lo.into())).any(|k| i >= u64::from(lo) && met(k));
+            lazy.step(&mut state, at(i, None), |atom| {
+                if atom == Atom(0) { expected } else { met(i) }
+            })
+            .unwrap();
+            assert_eq!(
+                state.verdict(),
+                Verdict::PresumablySatisfied,
+                "[{lo},{hi:?}] at {i}"
+            );
+            assert!(state.size() < 4, "{state:?}");
+        }
+        assert!(lazy.n_regions() < 200, "{}", lazy.n_regions());
+    }
+}
+
 #[test]
 fn pending_obligations_merge() {
     let mut formulas = Formulas::new();

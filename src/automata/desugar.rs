@@ -18,6 +18,9 @@ use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 use super::limits::{LimitError, Limits, Resource, check};
 use super::program::{Core, NEVER, NodeId, Program, Register, Window, Words};
 
+/// Up to so many steps, a delay in the past is a bit for each: that is `2^8` ways to have been.
+const FEW_DELAYS: i128 = 8;
+
 /// The program of a formula.
 pub(super) fn desugar(
     formulas: &Formulas,
@@ -230,7 +233,7 @@ impl Lower {
         }
     }
 
-    /// `O[a,b] f` is `Y^a O[0,b-a] f`.
+    /// `O[a,b] f` is `Y^a O[0,b-a] f`; where that takes many bits, it is remembered when `f` held.
     fn once(&mut self, interval: Interval, f: Pair) -> Result<Pair, LimitError> {
         if interval.is_empty() {
             return Ok(self.constant(false));
@@ -240,11 +243,10 @@ impl Lower {
         if self.nodes[operand.0 as usize] == Core::False {
             return Ok(operand);
         }
-        if window.timed {
-            return Ok(self.past(Register::Timed {
+        if window.timed || window.lo > FEW_DELAYS {
+            return Ok(self.past(Register::Within {
                 operand: operand.0,
-                lo: window.lo,
-                hi: window.hi,
+                window,
             }));
         }
         let mut value = if window.hi == NEVER {
@@ -266,9 +268,6 @@ impl Lower {
                 }),
             }
         };
-        // A delay of so many steps takes as many bits, and as many states at least.
-        let n_delays = (self.registers.len() as u64).saturating_add(window.lo as u64);
-        check(Resource::States, self.limit as u64, n_delays)?;
         for _ in 0..window.lo {
             value = self.past(Register::Previous { operand: value.0 });
         }

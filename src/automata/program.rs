@@ -104,8 +104,9 @@ pub(super) enum Register {
     Since { lhs: NodeId, rhs: NodeId },
     /// For how many more positions `O[0,span] operand` holds without a new one.
     Recent { operand: NodeId, span: u32 },
-    /// The times at which the operand held, as far as they can still matter.
-    Timed { operand: NodeId, lo: i128, hi: i128 },
+    /// When the operand held, as far as it can still matter: at which times, or where the window is in steps, how far from the
+    /// next position.
+    Within { operand: NodeId, window: Window },
 }
 
 /// A formula ready for the construction.
@@ -260,7 +261,7 @@ impl Program {
         self.timed |= match node {
             Core::Until { window, .. } | Core::Release { window, .. } => window.timed,
             Core::Past { register, .. } => {
-                matches!(self.registers[register as usize], Register::Timed { .. })
+                matches!(self.registers[register as usize], Register::Within { window, .. } if window.timed)
             }
             _ => false,
         };
@@ -344,7 +345,7 @@ impl Register {
             Register::Since { lhs, rhs } => [Some(lhs), Some(rhs)],
             Register::Previous { operand }
             | Register::Recent { operand, .. }
-            | Register::Timed { operand, .. } => [Some(operand), None],
+            | Register::Within { operand, .. } => [Some(operand), None],
         }
     }
 
@@ -361,10 +362,9 @@ impl Register {
                 operand: at(operand),
                 span,
             },
-            Register::Timed { operand, lo, hi } => Register::Timed {
+            Register::Within { operand, window } => Register::Within {
                 operand: at(operand),
-                lo,
-                hi,
+                window,
             },
         }
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::diagram::{Combine, TRUE};
 use super::limits::{LimitError, Meter};
-use super::program::{NEVER, NodeId, Register};
+use super::program::{NEVER, NodeId, Register, Window};
 
 /// What one register holds.
 #[derive(
@@ -19,7 +19,7 @@ use super::program::{NEVER, NodeId, Register};
 pub(super) enum Value {
     /// A bit or a counter.
     Count(u32),
-    /// Times, earliest first.
+    /// Times, or distances from the next position, which are negative; earliest first.
     Times(Arc<[i128]>),
 }
 
@@ -87,7 +87,7 @@ impl Register {
     /// The value before anything is read.
     pub(super) fn zero(self) -> Value {
         match self {
-            Register::Timed { .. } => Value::Times(Arc::from([])),
+            Register::Within { .. } => Value::Times(Arc::from([])),
             _ => Value::Count(0),
         }
     }
@@ -101,13 +101,14 @@ impl Register {
             Register::Since { rhs, .. } => Now::Same(rhs),
             Register::Recent { .. } if set => Now::Known(true),
             Register::Recent { operand, .. } => Now::Same(operand),
-            Register::Timed { operand, lo, hi } => {
-                let window = far(time, hi)..=time.saturating_sub(lo);
+            Register::Within { operand, window } => {
+                let time = if window.timed { time } else { 0 };
+                let range = far(time, window.hi)..=time.saturating_sub(window.lo);
                 match old {
-                    Some(Value::Times(times)) if times.iter().any(|t| window.contains(t)) => {
+                    Some(Value::Times(times)) if times.iter().any(|t| range.contains(t)) => {
                         Now::Known(true)
                     }
-                    _ if lo == 0 => Now::Same(operand),
+                    _ if window.lo == 0 => Now::Same(operand),
                     _ => Now::Known(false),
                 }
             }
@@ -120,7 +121,7 @@ impl Register {
             Register::Since { .. } => None,
             Register::Previous { operand }
             | Register::Recent { operand, .. }
-            | Register::Timed { operand, .. } => Some(operand),
+            | Register::Within { operand, .. } => Some(operand),
         }
     }
 
@@ -138,9 +139,32 @@ impl Register {
                 };
                 [Value::Count(left.saturating_sub(1)), Value::Count(span)]
             }
-            Register::Timed { lo, hi, .. } => times(old, time, lo, hi),
+            Register::Within { window, .. } if window.timed => {
+                times(old, time, window.lo, window.hi)
+            }
+            Register::Within { window, .. } => {
+                times(old, 0, window.lo, window.hi).map(|kept| one_step_on(&kept, window))
+            }
         }
     }
+}
+
+/// Distances from the position that is read, as they are from the next one. One that is in an endless window stays there, and
+/// one that is in no window any more is not kept.
+fn one_step_on(kept: &Value, window: Window) -> Value {
+    let Value::Times(kept) = kept else {
+        return kept.clone();
+    };
+    let least = if window.hi == NEVER {
+        window.lo
+    } else {
+        window.hi
+    };
+    let on = kept.iter().map(|distance| distance - 1);
+    Value::Times(match window.hi {
+        NEVER => on.map(|distance| distance.max(-least)).collect(),
+        _ => on.filter(|distance| *distance >= -least).collect(),
+    })
 }
 
 /// The earliest time of a window that reaches back `hi` from `time`.

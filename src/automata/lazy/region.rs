@@ -25,7 +25,7 @@ impl Constants {
     pub(super) fn new(program: &Program) -> Constants {
         let mut steps = vec![0, 1];
         let mut times = vec![0];
-        let mut add_step = |bound: i128| {
+        let add_step = |steps: &mut Vec<i128>, bound: i128| {
             if bound != NEVER {
                 // A new obligation begins now or at the next position, where the others have one step less.
                 steps.extend([bound, bound.saturating_add(1)]);
@@ -36,25 +36,30 @@ impl Constants {
                 if window.timed {
                     times.extend([window.lo, window.hi]);
                 } else {
-                    add_step(window.lo);
-                    add_step(window.hi);
+                    add_step(&mut steps, window.lo);
+                    add_step(&mut steps, window.hi);
                 }
                 if let (Some(width), true) = (window.width(), window.lo > 0) {
                     // Where a window ends that opens now.
                     match window.timed {
                         true => times.push(width),
-                        false => add_step(width),
+                        false => add_step(&mut steps, width),
                     }
                 }
             }
         }
         for register in &program.registers {
             match *register {
-                Register::Recent { span, .. } => add_step(span.into()),
-                Register::Timed { lo, hi, .. } => {
-                    times.push(-lo);
-                    if hi != NEVER {
-                        times.extend([-hi, lo.saturating_sub(hi)]);
+                Register::Recent { span, .. } => add_step(&mut steps, span.into()),
+                Register::Within { window, .. } => {
+                    let list = if window.timed { &mut times } else { &mut steps };
+                    list.push(-window.lo);
+                    if !window.timed {
+                        // A position that is read is one step back from the next, and so is what comes into the window.
+                        list.extend([-1, 1 - window.lo]);
+                    }
+                    if let Some(width) = window.width() {
+                        list.extend([-window.hi, -width]);
                     }
                 }
                 Register::Previous { .. } | Register::Since { .. } => {}

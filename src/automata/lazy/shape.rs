@@ -14,7 +14,7 @@
 use super::chain::{Pieces, gather, width};
 use crate::automata::limits::LimitError;
 use crate::automata::obligation::{Chain, Obligation};
-use crate::automata::program::{Core, NEVER, NodeId, Program, Register};
+use crate::automata::program::{Core, NEVER, NodeId, Program, Register, Window};
 use crate::automata::progress::Engine;
 use crate::automata::registers::Value;
 use crate::automata::verdict::Finality;
@@ -62,7 +62,7 @@ pub(super) struct Chained {
 pub(super) enum Held {
     Bit(u32),
     Left(u32),
-    Times(Box<[u32]>),
+    Times(Box<[Number]>),
 }
 
 /// Registers, and clauses of obligations.
@@ -122,6 +122,11 @@ fn window(program: &Program, owed: &Obligation) -> Option<bool> {
     }
 }
 
+/// Whether what is so far back stays in a window in steps that has no end.
+fn stays(window: Window, back: i128) -> bool {
+    !window.timed && window.hi == NEVER && back <= -window.lo
+}
+
 /// The shape of a configuration that is seen from the time `now`, with what its counters and queues hold.
 pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shaped {
     let queues = gather(program, &mut parts, now);
@@ -132,7 +137,13 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
     for (values, clauses) in &parts {
         for (value, register) in values.iter().zip(&program.registers) {
             match (value, register) {
-                (Value::Times(times), _) => numbers.times.extend_from_slice(times),
+                (Value::Times(times), &Register::Within { window, .. }) => match window.timed {
+                    true => numbers.times.extend_from_slice(times),
+                    // One that stays in an endless window has no counter.
+                    false => numbers
+                        .steps
+                        .extend(times.iter().filter(|&&back| !stays(window, back))),
+                },
                 (&Value::Count(left @ 1..), Register::Recent { .. }) => {
                     numbers.steps.push(left.into());
                 }
@@ -165,14 +176,15 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
         list.dedup();
     }
     let hold = |(value, register): (&Value, &Register)| match (value, register) {
-        (Value::Times(times), _) => {
-            let counter = |&time: &i128| match numbers.of(time, true) {
-                Number::Counter(counter) => counter,
-                // A time that stands for none is not kept.
-                Number::Fixed(_) | Number::After(_) => 0,
+        (Value::Times(times), &Register::Within { window, .. }) => {
+            let number = |&time: &i128| match stays(window, time) {
+                true => Number::Fixed(time),
+                false => numbers.of(time, window.timed),
             };
-            Held::Times(times.iter().map(counter).collect())
+            Held::Times(times.iter().map(number).collect())
         }
+        // Only those registers hold times.
+        (Value::Times(_), _) => Held::Times(Box::from([])),
         (&Value::Count(left @ 1..), Register::Recent { .. }) => {
             match numbers.of(left.into(), false) {
                 Number::Counter(counter) => Held::Left(counter),
@@ -324,9 +336,7 @@ impl Shape {
             Held::Left(counter) => {
                 Value::Count(u32::try_from(counters[*counter as usize]).unwrap_or(u32::MAX))
             }
-            Held::Times(times) => {
-                Value::Times(times.iter().map(|&time| counters[time as usize]).collect())
-            }
+            Held::Times(times) => Value::Times(times.iter().map(|&of| number(of, 0)).collect()),
         };
         let owe = |owed: &Owed| {
             let lo = number(owed.lo, 0);
@@ -387,11 +397,11 @@ impl Shape {
         };
         let chained = self.owed().all(in_range) && self.chained(n_queues) == self.chains;
         let held = |(held, register): (&Held, &Register)| match (held, register) {
-            (Held::Times(times), Register::Timed { .. }) => {
-                times.iter().all(|&time| counter(time, true))
+            (Held::Times(times), &Register::Within { window, .. }) => {
+                times.iter().all(|&of| number(of, window.timed))
             }
             (Held::Left(left), Register::Recent { .. }) => counter(*left, false),
-            (Held::Bit(_), kind) => !matches!(kind, Register::Timed { .. }),
+            (Held::Bit(_), kind) => !matches!(kind, Register::Within { .. }),
             _ => false,
         };
         self.n_steps <= self.n_counters
