@@ -52,6 +52,31 @@ fn rendering_is_deterministic_and_knows_colours() {
     assert!(render(&[odd], &sources, RenderOptions::default()).contains("odd"));
 }
 
+/// A spec that a program has put on one line is not drawn whole for each of its mistakes.
+#[test]
+fn of_a_long_line_what_stands_around_is_shown() {
+    let items = |n: usize| format!("predicate p{n} = kind == \"é{n}\" ");
+    let text = "event { kind: string } ".to_owned() + &(0..2000).map(items).collect::<String>();
+    let mut sources = SourceMap::new();
+    let id = sources.add("one.guard", text);
+    let diagnostics = syntax::parse(sources.get(id)).1;
+    assert_eq!(diagnostics.len(), 2000);
+    let shown = render(&diagnostics, &sources, RenderOptions::default());
+    assert!(shown.len() < 500 * diagnostics.len());
+    assert!(shown.contains("\n  … "));
+    let first: Vec<&str> = shown.lines().take(5).collect();
+    assert_eq!(
+        first,
+        [
+            "one.guard:1:24: error G0104: `predicate` begins an item away from column 0",
+            "  event { kind: string } predicate p0 = kind == \"é0\" predicate p1 = kind =",
+            "                         ^^^^^^^^^ an item begins in column 0 of its own line",
+            "  note: so that a mistake in one item does not reach into the next",
+            "  help: begin a new line",
+        ]
+    );
+}
+
 #[test]
 fn the_error_speaks_miette() {
     let (sources, diagnostics) = one();

@@ -24,9 +24,22 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, options: RenderOp
     };
     let mut out = Vec::new();
     for diagnostic in diagnostics {
-        let report = report(diagnostic, sources, options);
-        if report.write(&mut cache, &mut out).is_err() {
+        let labels = std::iter::once(&diagnostic.primary).chain(&diagnostic.secondary);
+        let drawn = labels.clone().all(|label| is_short(label.span, sources))
+            && report(diagnostic, sources, options)
+                .write(&mut cache, &mut out)
+                .is_ok();
+        if !drawn {
             out.extend_from_slice(plain(diagnostic, sources).as_bytes());
+            for label in labels {
+                out.extend_from_slice(excerpt(label, sources).as_bytes());
+            }
+            for note in &diagnostic.notes {
+                out.extend_from_slice(format!("  note: {note}\n").as_bytes());
+            }
+            for fix in &diagnostic.fixes {
+                out.extend_from_slice(format!("  help: {}\n", fix.message).as_bytes());
+            }
         }
         out.push(b'\n');
     }
@@ -74,6 +87,58 @@ fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         diagnostic.severity.as_str(),
         diagnostic.code,
         diagnostic.message
+    )
+}
+
+/// Bytes of the longest line that is drawn whole; nobody reads a longer one.
+const LONGEST: u32 = 1_000;
+
+/// The line on which a span begins.
+fn line_of(span: Span, sources: &SourceMap) -> Span {
+    let file = sources.get(span.file);
+    let line = file.lines().line_index(span.start);
+    let whole = file.span();
+    let start = file.lines().line_start(line).unwrap_or(whole.start);
+    let next = file.lines().line_start(line + 1);
+    let end = next.map_or(whole.end, |next| next - 1);
+    Span::new(span.file, start, end.max(start))
+}
+
+/// Whether the lines of a span may be drawn.
+fn is_short(span: Span, sources: &SourceMap) -> bool {
+    let last = Span::new(
+        span.file,
+        span.end.max(span.start),
+        span.end.max(span.start),
+    );
+    [span, last].into_iter().all(|span| {
+        let line = line_of(span, sources);
+        line.end - line.start <= LONGEST
+    })
+}
+
+/// What stands around a span, and its label under it.
+fn excerpt(label: &super::Label, sources: &SourceMap) -> String {
+    const AROUND: usize = 40;
+    let line = line_of(label.span, sources);
+    let file = sources.get(line.file);
+    let start = label.span.start.clamp(line.start, line.end);
+    let end = label.span.end.clamp(start, line.end);
+    let slice = |from, to| file.slice(Span::new(line.file, from, to)).chars();
+    let before: Vec<char> = slice(line.start, start).rev().take(AROUND).collect();
+    let cut = if slice(line.start, start).nth(AROUND).is_some() {
+        "… "
+    } else {
+        ""
+    };
+    let before: String = cut.chars().chain(before.into_iter().rev()).collect();
+    let within: String = slice(start, end).take(AROUND).collect();
+    let after: String = slice(end, line.end).take(AROUND).collect();
+    let indent = " ".repeat(before.chars().count());
+    let marks = "^".repeat(within.chars().count().max(1));
+    format!(
+        "  {before}{within}{after}\n  {indent}{marks} {}\n",
+        label.message
     )
 }
 
@@ -142,13 +207,10 @@ fn help(fix: &Fix, sources: &SourceMap) -> String {
 fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
     let (first, _) = fix.edits.first()?;
     let file = sources.get(first.file);
-    let line = file.lines().line_index(first.start);
-    let start = file.lines().line_start(line)?;
-    let text_len = u32::try_from(file.text().len()).ok()?;
-    let end = file
-        .lines()
-        .line_start(line + 1)
-        .map_or(text_len, |next| next - 1);
+    let Span { start, end, .. } = line_of(*first, sources);
+    if end - start > LONGEST {
+        return None;
+    }
     let mut edits: Vec<_> = fix.edits.iter().collect();
     edits.sort_by_key(|(span, _)| span.start);
     let mut out = String::new();
