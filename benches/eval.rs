@@ -451,6 +451,40 @@ fn templates() {
     );
 }
 
+/// Requests at every other event, each with a window that opens so many events later: what a step costs does not grow.
+fn late_windows() {
+    for (lo, hi) in [(5u32, 600), (100, 1_000), (10_000, 20_000)] {
+        let text = format!(
+            "event {{ kind: string }}\nproperty late = G (kind == \"ask\" -> F[{lo},{hi}] kind == \"tell\")"
+        );
+        let checked = front("bench.guard", &text, &NoFiles, check::Limits::default());
+        let program = Program::compile(&checked.spec.unwrap(), &Limits::default()).unwrap();
+        let mut random = 1u64;
+        let event = |n| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            vec![t(match (n % 400, random >> 63) {
+                (0, _) => "tell",
+                // What is not answered by the end would cost its explanation.
+                (_, 0) if n + hi as usize + 400 < N => "ask",
+                _ => "work",
+            })]
+        };
+        let rows: Vec<Vec<Cell>> = (0..N).map(event).collect();
+        let time = best(|| {
+            let record = record(rows.clone());
+            let start = Instant::now();
+            std::hint::black_box(program.judge(record).unwrap());
+            start.elapsed()
+        });
+        println!(
+            "late        {:7.1} ns an event for G (ask -> F[{lo},{hi}] tell)",
+            time.as_nanos() as f64 / N as f64
+        );
+    }
+}
+
 fn main() {
     if std::env::args().any(|arg| arg == "--test") {
         return;
@@ -490,6 +524,7 @@ fn main() {
         report.problems.len()
     );
     templates();
+    late_windows();
     // Each property alone.
     for index in 0..n_properties {
         let mut alone = spec();

@@ -111,6 +111,35 @@ fn rule(timed: bool, most: u32) -> BoxedStrategy<F> {
     .boxed()
 }
 
+/// What holds at the last position, of windows in the past: the value of each prefix is that.
+fn past(timed: bool, most: u32) -> BoxedStrategy<F> {
+    let boxed = |f: F| Box::new(f);
+    let one =
+        (window(timed, most), condition(), any::<bool>()).prop_map(
+            move |(w, f, once)| match once {
+                true => F::Once(w, boxed(f)),
+                false => F::Historically(w, boxed(f)),
+            },
+        );
+    let one = one.boxed();
+    let ahead = (condition(), condition()).prop_map(move |(f, g)| {
+        // A past operator over a future one is guessed.
+        F::Or(boxed(f), boxed(F::Next(boxed(g))))
+    });
+    let parts = (one.clone(), one.clone());
+    let now = prop_oneof![
+        3 => one.clone(),
+        1 => parts.clone().prop_map(move |(f, g)| F::And(boxed(f), boxed(g))),
+        1 => parts.clone().prop_map(move |(f, g)| F::Iff(boxed(f), boxed(g))),
+        1 => parts.prop_map(move |(f, g)| F::Since(boxed(f), boxed(g))),
+        1 => (window(timed, most), one).prop_map(move |(w, f)| F::Once(w, boxed(f))),
+        1 => (window(timed, most), ahead).prop_map(move |(w, f)| F::Once(w, boxed(f))),
+    ];
+    let last = move |f| F::And(boxed(F::WeakNext(boxed(F::Const(false)))), boxed(f));
+    now.prop_map(move |f| F::Eventually(Interval::ALL, boxed(last(f))))
+        .boxed()
+}
+
 /// Traces in which much happens, or little; times do not always go on.
 fn trace(most: usize) -> impl Strategy<Value = Trace> {
     let stretch = (0..8u8, 0..8u8, 1..most / 2, any::<u64>());
@@ -222,10 +251,20 @@ proptest! {
         agrees(&f, &trace, true)?;
     }
 
+    #[test]
+    fn far_back_in_steps_is_remembered(f in past(false, 30), trace in trace(60)) {
+        agrees(&f, &trace, false)?;
+    }
+
+    #[test]
+    fn far_back_in_time_is_remembered(f in past(true, 30), trace in trace(60)) {
+        agrees(&f, &trace, true)?;
+    }
+
     /// With the letters in part unknown, the values that some completion has.
     #[test]
     fn unknown_letters_lead_to_all_completions(
-        f in rule(false, 9),
+        f in prop_oneof![3 => rule(false, 9), 1 => past(false, 16)],
         trace in trace(24),
         known in prop::collection::vec(0..8u8, 24),
     ) {
@@ -272,7 +311,7 @@ proptest! {
 
     /// What a survey says of regions with chains is so.
     #[test]
-    fn surveys_of_chains_are_right(f in rule(false, 6)) {
+    fn surveys_of_chains_are_right(f in prop_oneof![4 => rule(false, 6), 1 => past(false, 11)]) {
         let mut formulas = Formulas::new();
         let root = f.build(&mut formulas);
         let dfa = compile(&formulas, root, &limits());

@@ -19,8 +19,58 @@ use super::program::{NEVER, NodeId, Register, Window};
 pub(super) enum Value {
     /// A bit or a counter.
     Count(u32),
-    /// Times, or distances from the next position, which are negative; earliest first.
-    Times(Arc<[i128]>),
+    /// When the operand held.
+    Times(Times),
+}
+
+/// Times, or distances from the next position, which are negative; earliest first.
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+pub(super) struct Times {
+    pub(super) list: Arc<[i128]>,
+    /// Where others stand that are not named.
+    pub(super) rest: Option<Rest>,
+}
+
+/// Times of a queue, which stand between two of a list. Only automata with counters have such (`lazy/chain.rs`), and only while
+/// the one before them is younger than its window: until then nothing looks at them.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub(super) struct Rest {
+    /// The place of the one before them. Two at least come after them.
+    pub(super) after: u32,
+    pub(super) queue: u32,
+}
+
+impl Times {
+    fn new(list: impl IntoIterator<Item = i128>) -> Times {
+        Times {
+            list: list.into_iter().collect(),
+            rest: None,
+        }
+    }
+
+    /// Without so many of the first ones.
+    fn drop_first(&self, n: usize) -> Times {
+        Times {
+            list: self.list[n..].into(),
+            rest: self.rest.map(|rest| Rest {
+                after: rest.after.saturating_sub(n as u32),
+                ..rest
+            }),
+        }
+    }
 }
 
 /// The registers of a pair that needs none.
@@ -87,7 +137,7 @@ impl Register {
     /// The value before anything is read.
     pub(super) fn zero(self) -> Value {
         match self {
-            Register::Within { .. } => Value::Times(Arc::from([])),
+            Register::Within { .. } => Value::Times(Times::default()),
             _ => Value::Count(0),
         }
     }
@@ -105,7 +155,7 @@ impl Register {
                 let time = if window.timed { time } else { 0 };
                 let range = far(time, window.hi)..=time.saturating_sub(window.lo);
                 match old {
-                    Some(Value::Times(times)) if times.iter().any(|t| range.contains(t)) => {
+                    Some(Value::Times(times)) if times.list.iter().any(|t| range.contains(t)) => {
                         Now::Known(true)
                     }
                     _ if window.lo == 0 => Now::Same(operand),
@@ -139,11 +189,19 @@ impl Register {
                 };
                 [Value::Count(left.saturating_sub(1)), Value::Count(span)]
             }
-            Register::Within { window, .. } if window.timed => {
-                times(old, time, window.lo, window.hi)
-            }
             Register::Within { window, .. } => {
-                times(old, 0, window.lo, window.hi).map(|kept| one_step_on(&kept, window))
+                let old = match old {
+                    Some(Value::Times(times)) => times,
+                    _ => &Times::default(),
+                };
+                let now = if window.timed { time } else { 0 };
+                times(old, now, window.lo, window.hi).map(|kept| {
+                    Value::Times(if window.timed {
+                        kept
+                    } else {
+                        one_step_on(&kept, window)
+                    })
+                })
             }
         }
     }
@@ -151,20 +209,15 @@ impl Register {
 
 /// Distances from the position that is read, as they are from the next one. One that is in an endless window stays there, and
 /// one that is in no window any more is not kept.
-fn one_step_on(kept: &Value, window: Window) -> Value {
-    let Value::Times(kept) = kept else {
-        return kept.clone();
-    };
-    let least = if window.hi == NEVER {
-        window.lo
-    } else {
-        window.hi
-    };
-    let on = kept.iter().map(|distance| distance - 1);
-    Value::Times(match window.hi {
-        NEVER => on.map(|distance| distance.max(-least)).collect(),
-        _ => on.filter(|distance| *distance >= -least).collect(),
-    })
+fn one_step_on(kept: &Times, window: Window) -> Times {
+    if window.hi == NEVER {
+        let on = kept.list.iter().map(|back| (back - 1).max(-window.lo));
+        return Times::new(on);
+    }
+    let n_old = kept.list.partition_point(|back| back - 1 < -window.hi);
+    let mut kept = kept.drop_first(n_old);
+    kept.list = kept.list.iter().map(|back| back - 1).collect();
+    kept
 }
 
 /// The earliest time of a window that reaches back `hi` from `time`.
@@ -181,24 +234,20 @@ fn far(time: i128, hi: i128) -> i128 {
 /// Of the times that are in the window already or too old for it, only the latest can matter, because the far end of the
 /// window never moves back. Of the younger ones, one between two that are at most `hi - lo` apart cannot matter: a window
 /// that holds it holds one of them. So at most two times per `hi - lo` are kept.
-fn times(old: Option<&Value>, now: i128, lo: i128, hi: i128) -> [Value; 2] {
-    let old: &[i128] = match old {
-        Some(Value::Times(times)) => times,
-        _ => &[],
-    };
+fn times(old: &Times, now: i128, lo: i128, hi: i128) -> [Times; 2] {
     // Without an upper end the earliest time is in the window whenever another one is.
     if hi == NEVER {
-        let first = old.first().copied();
-        let keep = |time: Option<i128>| Value::Times(time.into_iter().collect());
-        return [keep(first), keep(first.or(Some(now)))];
+        let first = old.list.first().copied();
+        return [first, first.or(Some(now))].map(Times::new);
     }
-    let n_aged = old.partition_point(|&t| t <= now.saturating_sub(lo));
-    let mut kept: Vec<i128> = old[n_aged.saturating_sub(1)..].to_vec();
-    kept.retain(|&t| t >= far(now, hi));
-    let without = Value::Times(kept.as_slice().into());
+    let n_aged = old.list.partition_point(|&t| t <= now.saturating_sub(lo));
+    let n_gone = old.list.partition_point(|&t| t < far(now, hi));
+    let without = old.drop_first(n_aged.saturating_sub(1).max(n_gone));
     if lo == 0 {
-        kept.clear();
+        return [without, Times::new([now])];
     }
+    let mut kept: Vec<i128> = without.list.to_vec();
+    // One time comes after those before it one by one, so that at most one of them is dropped.
     while let [.., before, last] = kept[..]
         && (now.saturating_sub(before) <= hi - lo || last == now)
     {
@@ -207,5 +256,9 @@ fn times(old: Option<&Value>, now: i128, lo: i128, hi: i128) -> [Value; 2] {
     if kept.last() != Some(&now) {
         kept.push(now);
     }
-    [without, Value::Times(kept.into())]
+    let with = Times {
+        list: kept.into(),
+        rest: without.rest,
+    };
+    [without, with]
 }

@@ -10,6 +10,8 @@
 //! The same holds of alternatives: clauses that differ in such an obligation only, as those of `F (a & G[100,1000] b)`, are one
 //! clause with a chain of which *one* is owed.
 //!
+//! The times that a register holds are a chain from the first that is younger than its window, until that one comes into it.
+//!
 //! Two that wait are left alone, and so is the newest after a chain, so that what contradicts it is seen when it comes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,8 @@ use rustc_hash::FxHashMap;
 
 use super::shape::Part;
 use crate::automata::obligation::{Chain, Obligation};
-use crate::automata::program::{Core, NodeId, Program, Window};
+use crate::automata::program::{Core, NodeId, Program, Register, Window};
+use crate::automata::registers::{Rest, Times, Value};
 
 /// A part of what the queue of a chain holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +91,61 @@ pub(super) fn gather(program: &Program, parts: &mut [Part], now: i128) -> Vec<Pi
     for waiting in kinds.into_values() {
         gathering.join(&waiting.into_iter().collect::<Vec<_>>());
     }
-    gathering.number()
+    let Gathering { parts, chains } = gathering.number();
+    let mut all: Vec<Pieces> = chains.into_iter().map(|(_, pieces)| pieces).collect();
+    hold(program, parts, now, &mut all);
+    all
+}
+
+/// Puts the times that registers hold into chains, except the last two, which alone may be dropped for later ones.
+fn hold(program: &Program, parts: &mut [Part], now: i128, chains: &mut Vec<Pieces>) {
+    let mut known: BTreeMap<(usize, Times), Times> = BTreeMap::new();
+    for (register, kind) in program.registers.iter().enumerate() {
+        let &Register::Within { window, .. } = kind else {
+            continue;
+        };
+        let now = if window.timed { now } else { 0 };
+        let mut held: BTreeSet<Times> = BTreeSet::new();
+        for (values, _) in &*parts {
+            if let Some(Value::Times(times)) = values.get(register) {
+                held.insert(times.clone());
+            }
+        }
+        for times in held {
+            let young = times
+                .list
+                .partition_point(|&t| t <= now.saturating_sub(window.lo));
+            let first = times.rest.map_or(young, |rest| rest.after as usize);
+            let last = times.list.len().saturating_sub(2);
+            if times.rest.is_none() && first + 1 >= last {
+                continue;
+            }
+            let queue = times.rest.map(|rest| Piece::Queue(rest.queue));
+            let hidden = times.list.get(first + 1..last).unwrap_or(&[]);
+            let deadlines = hidden.iter().map(|&t| Piece::Deadline(t));
+            let rest = Rest {
+                after: first as u32,
+                queue: chains.len() as u32,
+            };
+            chains.push(queue.into_iter().chain(deadlines).collect());
+            let named = |(at, _): &(usize, &i128)| *at <= first || *at >= last;
+            let list = times.list.iter().enumerate().filter(named);
+            let shorter = Times {
+                list: list.map(|(_, &t)| t).collect(),
+                rest: Some(rest),
+            };
+            known.insert((register, times), shorter);
+        }
+    }
+    for (values, _) in parts {
+        for (register, value) in values.iter_mut().enumerate() {
+            if let Value::Times(times) = value
+                && let Some(shorter) = known.get(&(register, times.clone()))
+            {
+                *times = shorter.clone();
+            }
+        }
+    }
 }
 
 /// Which clauses an obligation is in: numbers of a part and of a clause in it.
@@ -209,7 +266,7 @@ impl Gathering<'_> {
     }
 
     /// Numbers the chains by their order.
-    fn number(mut self) -> Vec<Pieces> {
+    fn number(mut self) -> Self {
         let mut order: Vec<usize> = (0..self.chains.len()).collect();
         let key = |&index: &usize| {
             let owed = self.chains[index].0;
@@ -230,7 +287,11 @@ impl Gathering<'_> {
                 *number = numbers[*number as usize];
             }
         }
-        let mut take = |index: usize| std::mem::take(&mut self.chains[index].1);
-        order.into_iter().map(&mut take).collect()
+        let mut take = |index: usize| {
+            let (owed, pieces) = &mut self.chains[index];
+            (*owed, std::mem::take(pieces))
+        };
+        self.chains = order.into_iter().map(&mut take).collect();
+        self
     }
 }

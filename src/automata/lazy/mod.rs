@@ -8,8 +8,8 @@
 //! a diagram: counters are deadlines, which do not change while time goes on.
 //!
 //! `G (a -> F[0,K] b)` has one counter: of all pending answers the earliest counts. `G (a -> F[5,K] b)` must remember each
-//! request whose window is not open yet; those are a queue beside the counters, of which a step touches the ends
-//! (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow with the bounds is the number of
+//! request whose window is not open yet, and `O[100,110] b` each `b` that is younger; those are a queue beside the counters,
+//! of which a step touches the ends (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow with the bounds is the number of
 //! obligations of which none implies another and that are not alike, and only a formula that has so many pays for it.
 //!
 //! # Exactness

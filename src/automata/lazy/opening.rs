@@ -1,5 +1,5 @@
 //! What happens to a chain when its first window opens: that obligation is one of its own from then on, and the next one of
-//! the queue is the first.
+//! the queue is the first. Of the times that a register holds, the first has come into the window then.
 //!
 //! Which shape that leads to depends on where the end of the window and the beginning of the next one come among the counters.
 //! So the counters are *extended* by the two, and what is found is kept by the places of all.
@@ -10,12 +10,13 @@
 use super::chain::window_of;
 use super::queue::Queue;
 use super::region::{MOST_MOVES, Place};
-use super::shape::{Number, Shape, parts, shape};
+use super::shape::{Links, Number, Shape, parts, shape};
 use super::{LazyDfa, LazyState, Source, relative};
 use crate::automata::diagram::{FALSE, TRUE};
 use crate::automata::limits::LimitError;
 use crate::automata::obligation::{Chain, Obligation};
 use crate::automata::progress::Engine;
+use crate::automata::registers::{Rest, Times, Value};
 
 /// Counters with where the window that opens ends, and where the next one of its chain begins if there is one.
 struct Extended {
@@ -23,7 +24,7 @@ struct Extended {
     counters: Vec<i128>,
     n_steps: usize,
     /// Which counter it is, and whether it was there before.
-    end: (usize, bool),
+    end: Option<(usize, bool)>,
     next: Option<(usize, bool)>,
 }
 
@@ -35,15 +36,20 @@ impl Extended {
         let mut extended = Extended {
             counters: counters.to_vec(),
             n_steps: shape.n_steps as usize,
-            end: (0, true),
+            end: None,
             next: None,
         };
         let timed = chain.counter >= shape.n_steps;
-        extended.end = extended.insert(begin.saturating_add(chain.width), timed);
+        if let Links::Owed { width, .. } = chain.links {
+            extended.end = Some(extended.insert(begin.saturating_add(width), timed));
+        }
         if let Some(next) = next {
             let (at, was_there) = extended.insert(next, timed);
-            if !was_there && at <= extended.end.0 {
-                extended.end.0 += 1;
+            if let Some((end, _)) = &mut extended.end
+                && !was_there
+                && at <= *end
+            {
+                *end += 1;
             }
             extended.next = Some((at, was_there));
         }
@@ -68,8 +74,8 @@ impl Extended {
     /// Of what the extended counters hold, what those hold that were there before.
     fn before(&self, values: &[i128]) -> Vec<i128> {
         let added = |at: usize, (added, was_there): (usize, bool)| at == added && !was_there;
-        let was_there =
-            |at: usize| !added(at, self.end) && !self.next.is_some_and(|next| added(at, next));
+        let both = [self.end, self.next];
+        let was_there = |at: usize| !both.iter().flatten().any(|each| added(at, *each));
         let all = values.iter().enumerate();
         let old = all.filter(|(at, _)| was_there(*at));
         old.map(|(_, &value)| value).collect()
@@ -135,7 +141,7 @@ impl LazyDfa {
             (number >> 16) as Place,
             queue as Place,
             extended.n_steps as Place,
-            mark(extended.end),
+            extended.end.map_or(Place::MAX, mark),
             extended.next.map_or(Place::MAX, mark),
         ]);
         for (counter, &value) in extended.counters.iter().enumerate() {
@@ -169,10 +175,11 @@ impl LazyDfa {
             queue: queue as u32,
             timed: before.chains[queue].counter >= before.n_steps,
             next: extended.next.map(|(at, _)| distances[at]),
-            width: before.chains[queue].width,
+            links: before.chains[queue].links,
         };
         let mut pairs = Vec::new();
         for (values, clauses) in before.parts(&extended.before(distances)) {
+            let values: Vec<Value> = values.iter().map(|value| opens.value(value)).collect();
             let (registers, mut residual) = (self.engine.lists.number(&values), FALSE);
             for clause in clauses.iter().flat_map(|clause| opens.of(clause)) {
                 let Engine {
@@ -222,7 +229,7 @@ impl LazyDfa {
         let places = self.places(region);
         shape.chains.iter().position(|chain| {
             let timed = chain.counter >= shape.n_steps;
-            places[chain.counter as usize] <= self.constants.place(timed, 0)
+            places[chain.counter as usize] <= self.constants.place(timed, -chain.delay)
         })
     }
 
@@ -264,30 +271,42 @@ impl LazyDfa {
             }
             (all.len() <= MOST_MOVES).then_some(())
         };
-        // It opens where its distance is zero, so its end is as far as it is long.
-        let end_place = constants.place(timed, chain.width);
         let mut n_steps = shape.n_steps as usize;
         let section = |n_steps: usize, n: usize| if timed { n_steps..n } else { 0..n_steps };
         let mut places = places.to_vec();
-        let range = section(n_steps, places.len());
-        let end = range.start + places[range].partition_point(|&place| place < end_place);
-        let was_there = section(n_steps, places.len()).contains(&end) && places[end] == end_place;
-        if !was_there {
-            places.insert(end, end_place);
-            n_steps += usize::from(!timed);
+        let mut end = None;
+        if let Links::Owed { width, .. } = chain.links {
+            // It opens where its distance is zero, so its end is as far as it is long.
+            let place = constants.place(timed, width);
+            let range = section(n_steps, places.len());
+            let at = range.start + places[range.clone()].partition_point(|other| *other < place);
+            let was_there = range.contains(&at) && places[at] == place;
+            if !was_there {
+                places.insert(at, place);
+                n_steps += usize::from(!timed);
+            }
+            end = Some((at, was_there));
         }
         let begin = chain.counter as usize;
-        let shift = |counter: usize| counter + usize::from(!was_there && counter >= end);
-        add(places.clone(), n_steps, (end, was_there), None)?;
-        // The next one begins before all that were owed later.
-        let later = shape.owed().filter(|owed| owed.node == chain.node);
-        let later = later.filter_map(|owed| match owed.lo {
-            Number::Counter(counter) if counter > chain.counter => Some(shift(counter as usize)),
-            _ => None,
-        });
+        let shift = |counter: u32| {
+            let after = |(at, was_there): (usize, bool)| !was_there && counter as usize >= at;
+            counter as usize + usize::from(end.is_some_and(after))
+        };
+        add(places.clone(), n_steps, end, None)?;
+        // The next one is before all that came later.
         let range = section(n_steps, places.len());
-        let limit = later.min().unwrap_or(range.end);
-        let longest = window_of(&self.engine.program, chain.node)?.lo;
+        let (limit, longest) = match chain.links {
+            Links::Owed { node, .. } => {
+                let later = shape.owed().filter(|owed| owed.node == node);
+                let later = later.filter_map(|owed| match owed.lo {
+                    Number::Counter(counter) if counter > chain.counter => Some(shift(counter)),
+                    _ => None,
+                });
+                let longest = window_of(&self.engine.program, node)?.lo;
+                (later.min().unwrap_or(range.end), longest)
+            }
+            Links::Held { next, .. } => (shift(next), 0),
+        };
         let longest = constants.place(timed, longest);
         for at in begin + 1..=limit {
             let above = places.get(at).filter(|_| at < range.end).copied();
@@ -296,12 +315,12 @@ impl LazyDfa {
             for place in least..=most {
                 let mut places = places.clone();
                 places.insert(at, place);
-                let end = (end + usize::from(at <= end), was_there);
+                let end = end.map(|(end, was_there)| (end + usize::from(at <= end), was_there));
                 let n_steps = n_steps + usize::from(!timed);
                 add(places, n_steps, end, Some((at, false)))?;
             }
             if at < limit && above.is_some_and(|above| above <= longest) {
-                add(places.clone(), n_steps, (end, was_there), Some((at, true)))?;
+                add(places.clone(), n_steps, end, Some((at, true)))?;
             }
         }
         Some(all)
@@ -313,16 +332,40 @@ struct Opens {
     queue: u32,
     timed: bool,
     next: Option<i128>,
-    width: i128,
+    links: Links,
 }
 
 impl Opens {
+    /// What a value becomes: of those in the window the latest counts, which is the first of the chain.
+    fn value(&self, value: &Value) -> Value {
+        match value {
+            Value::Times(Times {
+                list,
+                rest: Some(rest),
+            }) if rest.queue == self.queue && matches!(self.links, Links::Held { .. }) => {
+                let (aged, later) = list.split_at(rest.after as usize + 1);
+                let first = aged.last().copied();
+                let next = self.next.into_iter();
+                Value::Times(Times {
+                    list: first
+                        .into_iter()
+                        .chain(next)
+                        .chain(later.iter().copied())
+                        .collect(),
+                    rest: self.next.map(|_| Rest { after: 1, ..*rest }),
+                })
+            }
+            value => value.clone(),
+        }
+    }
+
     /// What a clause becomes: the first obligation with its window open, and the rest of the chain.
     fn of(&self, clause: &[Obligation]) -> Vec<Vec<Obligation>> {
         let is_chain = |owed: &&Obligation| {
             owed.chain == Chain::All(self.queue) || owed.chain == Chain::Any(self.queue)
         };
-        let Some(&chain) = clause.iter().find(is_chain) else {
+        let (Some(&chain), Links::Owed { width, .. }) = (clause.iter().find(is_chain), self.links)
+        else {
             return vec![clause.to_vec()];
         };
         let first = Obligation {
@@ -333,7 +376,7 @@ impl Opens {
         };
         let rest = self.next.map(|lo| Obligation {
             lo,
-            hi: lo.saturating_add(self.width),
+            hi: lo.saturating_add(width),
             ..chain
         });
         let with = |owed: &[Obligation]| {

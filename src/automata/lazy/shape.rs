@@ -16,7 +16,7 @@ use crate::automata::limits::LimitError;
 use crate::automata::obligation::{Chain, Obligation};
 use crate::automata::program::{Core, NEVER, NodeId, Program, Register, Window};
 use crate::automata::progress::Engine;
-use crate::automata::registers::Value;
+use crate::automata::registers::{Rest, Times, Value};
 use crate::automata::verdict::Finality;
 
 /// A number of a configuration.
@@ -48,11 +48,20 @@ pub(super) struct Owed {
 /// The chain of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct Chained {
-    pub(super) node: NodeId,
-    /// Where the window of its first obligation begins.
+    pub(super) links: Links,
+    /// Where the window of its first obligation begins, or when the first time was.
     pub(super) counter: u32,
-    /// How long its windows are.
-    pub(super) width: i128,
+    /// So long after that it is the turn of the next.
+    pub(super) delay: i128,
+}
+
+/// What a chain is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub(super) enum Links {
+    /// Obligations of a node, with windows so long.
+    Owed { node: NodeId, width: i128 },
+    /// Times of a register; the counter is that of the next that is named.
+    Held { register: u32, next: u32 },
 }
 
 /// The value of a register without its numbers.
@@ -62,7 +71,7 @@ pub(super) struct Chained {
 pub(super) enum Held {
     Bit(u32),
     Left(u32),
-    Times(Box<[Number]>),
+    Times(Box<[Number]>, Option<Rest>),
 }
 
 /// Registers, and clauses of obligations.
@@ -138,11 +147,11 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
         for (value, register) in values.iter().zip(&program.registers) {
             match (value, register) {
                 (Value::Times(times), &Register::Within { window, .. }) => match window.timed {
-                    true => numbers.times.extend_from_slice(times),
+                    true => numbers.times.extend_from_slice(&times.list),
                     // One that stays in an endless window has no counter.
                     false => numbers
                         .steps
-                        .extend(times.iter().filter(|&&back| !stays(window, back))),
+                        .extend(times.list.iter().filter(|&&back| !stays(window, back))),
                 },
                 (&Value::Count(left @ 1..), Register::Recent { .. }) => {
                     numbers.steps.push(left.into());
@@ -181,10 +190,10 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
                 true => Number::Fixed(time),
                 false => numbers.of(time, window.timed),
             };
-            Held::Times(times.iter().map(number).collect())
+            Held::Times(times.list.iter().map(number).collect(), times.rest)
         }
         // Only those registers hold times.
-        (Value::Times(_), _) => Held::Times(Box::from([])),
+        (Value::Times(_), _) => Held::Times(Box::from([]), None),
         (&Value::Count(left @ 1..), Register::Recent { .. }) => {
             match numbers.of(left.into(), false) {
                 Number::Counter(counter) => Held::Left(counter),
@@ -237,7 +246,7 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
         n_counters: (numbers.steps.len() + numbers.times.len()) as u32,
         chains: Box::from([]),
     };
-    shape.chains = shape.chained(queues.len());
+    shape.chains = shape.chained(program, queues.len());
     let mut counters = numbers.steps;
     counters.append(&mut numbers.times);
     Shaped {
@@ -261,7 +270,7 @@ impl Shape {
     }
 
     /// The chains of so many queues.
-    fn chained(&self, n: usize) -> Box<[Chained]> {
+    fn chained(&self, program: &Program, n: usize) -> Box<[Chained]> {
         let mut chains = vec![None; n];
         for owed in self.owed() {
             if let (Chain::All(queue) | Chain::Any(queue), Number::Counter(counter)) =
@@ -269,11 +278,31 @@ impl Shape {
                 && let Number::After(width) = owed.hi
                 && let Some(chain) = chains.get_mut(queue as usize)
             {
+                let node = owed.node;
                 *chain = Some(Chained {
-                    node: owed.node,
+                    links: Links::Owed { node, width },
                     counter,
-                    width,
+                    delay: 0,
                 });
+            }
+        }
+        for (held, _) in &self.parts {
+            for ((held, kind), register) in held.iter().zip(&program.registers).zip(0..) {
+                if let (Held::Times(times, Some(rest)), Register::Within { window, .. }) =
+                    (held, kind)
+                    && let Some([Number::Counter(counter), Number::Counter(next)]) =
+                        times.get(rest.after as usize..rest.after as usize + 2)
+                    && let Some(chain) = chains.get_mut(rest.queue as usize)
+                {
+                    *chain = Some(Chained {
+                        links: Links::Held {
+                            register,
+                            next: *next,
+                        },
+                        counter: *counter,
+                        delay: window.lo,
+                    });
+                }
             }
         }
         chains.into_iter().flatten().collect()
@@ -286,7 +315,7 @@ impl Shape {
                 true => position,
                 false => time,
             };
-            counters[chain.counter as usize] <= now
+            counters[chain.counter as usize].saturating_add(chain.delay) <= now
         })
     }
 
@@ -336,7 +365,10 @@ impl Shape {
             Held::Left(counter) => {
                 Value::Count(u32::try_from(counters[*counter as usize]).unwrap_or(u32::MAX))
             }
-            Held::Times(times) => Value::Times(times.iter().map(|&of| number(of, 0)).collect()),
+            Held::Times(times, rest) => Value::Times(Times {
+                list: times.iter().map(|&of| number(of, 0)).collect(),
+                rest: *rest,
+            }),
         };
         let owe = |owed: &Owed| {
             let lo = number(owed.lo, 0);
@@ -395,10 +427,14 @@ impl Shape {
             Chain::Alone => true,
             Chain::All(queue) | Chain::Any(queue) => (queue as usize) < n_queues,
         };
-        let chained = self.owed().all(in_range) && self.chained(n_queues) == self.chains;
+        let chained = self.owed().all(in_range) && self.chained(program, n_queues) == self.chains;
         let held = |(held, register): (&Held, &Register)| match (held, register) {
-            (Held::Times(times), &Register::Within { window, .. }) => {
+            (Held::Times(times, rest), &Register::Within { window, .. }) => {
+                let is_between = |rest: &Rest| {
+                    (rest.after as usize) + 2 < times.len() && (rest.queue as usize) < n_queues
+                };
                 times.iter().all(|&of| number(of, window.timed))
+                    && rest.as_ref().is_none_or(is_between)
             }
             (Held::Left(left), Register::Recent { .. }) => counter(*left, false),
             (Held::Bit(_), kind) => !matches!(kind, Register::Within { .. }),

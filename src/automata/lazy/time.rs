@@ -1,7 +1,7 @@
 //! Time that passes without an event, and deadlines in time.
 
 use super::chain::window_of;
-use super::shape::{Number, Owed, parts, shape};
+use super::shape::{Links, Number, Owed, parts, shape};
 use super::{LazyDfa, LazyState, Moment, StepError, relative};
 use crate::automata::obligation::{Chain, Obligation};
 use crate::automata::program::Core;
@@ -70,7 +70,9 @@ impl LazyDfa {
     pub fn deadline(&self, state: &LazyState, after: i128) -> Option<i128> {
         let later = |(end, chain): (i128, Option<u32>)| {
             let chain = chain.filter(|_| end <= after)? as usize;
-            let width = state.shape.chains[chain].width;
+            let Links::Owed { width, .. } = state.shape.chains[chain].links else {
+                return None;
+            };
             let mut ends = state.queues[chain]
                 .iter()
                 .map(|lo| lo.saturating_add(width));
