@@ -25,7 +25,7 @@ fn config() -> ProptestConfig {
     let standard = ProptestConfig::default();
     let cases = match std::env::var_os("PROPTEST_CASES") {
         Some(_) => standard.cases,
-        None => 400,
+        None => 300,
     };
     ProptestConfig {
         cases,
@@ -440,4 +440,41 @@ fn deadlines_come_one_after_the_other() {
     assert_eq!(lazy.tick(&state, late(150)).unwrap(), None);
     let violated = lazy.tick(&state, late(151)).unwrap().unwrap();
     assert_eq!(violated.verdict(), Verdict::Violated);
+}
+
+/// However many may wait, a survey looks at all states and leaves nothing open.
+#[test]
+fn surveys_of_late_windows_are_complete() {
+    for (window, always, every) in [
+        (Interval::steps(8, 100), false, true),
+        (Interval::steps(1_000, 100_000), false, true),
+        (Interval::steps(1_000, 100_000), true, true),
+        (Interval::steps(1_000, 100_000), false, false),
+        (Interval::steps(1_000, 100_000), true, false),
+        (Interval::time(5, 1_000_000), false, true),
+        (Interval::time(5, 1_000_000), true, false),
+    ] {
+        let mut formulas = Formulas::new();
+        let rule = response(&mut formulas, window, always, every);
+        let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
+        let survey = lazy.survey();
+        assert!(survey.complete);
+        assert_eq!(survey.monitorable, Some(true));
+        let reached = [
+            Verdict::Satisfied,
+            Verdict::PresumablySatisfied,
+            Verdict::PresumablyViolated,
+            Verdict::Violated,
+        ]
+        .map(|verdict| survey.reaches(verdict).unwrap());
+        // Of `G` of bounded parts no trace is satisfied for good, and its dual is violated by none; what waits for a witness
+        // or for a failure that may come, lies between.
+        let expected = match (every, always) {
+            (true, false) => [false, true, true, true],
+            (true, true) => [false, true, false, true],
+            (false, false) => [true, false, true, false],
+            (false, true) => [true, true, true, false],
+        };
+        assert_eq!(reached, expected, "{window:?} {always} {every}");
+    }
 }

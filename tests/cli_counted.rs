@@ -202,7 +202,7 @@ fn a_long_bound_is_explained() {
     );
     // However many requests may wait at once, all states are looked at.
     let late = explain("late", &[]);
-    assert_eq!(class(&late).0, "neither detected");
+    assert_eq!(class(&late), ("neither detected".to_owned(), Some(true)));
     assert_eq!(late["counted"]["complete"], true);
     assert_eq!(length(&late["bad_runs"]), 100_001);
     // Bounds in time have counters in any case.

@@ -10,7 +10,7 @@
 use super::chain::window_of;
 use super::queue::Queue;
 use super::region::{MOST_MOVES, Place};
-use super::shape::{Links, Number, Shape, parts, shape};
+use super::shape::{Links, Number, Owed, Shape, parts, shape};
 use super::{LazyDfa, LazyState, Source, relative};
 use crate::automata::diagram::{FALSE, TRUE};
 use crate::automata::limits::LimitError;
@@ -154,7 +154,15 @@ impl LazyDfa {
         }
         let key: Box<[Place]> = self.key.as_slice().into();
         let distances = relative(&extended.counters, extended.n_steps, position, time);
-        let made = self.make_opening(number, queue, extended, &distances)?;
+        let before = self.shapes[number as usize].clone();
+        let opens = Opens {
+            queue: queue as u32,
+            timed: before.chains[queue].counter >= before.n_steps,
+            next: extended.next.map(|(at, _)| distances[at]),
+            links: before.chains[queue].links,
+            forgets: false,
+        };
+        let made = self.make_opening(&before, opens, extended, &distances)?;
         self.entries += 2 + key.len() / 8;
         self.openings.insert(key, made);
         Ok(made)
@@ -163,20 +171,13 @@ impl LazyDfa {
     /// The same, of extended counters with these distances.
     fn make_opening(
         &mut self,
-        number: u32,
-        queue: usize,
+        before: &Shape,
+        opens: Opens,
         extended: &Extended,
         distances: &[i128],
     ) -> Result<u32, LimitError> {
         self.tidy_engine();
-        let before = self.shapes[number as usize].clone();
         let program = self.engine.program.clone();
-        let opens = Opens {
-            queue: queue as u32,
-            timed: before.chains[queue].counter >= before.n_steps,
-            next: extended.next.map(|(at, _)| distances[at]),
-            links: before.chains[queue].links,
-        };
         let mut pairs = Vec::new();
         for (values, clauses) in before.parts(&extended.before(distances)) {
             let values: Vec<Value> = values.iter().map(|value| opens.value(value)).collect();
@@ -206,6 +207,41 @@ impl LazyDfa {
             known.map_or(Source::New(value), |at| Source::Old((from + at) as u32))
         });
         Ok(self.successor_number(successor))
+    }
+
+    /// Regions from which more traces satisfy the formula than from this one, and regions from which fewer do: those without
+    /// one of its chains. That of which all is owed is harder to meet than nothing, that of which one is owed easier.
+    pub(super) fn without_chains(&mut self, region: u32) -> [Vec<u32>; 2] {
+        let number = self.regions[region as usize].shape;
+        let before = self.shapes[number as usize].clone();
+        let places = self.places(region).to_vec();
+        let mut others = [Vec::new(), Vec::new()];
+        for (queue, chain) in before.chains.iter().enumerate() {
+            let is_all = |owed: &Owed| owed.chain == Chain::All(queue as u32);
+            let Some(counters) = self.constants.example(before.n_steps, &places) else {
+                continue;
+            };
+            let extended = Extended {
+                counters,
+                n_steps: before.n_steps as usize,
+                end: None,
+                next: None,
+            };
+            let opens = Opens {
+                queue: queue as u32,
+                timed: chain.counter >= before.n_steps,
+                next: None,
+                links: chain.links,
+                forgets: true,
+            };
+            let is_owed = matches!(chain.links, Links::Owed { .. });
+            let made = self.make_opening(&before, opens, &extended, &extended.counters);
+            if let (true, Ok(successor)) = (is_owed, made) {
+                let side = &mut others[usize::from(!before.owed().any(is_all))];
+                side.extend(self.arrivals(successor, std::slice::from_ref(&places)));
+            }
+        }
+        others
     }
 
     /// The regions that these are once the windows of chains are open that are; none if that is too much.
@@ -333,6 +369,8 @@ struct Opens {
     timed: bool,
     next: Option<i128>,
     links: Links,
+    /// Whether nothing of it is kept instead.
+    forgets: bool,
 }
 
 impl Opens {
@@ -384,6 +422,8 @@ impl Opens {
             others.chain(owed.iter().copied()).collect()
         };
         match (rest, chain.chain) {
+            (_, Chain::Any(_)) if self.forgets => Vec::new(),
+            _ if self.forgets => vec![with(&[])],
             (None, _) => vec![with(&[first])],
             (Some(rest), Chain::Any(_)) => vec![with(&[first]), with(&[rest])],
             (Some(rest), _) => vec![with(&[first, rest])],

@@ -3,8 +3,10 @@
 //! The regions are a finite graph that allows more than the automaton does, because it does not know the differences
 //! between counters. So what it does not allow does not happen. What does happen is shown by a game: a region *certainly*
 //! comes to a goal if some letter leads to regions that all certainly do, whichever of them it is. To read one letter
-//! until a counter comes to a bound, or to let time pass until then, is one move, whatever the bound is. What neither
-//! shows is not known.
+//! until a counter comes to a bound, or to let time pass until then, is one move, whatever the bound is. How many wait in a
+//! queue is not known to the game; what can be done about the rest of what is owed can be done with a queue beside it that
+//! asks for more, if it is to be violated, and with one that offers more, if it is to be met. What none of this shows is not
+//! known.
 //!
 //! # Source
 //! D. Knuth, "A generalization of Dijkstra's algorithm", 1977, for the cheapest way through such a game.
@@ -89,6 +91,9 @@ struct Map {
     accepts: Vec<bool>,
     fresh: Vec<bool>,
     moves: Vec<Move>,
+    /// From which regions more traces satisfy the formula than from others that were met, and from which fewer do.
+    weaker: Vec<(usize, usize)>,
+    stronger: Vec<(usize, usize)>,
 }
 
 impl Survey {
@@ -120,7 +125,11 @@ impl LazyDfa {
         let complete = map.explored == n;
         let all = |wanted: &dyn Fn(usize) -> bool| (0..n).map(wanted).collect::<Vec<bool>>();
         let (accepts, rejects) = (map.accepts.clone(), all(&|at| !map.accepts[at]));
-        let (can_hold, can_fail) = (map.certain(&accepts).0, map.certain(&rejects).0);
+        // What satisfies the formula from where that is harder, does so here as well.
+        let (can_hold, can_fail) = (
+            map.certain_by(&accepts, &map.stronger),
+            map.certain_by(&rejects, &map.weaker),
+        );
         let (may_hold, may_fail) = (map.possible(&accepts), map.possible(&rejects));
         // Of each verdict: where it certainly is, and where it may be.
         let verdicts = [
@@ -145,7 +154,9 @@ impl LazyDfa {
                 None
             }
         });
-        let decided = all(&|at| verdicts[0].0[at] || verdicts[3].0[at]);
+        let satisfied = map.certain_by(&verdicts[0].0, &map.stronger);
+        let violated = map.certain_by(&verdicts[3].0, &map.weaker);
+        let decided = all(&|at| satisfied[at] || violated[at]);
         let perhaps = all(&|at| verdicts[0].1[at] || verdicts[3].1[at]);
         let undecidable = map
             .possible(&perhaps)
@@ -192,6 +203,8 @@ impl LazyDfa {
             accepts: Vec::new(),
             fresh: Vec::new(),
             moves: Vec::new(),
+            weaker: Vec::new(),
+            stronger: Vec::new(),
         };
         while map.explored < map.regions.len().min(MOST) {
             let region = map.regions[map.explored];
@@ -200,7 +213,11 @@ impl LazyDfa {
             }
             map.explored += 1;
         }
-        for &region in &map.regions {
+        for (at, &region) in map.regions.iter().enumerate() {
+            let number = |other: &u32| map.regions.get_index_of(other).map(|other| (at, other));
+            let [weaker, stronger] = self.without_chains(region);
+            map.weaker.extend(weaker.iter().filter_map(number));
+            map.stronger.extend(stronger.iter().filter_map(number));
             let shape = self.regions[region as usize].shape;
             map.accepts.push(self.accepts(region));
             map.fresh.push(self.shapes[shape as usize].fresh);
@@ -344,6 +361,24 @@ impl Map {
     fn shapes<'a>(&'a self, lazy: &'a LazyDfa) -> impl Iterator<Item = u32> + 'a {
         let shape = |&region: &u32| lazy.regions[region as usize].shape;
         self.regions.iter().map(shape)
+    }
+
+    /// The regions from which a goal is certainly come to, where the traces that do so from another region do so from some as
+    /// well.
+    fn certain_by(&self, goal: &[bool], others: &[(usize, usize)]) -> Vec<bool> {
+        let mut goal = goal.to_vec();
+        loop {
+            let certain = self.certain(&goal).0;
+            let more = others
+                .iter()
+                .filter(|(at, other)| certain[*other] && !certain[*at]);
+            let more: Vec<usize> = more.map(|(at, _)| *at).collect();
+            if more.is_empty() {
+                return certain;
+            }
+            goal = certain;
+            more.into_iter().for_each(|at| goal[at] = true);
+        }
     }
 
     /// The regions that certainly come to a goal, and the move by which each does so most cheaply.
