@@ -475,3 +475,55 @@ fn the_json_report_is_stable() {
     let run = folder.guard(&["audit", "a.guard", "bad.jsonl", "--format", "json"]);
     insta::assert_snapshot!(run.out);
 }
+
+/// An output does not take the place of what is read.
+#[test]
+fn what_is_read_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let spec = "event { kind: string }\nproperty p = always (kind == \"x\")\n";
+    std::fs::write(path("a.guard"), spec).unwrap();
+    let trace = "{\"id\":\"t\",\"events\":[{\"kind\":\"x\"}]}\n";
+    std::fs::write(path("t.jsonl"), trace).unwrap();
+    for args in [
+        ["audit", "a.guard", "t.jsonl", "-o", "t.jsonl"].as_slice(),
+        &["audit", "a.guard", "t.jsonl", "-o", "a.guard"],
+        &["compile", "a.guard", "-o", "a.guard"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(args)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("is read"), "{args:?}: {said}");
+        assert!(!output.status.success());
+    }
+    assert_eq!(std::fs::read_to_string(path("a.guard")).unwrap(), spec);
+    assert_eq!(std::fs::read_to_string(path("t.jsonl")).unwrap(), trace);
+}
+
+/// Where nobody can tell whether a trace is complete, nothing is final that what may follow can change.
+#[test]
+fn a_completeness_that_is_no_truth_value_is_not_taken_for_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = "event { kind: string }\nproperty p = F (kind == \"y\")\n";
+    std::fs::write(folder.path().join("f.guard"), spec).unwrap();
+    for (complete, verdict) in [
+        ("true", "violated"),
+        ("\"no\"", "presumably_violated"),
+        ("0", "presumably_violated"),
+    ] {
+        let trace =
+            format!("{{\"id\":\"e\",\"complete\":{complete},\"events\":[{{\"kind\":\"x\"}}]}}\n");
+        std::fs::write(folder.path().join("t.jsonl"), trace).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .args(["audit", "f.guard", "t.jsonl", "--format", "json"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let first = String::from_utf8(output.stdout).unwrap();
+        let first: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+        assert_eq!(first["verdict"], verdict, "{complete}");
+    }
+}

@@ -139,6 +139,51 @@ fn a_deployment_waits_for_the_tests() {
     );
 }
 
+/// What a person has allowed is not blocked when it is done, and counts as done, also where calls have no ids.
+#[test]
+fn what_a_person_has_allowed_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("pay.guard");
+    let text = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property asks = never pays\nenforce asks { violated => ask \"sure?\" }\n\
+        property once_only = G (count(pays) <= 1)\nenforce once_only { violated => block \"one payment\" }\n";
+    std::fs::write(&spec, text).unwrap();
+    let hook = |input: Json| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_guard"));
+        let command = command
+            .arg("hook")
+            .arg(&spec)
+            .arg("--state")
+            .arg(folder.path().join("st"));
+        let output = command.write_stdin(input.to_string()).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), out)
+    };
+    let call = |hook: &str, amount: u32| json!({"session_id": "s", "hook_event_name": hook, "tool_name": "pay", "tool_input": {"amount": amount}, "tool_response": "done"});
+    assert!(hook(call("PreToolUse", 1)).1.contains("\"ask\""));
+    assert_eq!(hook(call("PostToolUse", 1)), (Some(0), String::new()));
+    assert!(hook(call("PreToolUse", 2)).1.contains("\"deny\""));
+    // Without its arguments a call cannot be judged.
+    let bare = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "pay", "tool_use_id": "t"});
+    assert_eq!(hook(bare).0, Some(2));
+    // Why something could not be judged is said beside what is forbidden.
+    let odd = folder.path().join("odd.guard");
+    let text = "use std.agent\nproperty p = never (kind == \"call\" and args.command matches /rm/)\n\
+        enforce p { violated => block \"no rm\" }\n";
+    std::fs::write(&odd, text).unwrap();
+    let input = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": 7});
+    let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("hook")
+        .arg(&odd)
+        .arg("--state")
+        .arg(folder.path().join("st2"))
+        .write_stdin(input.to_string())
+        .output()
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains("no rm (field `args`:"), "{out}");
+}
+
 #[test]
 fn every_agent_has_a_trace_of_its_own() {
     let session = Session::new();

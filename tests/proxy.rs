@@ -198,11 +198,34 @@ fn lines_that_readers_may_differ_on_are_not_passed_on() {
     assert_eq!(twice["error"]["code"], -32700);
     assert_eq!(client.ask("garbage")["error"]["code"], -32700);
     let inside = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{"a":1,"a":2}}}"#;
-    assert_eq!(client.ask(inside)["error"]["code"], -32700);
+    let inside = client.ask(inside);
+    assert_eq!(inside["error"]["code"], -32700);
+    // Whoever asked waits for an answer of this id.
+    assert_eq!(inside["id"], 2);
     let list = client.ask(
         r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}},{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay"}}]"#,
     );
-    assert_eq!(list[1]["result"]["isError"], true);
+    assert_eq!(list[0]["result"]["isError"], true);
+}
+
+/// Of a list, what may pass goes on and is made, and the denials go back: nothing counts as made that the server never saw.
+#[test]
+fn of_a_list_the_calls_that_may_pass_are_made() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let call = |id: u32, tool: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}});
+    let denied = client.ask(&json!([call(1, "pay"), call(2, "pay")]).to_string());
+    assert_eq!(denied.as_array().map(Vec::len), Some(1), "{denied}");
+    assert_eq!(
+        (&denied[0]["id"], &denied[0]["result"]["isError"]),
+        (&json!(2), &json!(true))
+    );
+    let mut answer = String::new();
+    client.from.read_line(&mut answer).unwrap();
+    let made: Json = serde_json::from_str(&answer).unwrap();
+    let made = made.get(0).unwrap_or(&made);
+    assert_eq!((&made["id"], text(made).1), (&json!(1), false), "{made}");
 }
 
 /// What readers may differ on, or what is written in another way, is no way around a clause on results.

@@ -116,6 +116,9 @@ impl<'a> Checker<'a> {
         name: &ast::Name,
         expected: Option<&Type>,
     ) {
+        if self.is_lost(name) {
+            return;
+        }
         let mut diagnostic = Diagnostic::new(
             Code::G0201,
             name.span,
@@ -155,6 +158,28 @@ impl<'a> Checker<'a> {
             diagnostic = diagnostic.note("there is no `event` block that declares fields");
         }
         self.report(diagnostic);
+    }
+
+    /// Whether a name may be missing because of a mistake that is reported elsewhere: in what is imported, in the `event` block
+    /// or in the field that has it.
+    fn is_lost(&self, name: &ast::Name) -> bool {
+        let fields = &self.spec.signature.fields;
+        let read = fields.iter().any(|field| field.name == name.text);
+        let loses = |item: &ast::Item| match &item.kind {
+            ast::ItemKind::Broken(broken) => ["event", "use"].contains(&broken.word.as_str()),
+            ast::ItemKind::Event(event) => {
+                !read
+                    && event
+                        .fields
+                        .iter()
+                        .any(|field| field.name.text == name.text)
+            }
+            _ => false,
+        };
+        self.project.modules.iter().any(|module| {
+            module.imports.iter().any(|(_, _, found)| found.is_none())
+                || module.tree.items.iter().any(loses)
+        })
     }
 
     /// The value of an item that is used by its name alone.

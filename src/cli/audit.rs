@@ -1,11 +1,11 @@
 //! `guard audit`: judges recorded traces.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
-use super::output::{Output, stderr_paint};
+use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
 use crate::audit::{self, Progress};
@@ -102,6 +102,8 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
         }
     }
     let (sources, missing) = args.reading.find(&args.traces)?;
+    let read = sources.iter().map(|source| Path::new(&*source.name.path));
+    spares(args.output.as_deref(), read.chain([args.spec.as_path()]))?;
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     // In JSON Lines the problems stand in the report itself.

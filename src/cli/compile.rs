@@ -13,7 +13,7 @@ use super::artefact::{Artefact, KeptModel, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
-use super::output::Output;
+use super::output::{Output, spares};
 use super::spec::Checked;
 use super::{desk, models as model_files, plan, spec};
 use crate::hir::{PropertyKind, Spec};
@@ -95,6 +95,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
     let (spec, checked) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
+    spares(args.output.as_deref(), [&args.spec])?;
     let mut output = Output::open(args.output.as_deref())?;
     match emit {
         None => {

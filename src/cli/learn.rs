@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
-use super::output::{Output, stderr_paint};
+use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
 use smol_str::SmolStr;
@@ -113,6 +113,8 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let (files, missing) = args.reading.find(&args.traces)?;
+    let read = files.iter().map(|source| Path::new(&*source.name.path));
+    spares(args.output.as_deref(), read.chain([args.spec.as_path()]))?;
     let walker = subject.walker(&limits).map_err(|error| {
         Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
     })?;

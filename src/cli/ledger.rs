@@ -372,6 +372,10 @@ impl Ledger {
 
 /// Opens a file that only one monitor may use at a time.
 fn open(path: &Path) -> Result<File, Failure> {
+    // A device or a pipe may have no end, and what is written there cannot be read again.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(failed("use", path, &"it is no regular file"));
+    }
     let mut options = OpenOptions::new();
     let file = options
         .read(true)

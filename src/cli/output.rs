@@ -17,6 +17,30 @@ pub(super) struct Output {
     pub(super) paint: Paint,
 }
 
+/// Refuses an output that would take the place of what is read.
+///
+/// # Errors
+/// It names one of the inputs.
+pub(super) fn spares<P: AsRef<Path>>(
+    output: Option<&Path>,
+    inputs: impl IntoIterator<Item = P>,
+) -> Result<(), Failure> {
+    let Some(output) = output.and_then(|path| std::fs::canonicalize(path).ok()) else {
+        return Ok(());
+    };
+    let is_read = |input: P| {
+        let input = std::fs::canonicalize(input).ok();
+        input.is_some_and(|input| input == output && input.is_file())
+    };
+    if inputs.into_iter().any(is_read) {
+        let path = output.display();
+        return Err(Failure::Usage(format!(
+            "`{path}` is read, so the output cannot take its place: name another file"
+        )));
+    }
+    Ok(())
+}
+
 impl Output {
     /// The file `path`, or the standard output where there is none (or `-`).
     pub(super) fn open(path: Option<&Path>) -> Result<Output, Failure> {

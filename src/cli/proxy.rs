@@ -120,6 +120,10 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, mut to_server: impl Write
                 // Told while the lock is held, so that lines do not mix.
                 Verdict::Reply(text) if tell(text.as_bytes()).is_ok() => None,
                 Verdict::Reply(_) => return,
+                Verdict::Part { on, back } => match tell(back.as_bytes()) {
+                    Ok(()) => Some(on.into_bytes()),
+                    Err(_) => return,
+                },
                 Verdict::Drop(reason) => {
                     complain(&format!("a line of the client was left out: {reason}"));
                     None
@@ -152,7 +156,9 @@ fn to_client(
         };
         let told = match shared.judge(false, &line) {
             Verdict::Pass => tell(&line),
-            Verdict::Replace(text) | Verdict::Reply(text) => tell(text.as_bytes()),
+            Verdict::Replace(text) | Verdict::Reply(text) | Verdict::Part { on: text, .. } => {
+                tell(text.as_bytes())
+            }
             Verdict::Drop(reason) => {
                 complain(&format!("a line of the server was left out: {reason}"));
                 continue;

@@ -334,6 +334,8 @@ impl Projection {
         let meta = self.meta(sink, place, false);
         let complete = match self.plan.complete.and_then(|slot| sink.record[slot].take()) {
             Some(Cell::Known(Value::Bool(complete))) => Some(complete),
+            // Something is said, and nobody can tell what: it may go on.
+            Some(Cell::Unknown) => Some(false),
             _ => None,
         };
         sink.order(&self.plan);

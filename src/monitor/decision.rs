@@ -162,18 +162,14 @@ impl Decision {
     /// The messages of the arms that decide, joined: what an agent or a person is told.
     pub fn reason(&self) -> String {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
-        let said: Vec<&str> = self
-            .clauses
-            .iter()
-            .filter(decides)
-            .map(|fired| fired.message.as_str())
-            .chain(
-                self.errors
-                    .iter()
-                    .map(String::as_str)
-                    .filter(|_| self.clauses.is_empty()),
-            )
-            .collect();
+        // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
+        let tell = |fired: &Fired| match &fired.why {
+            Some(why) if !self.errors.is_empty() => format!("{} ({why})", fired.message),
+            _ => fired.message.clone(),
+        };
+        let errors = self.errors.iter().filter(|_| self.clauses.is_empty());
+        let fired = self.clauses.iter().filter(decides).map(tell);
+        let said: Vec<String> = fired.chain(errors.cloned()).collect();
         said.join("; ")
     }
 

@@ -10,7 +10,7 @@ use super::decision::{Cause, Decision, Ruling};
 use super::judge::{Context, Kept};
 use super::risk::{Chains, Whereabouts};
 use super::table::{Table, Unreached};
-use super::wire::{Line, Request};
+use super::wire::{Line, Own, Request};
 use super::{Identity, Options, owed_text};
 use crate::eval::{self, Desk, Live, Program};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
@@ -63,6 +63,7 @@ pub struct Monitor {
     pub(super) table: Table,
     pub(super) chains: Chains,
     projection: Projection,
+    own: Own,
     names: Vec<SmolStr>,
     /// Positions of the fields that an action has only once it has happened.
     awaited: Vec<usize>,
@@ -167,6 +168,7 @@ impl Monitor {
             table: Table::new(&spec),
             chains,
             projection,
+            own: Own::of(&spec.signature),
             names,
             awaited: spec.outcomes.clone(),
             clock: spec.signature.clock,
@@ -219,7 +221,7 @@ impl Monitor {
     /// Does what a line asks; exactly one decision comes of it. Lines are as in [`wire`](super::Line).
     pub fn line(&mut self, line: &[u8], now: Option<Instant>) -> Decision {
         self.taken += 1;
-        match Line::read(line) {
+        match Line::read(line, self.own) {
             Ok(Line { request, event }) => match request {
                 Request::Happened => self.happened(event, now),
                 Request::Propose => self.propose(event, now),

@@ -64,7 +64,7 @@ pub use live::{Monitor, MonitorError};
 pub use members::Members;
 pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table, Unreached};
-pub use wire::{Line, Request};
+pub use wire::{Line, Own, Request};
 
 use crate::eval::{self, Owed};
 use crate::input::limits::InputLimits;

@@ -12,6 +12,10 @@
 use memchr::memmem;
 
 use super::members::Members;
+use crate::signature::{FieldSource, Path, Signature};
+
+/// What an envelope may say.
+const PHASES: [&str; 4] = ["before", "after", "commit", "abandon"];
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +39,68 @@ pub enum Request {
     Abandon(u64),
 }
 
+/// Which members of an envelope the events of a spec have themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    phase: bool,
+    event: bool,
+}
+
+impl Own {
+    /// Those that the fields of a spec are read from.
+    pub fn of(signature: &Signature) -> Own {
+        let reads = |name: &str| {
+            let mut fields = signature.fields.iter().chain(&signature.meta);
+            fields.any(|field| match &field.source {
+                FieldSource::Event(Path::Pointer(tokens)) => {
+                    tokens.first().is_none_or(|first| first == name)
+                }
+                FieldSource::Event(Path::JsonPath(text)) => text.contains(name),
+                FieldSource::Each(_) | FieldSource::Origin(_) => false,
+            })
+        };
+        Own {
+            phase: reads("phase"),
+            event: reads("event"),
+        }
+    }
+}
+
 impl<'l> Line<'l> {
     /// Reads what a line asks. A line that is no envelope is an event.
     ///
     /// # Errors
-    /// An envelope that says something else, for a person.
-    pub fn read(line: &'l [u8]) -> Result<Line<'l>, String> {
+    /// An envelope that says something else, for a person. What may be meant for one, of events that have no such members of
+    /// their own, is none to be taken for an event that has happened.
+    pub fn read(line: &'l [u8], own: Own) -> Result<Line<'l>, String> {
         let plain = Line {
             request: Request::Happened,
             event: line,
         };
-        // Few events hold the word, and only the outermost members count.
-        if memmem::find(line, b"\"phase\"").is_none() {
+        // Few events hold the words, and only the outermost members count.
+        let wrapped = |word: &[u8]| memmem::find(line, word).is_some();
+        if !wrapped(b"\"phase\"") && (own.event || !wrapped(b"\"event\"")) {
             return Ok(plain);
         }
         let Ok(members) = Members::parse(line) else {
             return Ok(plain);
         };
-        let Some(phase) = members.raw("phase").and_then(word) else {
-            return Ok(plain);
+        let event = members.raw("event");
+        let Some(phase) = members.raw("phase") else {
+            let alone =
+                event.is_some_and(|event| event.starts_with('{')) && members.iter().count() == 1;
+            return match alone && !own.event {
+                true => Err(
+                    "an `event` stands alone: say its `phase`, or leave the envelope out"
+                        .to_owned(),
+                ),
+                false => Ok(plain),
+            };
         };
-        let event = members.raw("event").map(str::as_bytes);
-        let event = event.filter(|event| event.first() == Some(&b'{'));
-        let request = match (phase, event) {
+        let phase = word(phase).unwrap_or(phase);
+        let event = event.map(str::as_bytes);
+        let object = event.filter(|event| event.first() == Some(&b'{'));
+        let request = match (phase, object) {
             ("before", Some(_)) => Request::Propose,
             ("after", Some(_)) => Request::Happened,
             ("commit" | "abandon", _) => {
@@ -73,8 +116,23 @@ impl<'l> Line<'l> {
                     Request::Abandon(number)
                 }
             }
+            _ if own.phase => return Ok(plain),
+            ("before" | "after", None) => {
+                return Err(format!(
+                    "`\"phase\":\"{phase}\"` needs an `event` that is an object"
+                ));
+            }
+            _ if event.is_some()
+                || PHASES.iter().any(|known| known.eq_ignore_ascii_case(phase)) =>
+            {
+                return Err(format!(
+                    "there is no phase `{phase}`: it is one of `{}`",
+                    PHASES.join("`, `")
+                ));
+            }
             _ => return Ok(plain),
         };
+        let event = object;
         if request.needs_event() && event.is_none() {
             return Err(format!("`\"phase\":\"{phase}\"` needs an `event`"));
         }
@@ -114,7 +172,8 @@ mod tests {
 
     #[test]
     fn envelopes_and_events() {
-        let read = |text: &'static str| Line::read(text.as_bytes()).map(|line| line.request);
+        let own = Own::default();
+        let read = |text: &'static str| Line::read(text.as_bytes(), own).map(|line| line.request);
         assert_eq!(read(r#"{"trace":"a","kind":"x"}"#), Ok(Request::Happened));
         assert_eq!(
             read(r#"{"phase":"before","event":{"kind":"x"}}"#),
@@ -142,5 +201,35 @@ mod tests {
         assert!(read(r#"{"phase":"before","event":{},"phase":"after"}"#).is_err());
         assert!(read(r#"{"phase":"commit","event":{}}"#).is_err());
         assert!(read(r#"{"phase":"commit","proposal":1}"#).is_err());
+        for text in [
+            r#"{"phase":"Before","event":{"tool":"rm"}}"#,
+            r#"{"phase":"Before","tool":"rm"}"#,
+            r#"{"phase":"pre","event":{"tool":"rm"}}"#,
+            r#"{"phase":null,"event":{"tool":"rm"}}"#,
+            r#"{"phase":"before","event":"{\"tool\":\"rm\"}"}"#,
+            r#"{"phase":"before","event":[{"tool":"rm"}]}"#,
+            r#"{"phase":"before","evt":{"tool":"rm"}}"#,
+            r#"{"event":{"tool":"rm"}}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        // Events may have such members of their own.
+        let own = Own {
+            phase: true,
+            event: true,
+        };
+        let read = |text: &'static str| Line::read(text.as_bytes(), own).map(|line| line.request);
+        for text in [
+            r#"{"phase":"before","tool":"rm"}"#,
+            r#"{"phase":"before","event":"login"}"#,
+            r#"{"phase":"Before","event":{}}"#,
+            r#"{"event":{"tool":"rm"}}"#,
+        ] {
+            assert_eq!(read(text), Ok(Request::Happened), "{text}");
+        }
+        assert_eq!(
+            read(r#"{"phase":"before","event":{}}"#),
+            Ok(Request::Propose)
+        );
     }
 }

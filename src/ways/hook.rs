@@ -26,7 +26,7 @@ use crate::monitor::{Decision, Members, Ruling};
 /// What a hook must remember from one call to the next, beside the state of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The ids of calls about which a person was asked.
+    /// The calls about which a person was asked: their ids, or what they are where they have none.
     pub asked: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ impl<'l> Call<'l> {
             }
         }
         if ruling == Ruling::Ask {
-            memory.asked.extend(self.members.text("tool_use_id"));
+            memory.asked.push(self.key());
         }
         decisions.push(proposed);
         let decide = |decision: &str| {
@@ -172,18 +172,22 @@ impl<'l> Call<'l> {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let id = self.members.text("tool_use_id");
-        if let Some(place) = memory
-            .asked
-            .iter()
-            .position(|asked| Some(asked) == id.as_ref())
-        {
-            // A person allowed what the hook asked about.
+        let key = self.key();
+        if let Some(place) = memory.asked.iter().position(|asked| *asked == key) {
             memory.asked.remove(place);
             decisions.push(judge.happened(&self.call()?.line())?);
         }
+        let n_answered = decisions.len();
         decisions.push(judge.happened(&self.result()?.line())?);
-        let Some(worst) = decisions.iter().max_by_key(|decision| decision.ruling) else {
+        // What the hook asked about a person has allowed.
+        let open = |(place, decision): &(usize, &Decision)| {
+            *place >= n_answered || decision.ruling != Ruling::Ask
+        };
+        let each = decisions.iter().enumerate().filter(open);
+        let Some(worst) = each
+            .map(|(_, decision)| decision)
+            .max_by_key(|decision| decision.ruling)
+        else {
             return Ok(None);
         };
         let reason = told(worst);
@@ -282,13 +286,20 @@ impl<'l> Call<'l> {
         Ok(self.beside(&mut event).clone())
     }
 
+    /// What tells a call from others of its session.
+    fn key(&self) -> String {
+        let written = |key: &str| self.members.raw(key).unwrap_or_default();
+        let id = self.members.text("tool_use_id");
+        id.unwrap_or_else(|| format!("{} {}", written("tool_name"), written("tool_input")))
+    }
+
     fn tool(&self, event: &mut Event) -> Result<(), String> {
-        let tool = self
-            .members
-            .raw("tool_name")
-            .ok_or("the input has no `tool_name`")?;
-        event.raw("tool", tool);
-        event.raw("args", self.members.raw("tool_input").unwrap_or("{}"));
+        let needed = |key: &str| {
+            let member = self.members.raw(key);
+            member.ok_or_else(|| format!("the input has no `{key}`"))
+        };
+        event.raw("tool", needed("tool_name")?);
+        event.raw("args", needed("tool_input")?);
         event.raw("call", self.members.raw("tool_use_id").unwrap_or("null"));
         Ok(())
     }

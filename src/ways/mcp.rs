@@ -34,6 +34,13 @@ pub enum Verdict {
     Replace(String),
     /// Pass nothing on; send this back.
     Reply(String),
+    /// Of a list: pass one part on, and send this back for the other.
+    Part {
+        /// What is passed on.
+        on: String,
+        /// What is sent back.
+        back: String,
+    },
     /// Pass nothing on, for this reason.
     Drop(String),
 }
@@ -113,7 +120,10 @@ impl Session {
         let message = match Members::read(line) {
             Ok(message) => message,
             // Readers differ on what such a line says, so the server may see a call where none is seen here.
-            Err(reason) => return Verdict::Reply(protocol_error("null", -32700, &reason)),
+            Err(reason) => {
+                let id = only_id(line).unwrap_or_else(|| "null".to_owned());
+                return Verdict::Reply(protocol_error(&id, -32700, &reason));
+            }
         };
         let (Some(method), Some(id)) = (message.text("method"), message.raw("id")) else {
             // A response, or a notification. A call needs an id to be answered; without one it is not passed on.
@@ -310,45 +320,37 @@ fn batch(line: &[u8]) -> Option<Result<Vec<String>, String>> {
     })
 }
 
-/// What is to be done with a list whose messages were judged one by one. A list with a denied call is not passed on as a
-/// list: what may pass goes on, and the denials go back.
+/// What is to be done with a list whose messages were judged one by one: what may pass goes on as a list, and the denials go
+/// back. Each call was judged as made after those before it, so those that are let through must be made.
 fn join(messages: &[String], verdicts: Vec<Verdict>) -> Verdict {
     if verdicts.iter().all(|verdict| *verdict == Verdict::Pass) {
         return Verdict::Pass;
     }
-    if verdicts
-        .iter()
-        .any(|verdict| matches!(verdict, Verdict::Reply(_)))
-    {
-        // Either all calls of a list are made or none: a part of it may not be what its sender meant.
-        let replies = verdicts
-            .into_iter()
-            .zip(messages)
-            .filter_map(|(verdict, message)| match verdict {
-                Verdict::Reply(reply) => Some(reply),
-                Verdict::Pass | Verdict::Replace(_) | Verdict::Drop(_) => {
-                    let id = Members::read(message.as_bytes())
-                        .ok()?
-                        .raw("id")?
-                        .to_owned();
-                    Some(protocol_error(
-                        &id,
-                        -32600,
-                        "another call of this list was denied",
-                    ))
-                }
-            });
-        return Verdict::Reply(format!("[{}]", replies.collect::<Vec<_>>().join(",")));
+    let (mut on, mut back) = (Vec::new(), Vec::new());
+    for (verdict, message) in verdicts.into_iter().zip(messages) {
+        match verdict {
+            Verdict::Pass => on.push(message.clone()),
+            Verdict::Replace(text) => on.push(text),
+            Verdict::Reply(text) => back.push(text),
+            Verdict::Part {
+                on: text,
+                back: told,
+            } => {
+                on.push(text);
+                back.push(told);
+            }
+            Verdict::Drop(_) => {}
+        }
     }
-    let parts = verdicts
-        .into_iter()
-        .zip(messages)
-        .filter_map(|(verdict, message)| match verdict {
-            Verdict::Replace(text) => Some(text),
-            Verdict::Pass | Verdict::Reply(_) => Some(message.clone()),
-            Verdict::Drop(_) => None,
-        });
-    Verdict::Replace(format!("[{}]", parts.collect::<Vec<_>>().join(",")))
+    let list = |texts: Vec<String>| format!("[{}]", texts.join(","));
+    match (on.is_empty(), back.is_empty()) {
+        (_, true) => Verdict::Replace(list(on)),
+        (true, false) => Verdict::Reply(list(back)),
+        (false, false) => Verdict::Part {
+            on: list(on),
+            back: list(back),
+        },
+    }
 }
 
 fn said(decision: &Decision) -> String {
@@ -362,6 +364,15 @@ fn said(decision: &Decision) -> String {
         Ruling::Ask => format!("a person must decide: {why}"),
         _ => why,
     }
+}
+
+/// The id of a message that cannot be judged, where there is no doubt about it: whoever asked waits for an answer.
+fn only_id(line: &[u8]) -> Option<String> {
+    let members = Members::parse(line).ok()?;
+    let mut ids = members.iter().filter(|(key, _)| *key == "id");
+    let (_, id) = ids.next()?;
+    let scalar = !id.starts_with(['{', '[']);
+    (scalar && ids.next().is_none()).then(|| id.to_owned())
 }
 
 fn protocol_error(id: &str, code: i32, message: &str) -> String {
