@@ -7,7 +7,7 @@ mod support;
 use guard_lang::automata::{
     Atom, Dfa, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits, Moment, Next,
     PathChecker, Run, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
-    eval_empty, eval_timed,
+    eval_empty, eval_timed, evidently_implies,
 };
 use proptest::prelude::*;
 use support::formula::{Trace, formula, holds, partly, steps, times, trace};
@@ -344,6 +344,36 @@ proptest! {
         if let Some(bad) = &survey.bad {
             let wanted = if survey.reaches(Verdict::Violated) == Some(true) { Verdict::Violated } else { Verdict::PresumablyViolated };
             prop_assert_eq!(run(bad), wanted);
+        }
+    }
+
+    /// What a look at two formulas shows is so.
+    #[test]
+    fn what_syntax_shows_is_so(
+        f in formula(steps().boxed()),
+        g in formula(steps().boxed()),
+        inside in 0..4u8,
+    ) {
+        let mut formulas = Formulas::new();
+        let (f, g) = (f.build(&mut formulas), g.build(&mut formulas));
+        // Random formulas have little to do with one another, so some are made to.
+        let (a, b) = match inside {
+            0 => (f, g),
+            1 => (f, formulas.or(g, f)),
+            2 => (formulas.and(g, f), g),
+            _ => {
+                let (sooner, later) = (Interval::steps(1, 2), Interval::steps(0, 3));
+                let (f, either) = (formulas.eventually(sooner, f), formulas.or(f, g));
+                (f, formulas.eventually(later, either))
+            }
+        };
+        for (a, b) in [(a, b), (b, a)] {
+            if evidently_implies(&mut formulas, a, b, &limits()) {
+                let both = [a, b].map(|root| compile(&formulas, root, &limits()));
+                prop_assume!(both.iter().all(Result::is_ok));
+                let [a, b] = both.map(Result::unwrap);
+                prop_assert_eq!(a.excess(&b, Traces::NonEmpty, &limits()).unwrap(), None);
+            }
         }
     }
 

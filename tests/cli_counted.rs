@@ -156,7 +156,8 @@ fn a_long_bound_is_explained() {
     let spec = "event { kind: string  at: time }\npredicate asked = kind == \"ask\"\npredicate told = kind == \"tell\"\n\
         property soon = G (asked -> F[0,100000] told)\nproperty later = G (asked -> F[0,200000] told)\n\
         property once_told = F[0,1000000] told\nproperty was = G (told -> O[0,500000] asked)\n\
-        property late = G (asked -> F[30,100000] told)\nrule clocked: when asked then told within 2s\n";
+        property late = G (asked -> F[30,100000] told)\n\
+        property near = G (asked -> F[30,1000] told)\nproperty far = G (asked -> F[30,2000] told)\nrule clocked: when asked then told within 2s\n";
     let folder = Folder::new(&[("a.guard", spec)]);
     let explain = |name: &str, more: &[&str]| {
         let args = [&["explain", "a.guard", name, "--format", "json"], more].concat();
@@ -205,6 +206,11 @@ fn a_long_bound_is_explained() {
     assert_eq!(class(&late), ("neither detected".to_owned(), Some(true)));
     assert_eq!(late["counted"]["complete"], true);
     assert_eq!(length(&late["bad_runs"]), 100_001);
+    // Neither has an automaton that could be built, and which says more is told.
+    let near = explain("near", &["--against", "far"]);
+    assert_eq!(near["relation"], "implies");
+    let far = explain("far", &["--against", "near"]);
+    assert_eq!(far["relation"], "implied_by");
     // Bounds in time have counters in any case.
     let clocked = explain("clocked", &[]);
     assert_eq!(class(&clocked), ("neither detected".to_owned(), Some(true)));

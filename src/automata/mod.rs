@@ -85,6 +85,7 @@ pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
 pub use lazy::{Found, LazyDfa, LazyState, Moment, Next, Run, Spot, StepError, Survey};
 pub use limits::{CompileError, LimitError, Limits, Resource};
+pub use obligation::evidently_implies;
 pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;

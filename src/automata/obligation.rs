@@ -3,6 +3,8 @@
 //! Windows in steps shrink as they move on; windows in time are absolute from the moment their operator starts, so that
 //! such an obligation stays the same until its deadline has passed.
 
+use super::formula::{FormulaId, Formulas};
+use super::limits::Limits;
 use super::program::{Core, NodeId, Program, Words};
 
 /// `node` holds at the next position; `strong` says that there must be one, which is said on finite words only.
@@ -74,6 +76,51 @@ pub(super) fn implies(program: &Program, a: Obligation, b: Obligation) -> bool {
         return a == b;
     }
     follows(program, a, b, FUEL)
+}
+
+/// The same where a formula is asked once, not at every step of a construction.
+const MORE_FUEL: u32 = 8;
+
+/// Whether every finite trace of one position or more that satisfies `a` satisfies `b`, as far as a look at the two shows it:
+/// whatever the bounds are, this takes no time. If it does not show, they may imply one another all the same.
+///
+/// ```
+/// use guard_lang::automata::{Atom, Formulas, Interval, Limits, evidently_implies};
+/// let mut formulas = Formulas::new();
+/// let p = formulas.atom(Atom(0));
+/// let soon = formulas.eventually(Interval::steps(10, 5_000), p);
+/// let later = formulas.eventually(Interval::steps(0, 90_000), p);
+/// assert!(evidently_implies(&mut formulas, soon, later, &Limits::default()));
+/// assert!(!evidently_implies(&mut formulas, later, soon, &Limits::default()));
+/// ```
+pub fn evidently_implies(
+    formulas: &mut Formulas,
+    a: FormulaId,
+    b: FormulaId,
+    limits: &Limits,
+) -> bool {
+    // The two side by side in one program, marked by the strength of a next.
+    let (first, second) = (formulas.next(a), formulas.weak_next(b));
+    let both = formulas.and(first, second);
+    let Ok(program) = Program::new(formulas, both, Words::Finite, limits) else {
+        return false;
+    };
+    let Core::And(f, g) = program.nodes[program.root as usize] else {
+        return false;
+    };
+    let next = |wanted: bool| {
+        [f, g]
+            .into_iter()
+            .find_map(|node| match program.nodes[node as usize] {
+                Core::Next { strong, operand } if strong == wanted => Some(operand),
+                _ => None,
+            })
+    };
+    let (Some(a), Some(b)) = (next(true), next(false)) else {
+        return false;
+    };
+    let [a, b] = [a, b].map(|node| start(&program, node, true));
+    follows(&program, a, b, MORE_FUEL)
 }
 
 fn follows(program: &Program, a: Obligation, b: Obligation, fuel: u32) -> bool {

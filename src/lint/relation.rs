@@ -241,6 +241,10 @@ impl<'a> Asking<'a> {
         over: FormulaId,
         known: FormulaId,
     ) -> Result<Option<Trace>, String> {
+        let is_finite = self.semantics == Semantics::Finite;
+        if is_finite && automata::evidently_implies(&mut self.formulas, of, over, self.limits) {
+            return Ok(None);
+        }
         let not = self.formulas.not(over);
         let parts = [known, of, not];
         let all = self.formulas.all(parts);
@@ -303,7 +307,14 @@ impl<'a> Asking<'a> {
                 if long && let Some(found) = self.counted_trace(formula) {
                     return Ok(found);
                 }
-                let dfa = compile(&self.formulas, formula, self.limits).map_err(told)?;
+                let dfa = match compile(&self.formulas, formula, self.limits) {
+                    Ok(dfa) => dfa,
+                    Err(error) => {
+                        // Without counters it is too large.
+                        let found = (!long).then(|| self.counted_trace(formula));
+                        return found.flatten().ok_or_else(|| told(error));
+                    }
+                };
                 match dfa.shortest_accepted(Traces::NonEmpty) {
                     Some(steps) => (steps, None),
                     None => return Ok(None),

@@ -82,12 +82,13 @@ enum Act {
     Wait,
 }
 
-/// The regions that were met, by number; those from `explored` on were not gone on from.
+/// The regions that were met, by number.
 struct Map {
     /// When its numbers mean these regions.
     epoch: u32,
     regions: IndexSet<u32, FxBuildHasher>,
-    explored: usize,
+    /// Which were gone on from, in all ways.
+    explored: Vec<bool>,
     accepts: Vec<bool>,
     fresh: Vec<bool>,
     moves: Vec<Move>,
@@ -122,7 +123,7 @@ impl LazyDfa {
     pub fn survey(&mut self) -> Survey {
         let map = self.map();
         let n = map.regions.len();
-        let complete = map.explored == n;
+        let complete = !map.explored.contains(&false);
         let all = |wanted: &dyn Fn(usize) -> bool| (0..n).map(wanted).collect::<Vec<bool>>();
         let (accepts, rejects) = (map.accepts.clone(), all(&|at| !map.accepts[at]));
         // What satisfies the formula from where that is harder, does so here as well.
@@ -199,20 +200,27 @@ impl LazyDfa {
         let mut map = Map {
             epoch: self.epoch,
             regions: IndexSet::from_iter([first]),
-            explored: 0,
+            explored: Vec::new(),
             accepts: Vec::new(),
             fresh: Vec::new(),
             moves: Vec::new(),
             weaker: Vec::new(),
             stronger: Vec::new(),
         };
-        while map.explored < map.regions.len().min(MOST) {
-            let region = map.regions[map.explored];
-            if self.add_moves(region, &mut map).is_none() {
-                break;
+        // Those with few counters first: if not all can be looked at, the simplest traces are among them.
+        let mut queue = BinaryHeap::new();
+        for _ in 0..MOST {
+            for at in map.explored.len()..map.regions.len() {
+                let shape = self.regions[map.regions[at] as usize].shape;
+                queue.push(Reverse((self.shapes[shape as usize].n_counters, at)));
+                map.explored.push(false);
             }
-            map.explored += 1;
+            let Some(Reverse((_, at))) = queue.pop() else {
+                break;
+            };
+            map.explored[at] = self.add_moves(at, &mut map).is_some();
         }
+        map.explored.resize(map.regions.len(), false);
         for (at, &region) in map.regions.iter().enumerate() {
             let number = |other: &u32| map.regions.get_index_of(other).map(|other| (at, other));
             let [weaker, stronger] = self.without_chains(region);
@@ -225,12 +233,12 @@ impl LazyDfa {
         map
     }
 
-    /// What can be done in the region that is explored next; none if that is too much.
-    fn add_moves(&mut self, region: u32, map: &mut Map) -> Option<()> {
+    /// What can be done in a region; none if that is too much.
+    fn add_moves(&mut self, from: usize, map: &mut Map) -> Option<()> {
+        let region = map.regions[from];
         let number = self.regions[region as usize].shape;
         let shape = self.shapes[number as usize].clone();
         let places: Vec<Place> = self.places(region).to_vec();
-        let from = map.explored;
         if shape.n_counters > shape.n_steps {
             let moved = self.constants.moved(&shape, &places, true)?;
             let mut outcomes = Vec::new();
@@ -423,7 +431,7 @@ impl Map {
             }
         }
         let mut possible: Vec<bool> = (0..goal.len())
-            .map(|at| goal[at] || at >= self.explored)
+            .map(|at| goal[at] || !self.explored[at])
             .collect();
         let mut stack: Vec<usize> = (0..goal.len()).filter(|&at| possible[at]).collect();
         while let Some(at) = stack.pop() {
