@@ -344,7 +344,7 @@ impl<'a> Checker<'a> {
             inner = inner.with(quantified, Binding::Value(variable));
         }
         let message = message.map(|message| self.text(&inner, message));
-        self.past_at_the_start(taken.formula, *expr.span);
+        self.past_at_the_start(taken.formula, expr, !taken.names.is_empty());
         let quantified = self.quantified(
             taken.universal,
             taken.names,
@@ -366,23 +366,30 @@ impl<'a> Checker<'a> {
     }
 
     /// Warns of a property about the past alone: it is judged at the first step, where there is none.
-    fn past_at_the_start(&mut self, formula: FormulaId, span: Span) {
-        if self.is_state(formula) && !self.is_timeless(formula) {
-            let text = self.snippet(span);
-            self.report(
-                Diagnostic::new(
-                    Code::G0903,
-                    span,
-                    "this looks back from the first step, where there is no past",
-                )
-                .label("a property is judged at the first step")
-                .fix(
-                    "say that it holds at every step",
-                    span,
-                    format!("always ({text})"),
-                ),
+    fn past_at_the_start(&mut self, formula: FormulaId, expr: &ast::Expr, quantified: bool) {
+        if !self.is_state(formula) || self.is_timeless(formula) {
+            return;
+        }
+        let mut diagnostic = Diagnostic::new(
+            Code::G0903,
+            *expr.span,
+            "this looks back from the first step, where there is no past",
+        )
+        .label("a property is judged at the first step");
+        // Quantifiers stand outermost; those of a template cannot be seen here.
+        let mut body = expr;
+        while let ExprKind::Instances { body: inner, .. } = &body.kind {
+            body = inner;
+        }
+        if !quantified || !std::ptr::eq(body, expr) {
+            let text = self.snippet(*body.span);
+            diagnostic = diagnostic.fix(
+                "say that it holds at every step",
+                *body.span,
+                format!("always ({text})"),
             );
         }
+        self.report(diagnostic);
     }
 
     /// Takes off the outermost quantifier, also that of a template.
