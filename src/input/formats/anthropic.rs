@@ -1,10 +1,11 @@
 //! Anthropic messages: one event per content block. Also the blocks of Bedrock's Converse API and of the AI SDK.
 
 use super::Input;
+use super::ai_sdk;
 use super::event::Draft;
-use super::messages::{has_blocks, makes_calls};
+use super::messages::{blocks, has_blocks, makes_calls};
 use super::openai;
-use super::shape::{content_text, first, flag, get, id, kind, part_text, some, text};
+use super::shape::{content_text, first, flag, get, id, kind, part_text, says_nothing, some, text};
 use super::trace::{Out, Trace};
 use crate::value::Value;
 
@@ -17,14 +18,23 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     let Some(role) = text(message, "role") else {
         return;
     };
-    match get(message, "content") {
-        Some(Value::List(blocks)) if role != "tool" || has_blocks(message) => {
-            for part in blocks.iter() {
+    match blocks(message) {
+        Some(blocks) if role != "tool" || has_blocks(message) => {
+            for part in blocks {
                 block(trace, role, part);
             }
             if blocks.is_empty() && !makes_calls(message) {
                 trace.push(Draft::message(role, message).text(Some(Value::Null)));
             }
+            ai_sdk::invocations(trace, message);
+            openai::calls(trace, message);
+        }
+        _ if has_blocks(message) => {
+            let said = get(message, "content");
+            if !says_nothing(said) {
+                trace.push(Draft::message(role, message).text(content_text(said)));
+            }
+            ai_sdk::invocations(trace, message);
             openai::calls(trace, message);
         }
         _ => openai::message(trace, message),
@@ -46,23 +56,8 @@ pub(super) fn block(trace: &mut Trace, role: &str, block: &Value) {
             let draft = Draft::other(block).role(role);
             trace.push(draft.text(said.or(Some(Value::Null))));
         }
-        Some("tool-call") => {
-            let args = trace.args(first(block, &["input", "args"]));
-            let draft = Draft::call(block).tool(text(block, "toolName")).args(args);
-            trace.call(draft, id(get(block, "toolCallId")).as_deref());
-        }
-        Some("tool-result") => {
-            // `output` is typed: `{type: "text" | "json" | "error-text" …, value}`.
-            let output = first(block, &["output", "result"]);
-            let typed = output.filter(|output| kind(output).is_some());
-            let value = typed.and_then(|typed| get(typed, "value")).or(output);
-            let told = typed.and_then(kind).map(|kind| kind.starts_with("error"));
-            let draft = Draft::result(block)
-                .tool(text(block, "toolName"))
-                .text(content_text(value))
-                .outcome(value.cloned().or(Some(Value::Null)))
-                .error(flag(block, "isError").or(told));
-            trace.result(draft, id(get(block, "toolCallId")).as_deref());
+        Some(kind) if kind.starts_with("tool-") || kind == "dynamic-tool" => {
+            ai_sdk::part(trace, kind, block);
         }
         None if some(block, "toolUse").is_some() => {
             let call = get(block, "toolUse").unwrap_or(block);

@@ -4,7 +4,7 @@
 //! document. What has no built-in reader gives none: a guess would be read wrongly and in silence.
 
 use super::langsmith::is_run;
-use super::messages::{has_blocks, is_message, nested_records};
+use super::messages::{answer, has_blocks, is_message, nested_records};
 use super::otel_span::is_span;
 use super::shape::{at, first, get, is_object, items, kind, list, some, text};
 use super::units::are_items;
@@ -256,7 +256,8 @@ fn transcripts(value: &Value) -> Option<Vote> {
     if is_claude_record(value) {
         return vote(Format::ClaudeCode, "records of a Claude Code session");
     }
-    let sessions = list(value, "messages").or_else(|| list(value, "contents"));
+    let request = some(value, "request").unwrap_or(value);
+    let sessions = list(value, "messages").or_else(|| list(request, "contents"));
     if sessions.is_some_and(|messages| are_items(messages.iter().take(LOOK), gemini::is_message)) {
         return vote(Format::Gemini, "messages of type `gemini`, or with `parts`");
     }
@@ -379,13 +380,15 @@ fn native(value: &Value) -> Option<Vote> {
 }
 
 fn chats(value: &Value) -> Option<Vote> {
-    if text(value, "object") == Some("response")
-        || list(value, "output")
+    let apart = |key| some(value, key).unwrap_or(value);
+    let (request, response) = (apart("request"), apart("response"));
+    if text(response, "object") == Some("response")
+        || list(response, "output")
             .is_some_and(|items| are_items(items.iter().take(LOOK), responses::is_item))
     {
         return vote(Format::OpenAiResponses, "a response with `output` items");
     }
-    let input = list(value, "input").unwrap_or(&[]);
+    let input = list(request, "input").unwrap_or(&[]);
     if input.iter().take(LOOK).any(|item| {
         matches!(
             kind(item),
@@ -393,6 +396,11 @@ fn chats(value: &Value) -> Option<Vote> {
         )
     }) {
         return vote(Format::OpenAiResponses, "a request with `input` items");
+    }
+    let store = list(value, "items").or_else(|| list(value, "data"));
+    let store = || store.unwrap_or(&[]).iter().take(LOOK);
+    if are_items(store(), responses::is_item) && store().any(|item| get(item, "role").is_none()) {
+        return vote(Format::OpenAiResponses, "a list of items");
     }
     if get(value, "role").is_none() && responses::is_item(value)
         || kind(value) == Some("message")
@@ -410,19 +418,21 @@ fn chats(value: &Value) -> Option<Vote> {
         vote.granularity = Granularity::Lines;
         return Some(vote);
     }
-    if list(value, "choices").is_some_and(|choices| {
-        choices
-            .first()
-            .is_some_and(|choice| some(choice, "message").is_some())
-    }) {
-        return vote(Format::OpenAiChat, "a response with `choices`");
+    // A `message` alone is what many kinds of records have.
+    if let Some(answer) = answer(value)
+        && (answer.pointer != "/message" || get(value, "model").is_some())
+        && request_list(value).is_none()
+    {
+        return match answer.pointer.rsplit('/').next() {
+            Some("choices") => vote(Format::OpenAiChat, "a response with `choices`"),
+            Some("candidates") => vote(Format::Gemini, "a response with `candidates`"),
+            _ => messages(std::slice::from_ref(&*answer.message)),
+        };
     }
     let Value::Object(members) = value else {
         return None;
     };
-    let mut lists = members.iter().filter_map(|(_, member)| items(member));
-    let found = lists.find(|items| are_items(items.iter().take(LOOK), is_message));
-    if let Some(found) = found {
+    if let Some(found) = request_list(value) {
         return messages(found);
     }
     let mut lists = members.iter().filter_map(|(_, member)| items(member));
@@ -448,8 +458,22 @@ fn chats(value: &Value) -> Option<Vote> {
     None
 }
 
-/// OpenAI or Anthropic: by the blocks of the content.
+/// A member of a record that is a list of messages.
+fn request_list(record: &Value) -> Option<&[Value]> {
+    let Value::Object(members) = record else {
+        return None;
+    };
+    let mut lists = members.iter().filter_map(|(_, member)| items(member));
+    lists.find(|items| are_items(items.iter().take(LOOK), is_message))
+}
+
+/// OpenAI, Anthropic or Gemini: by the blocks of the content.
 fn messages(messages: &[Value]) -> Option<Vote> {
+    if are_items(messages.iter().take(LOOK), |message| {
+        gemini::has_parts(message) && some(message, "content").is_none()
+    }) {
+        return vote(Format::Gemini, "contents with `parts`");
+    }
     if messages.iter().any(has_blocks) {
         return vote(Format::Anthropic, "messages with blocks such as `tool_use`");
     }

@@ -1,13 +1,15 @@
 //! Sessions of the Gemini CLI, where a call and its result are one object, and contents of the Gemini API.
 
 use super::event::Draft;
+use super::messages::{answer, find_list, repeats};
 use super::openai;
 use super::shape::{
     content_text, first, flag, get, id, is_object, items, join, kind, list, part_text, some, text,
     without,
 };
 use super::trace::{Out, Trace};
-use super::units::{Items, Unit, are_items, units};
+use super::units::{Items, Record, Unit, units};
+use super::unread;
 use super::{Input, Place};
 use crate::value::Value;
 
@@ -19,30 +21,48 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                 messages(&mut trace, &items);
                 trace.finish(out);
             }
-            Unit::Record(record) => {
-                let found = ["messages", "contents", "history"]
-                    .into_iter()
-                    .find_map(|key| {
-                        let inner = list(record.value, key)?;
-                        (inner.is_empty() || are_items(inner.iter(), is_message))
-                            .then_some((key, inner))
-                    });
-                let Some((key, inner)) = found else {
-                    let place = Place {
-                        line: record.line,
-                        index: None,
-                    };
-                    out.lose_item("a record without `messages` or `contents`", place);
-                    continue;
-                };
-                let mut trace = Trace::new(openai::record_id(record.value), record.n, record.line);
-                trace.list(format!("/{key}"));
-                trace.meta(without(record.value, &[key]));
-                messages(&mut trace, &Items::of(inner, record.line, record.n));
-                trace.finish(out);
-            }
+            Unit::Record(record) => read_record(&record, out),
         }
     }
+}
+
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let place = Place {
+        line: record.line,
+        index: None,
+    };
+    let found = find_list(record, is_message, out);
+    let answer = answer(record.value);
+    if found.is_none() && answer.is_none() {
+        out.lose_item("a record without `messages` or `contents`", place);
+        return;
+    }
+    let mut trace = Trace::new(openai::record_id(record.value), record.n, record.line);
+    let mut read = Vec::new();
+    let mut contents: &[Value] = &[];
+    if let Some(found) = found {
+        contents = found.items;
+        trace.meta(found.facts(record.value));
+        messages(&mut trace, &Items::of(contents, record.line, record.n));
+        trace.list(found.pointer.clone());
+        read = found.told;
+        read.push(found.pointer);
+    } else {
+        trace.meta(without(record.value, &["candidates"]));
+    }
+    if let Some(answer) = answer {
+        if !repeats(contents, &answer.message) {
+            trace.item(contents.len(), record.line, &answer.message, None, None);
+            openai::message(&mut trace, &answer.message);
+        }
+        out.lose_parts(openai::OTHER_CHOICES, answer.others, place);
+        if contents.is_empty() {
+            trace.list(answer.pointer.clone());
+        }
+        read.push(answer.pointer);
+    }
+    trace.finish(out);
+    unread::tell(record, &read, is_message, out);
 }
 
 /// A message of a session (`type`, `content`) or of the API (`role`, `parts`).
@@ -51,17 +71,32 @@ pub(super) fn is_message(value: &Value) -> bool {
         kind(value),
         Some("user" | "gemini" | "info" | "error" | "warning")
     ) && get(value, "content").is_some())
-        || get(value, "parts").and_then(items).is_some()
+        || has_parts(value)
+}
+
+/// Whether a message has the parts of the API, which have no type of their own.
+pub(super) fn has_parts(value: &Value) -> bool {
+    list(value, "parts").is_some_and(|parts| {
+        let typed = |part: &Value| first(part, &["type", "part_kind"]).is_some();
+        !parts.iter().any(typed)
+    })
+}
+
+/// The events of the parts of a message.
+pub(super) fn parts(trace: &mut Trace, message: &Value) {
+    let role = text(message, "role").unwrap_or("user");
+    for part in list(message, "parts").unwrap_or(&[]) {
+        self::part(trace, role, part);
+    }
 }
 
 fn messages(trace: &mut Trace, messages: &Items<'_>) {
     for (index, item) in messages.items.iter().enumerate() {
         trace.item(index, item.line, item.value, openai::at(item.value), None);
-        if let Some(parts) = list(item.value, "parts") {
-            let role = text(item.value, "role").unwrap_or("user");
-            for part in parts {
-                self::part(trace, role, part);
-            }
+        if has_parts(item.value) {
+            parts(trace, item.value);
+        } else if text(item.value, "role").is_some() {
+            openai::message(trace, item.value);
         } else if is_object(item.value) {
             message(trace, item.value);
         }
@@ -150,7 +185,7 @@ fn part(trace: &mut Trace, role: &str, part: &Value) {
             .outcome(response.cloned().or(Some(Value::Null)))
             .error(error.then_some(true));
         trace.result(draft, id(get(answer, "id")).as_deref());
-    } else if let Some(said) = text(part, "text") {
+    } else if let Some(said) = text(part, "text").or_else(|| part.as_str()) {
         let said = Some(Value::string(said));
         if flag(part, "thought") == Some(true) {
             trace.push(Draft::other(part).role(role).text(said));

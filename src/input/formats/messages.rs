@@ -1,13 +1,18 @@
-//! Lists of chat messages: telling messages, and finding the list in a record that wraps it.
+//! Lists of chat messages: telling messages, and finding the list in a record that wraps it, and what stands beside it.
+
+use std::borrow::Cow;
 
 use super::Place;
-use super::shape::{get, is_object, items, kind, list, object, says_nothing, text, without};
+use super::event::canonical_role;
+use super::json_text::{self, Refusal};
+use super::shape::{get, is_object, items, kind, list, object, says_nothing, some, text, without};
 use super::trace::Out;
 use super::units::{Record, are_items};
+use crate::problem::ProblemKind;
 use crate::value::Value;
 
 /// Names under which records usually wrap their list of messages, best first.
-const USUAL: [&str; 10] = [
+const USUAL: [&str; 11] = [
     "messages",
     "traj",
     "conversations",
@@ -18,6 +23,7 @@ const USUAL: [&str; 10] = [
     "dialog",
     "dialogue",
     "turns",
+    "contents",
 ];
 
 /// A list found in a record.
@@ -30,6 +36,8 @@ pub(super) struct Found<'a> {
     /// The member of that member, where the list lies one level down.
     below: Option<&'a str>,
     pub(super) items: &'a [Value],
+    /// JSON pointers to the lists that were told as losses.
+    pub(super) told: Vec<String>,
 }
 
 impl Found<'_> {
@@ -86,6 +94,7 @@ pub(super) fn find_list<'a>(
                 member: name,
                 below: None,
                 items,
+                told: Vec::new(),
             });
         }
     }
@@ -103,6 +112,7 @@ pub(super) fn find_list<'a>(
                         member: name,
                         below: Some(below),
                         items,
+                        told: Vec::new(),
                     });
                 }
             }
@@ -117,6 +127,7 @@ pub(super) fn find_list<'a>(
                 member,
                 below: None,
                 items,
+                told: Vec::new(),
             })
         });
     }
@@ -132,7 +143,7 @@ pub(super) fn find_list<'a>(
             .then(rhs.items.len().cmp(&lhs.items.len()))
     });
     let mut found = found.into_iter();
-    let chosen = found.next()?;
+    let mut chosen = found.next()?;
     for other in found {
         let what = format!(
             "messages of the list at {} (the list at {} is read)",
@@ -143,39 +154,227 @@ pub(super) fn find_list<'a>(
             index: None,
         };
         out.lose_parts(what, other.items.len() as u64, place);
+        chosen.told.push(other.pointer);
     }
     Some(chosen)
 }
 
-fn pointer(names: &[&str]) -> String {
+pub(super) fn pointer(names: &[&str]) -> String {
     names
         .iter()
         .map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1")))
         .collect()
 }
 
-/// Whether a content list holds blocks that OpenAI has not: calls, results, thinking of Anthropic, of Bedrock's Converse
-/// API or of the AI SDK.
+/// The content blocks of a message: the typed `parts` of the AI SDK's interface, a list `content`, or a `content` that is
+/// one block.
+pub(super) fn blocks(message: &Value) -> Option<&[Value]> {
+    let typed = |parts: &&[Value]| parts.iter().any(|part| kind(part).is_some());
+    if let Some(parts) = list(message, "parts").filter(typed) {
+        return Some(parts);
+    }
+    match get(message, "content")? {
+        Value::List(blocks) => Some(blocks),
+        block @ Value::Object(_) if is_block(block) => Some(std::slice::from_ref(block)),
+        _ => None,
+    }
+}
+
+/// Whether a message holds blocks that OpenAI has not: calls, results, thinking of Anthropic, of Bedrock's Converse API or
+/// of the AI SDK.
 pub(super) fn has_blocks(message: &Value) -> bool {
-    list(message, "content").is_some_and(|parts| {
-        parts.iter().any(|part| match kind(part) {
-            Some(kind) => {
-                kind.ends_with("tool_use")
-                    || kind.ends_with("tool_result")
-                    || matches!(
-                        kind,
-                        "thinking" | "redacted_thinking" | "tool-call" | "tool-result"
-                    )
+    blocks(message).is_some_and(|blocks| blocks.iter().any(is_block))
+        || list(message, "toolInvocations").is_some_and(|calls| !calls.is_empty())
+}
+
+fn is_block(block: &Value) -> bool {
+    match kind(block) {
+        Some(kind) => {
+            kind.ends_with("tool_use")
+                || kind.ends_with("tool_result")
+                || kind.starts_with("tool-")
+                || matches!(kind, "thinking" | "redacted_thinking" | "dynamic-tool")
+        }
+        None => get(block, "toolUse").is_some() || get(block, "toolResult").is_some(),
+    }
+}
+
+/// Members of a message that hold its calls.
+const CALLS: [&str; 5] = [
+    "tool_calls",
+    "toolCalls",
+    "tool_call",
+    "toolCall",
+    "function_call",
+];
+
+/// The calls that a message makes in OpenAI's way: a list, one call, or the JSON text of either, as exports of tables write
+/// it. What is none of these is a refusal.
+pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
+    let mut calls = Vec::new();
+    for key in CALLS {
+        let Some(recorded) = get(message, key) else {
+            continue;
+        };
+        let read = match recorded {
+            Value::String(text) if text.trim().is_empty() => continue,
+            Value::String(text) => match json_text::parse(text) {
+                Ok(read) => Cow::Owned(read),
+                Err(refusal) => {
+                    calls.push(Err(refusal));
+                    continue;
+                }
+            },
+            other => Cow::Borrowed(other),
+        };
+        match read {
+            Cow::Borrowed(Value::List(several)) => {
+                calls.extend(several.iter().map(|call| Ok(Cow::Borrowed(call))));
             }
-            None => get(part, "toolUse").is_some() || get(part, "toolResult").is_some(),
-        })
-    })
+            Cow::Owned(Value::List(several)) => {
+                calls.extend(several.iter().map(|call| Ok(Cow::Owned(call.clone()))));
+            }
+            one if says_nothing(Some(&one)) || *one == Value::Bool(false) => {}
+            one if is_object(&one) => {
+                if one.as_ref() != &object(Vec::new()) {
+                    calls.push(Ok(one));
+                }
+            }
+            _ => calls.push(Err(Refusal {
+                kind: ProblemKind::WrongType,
+                message: format!("`{key}` is neither a list of calls nor a call"),
+            })),
+        }
+    }
+    calls
 }
 
 /// Whether a message makes calls in OpenAI's way.
 pub(super) fn makes_calls(message: &Value) -> bool {
-    list(message, "tool_calls").is_some_and(|calls| !calls.is_empty())
-        || get(message, "function_call").is_some_and(is_object)
+    !calls(message).is_empty()
+}
+
+/// The one answer that stands beside the messages of a request, or alone.
+#[derive(Clone, Debug)]
+pub(super) struct Answer<'a> {
+    /// JSON pointer to the part of the record that is read.
+    pub(super) pointer: String,
+    /// The message; its role is the assistant's where none is told.
+    pub(super) message: Cow<'a, Value>,
+    /// Choices beside the first.
+    pub(super) others: u64,
+}
+
+/// Members below which a record keeps the answer.
+const ANSWERS: [&str; 8] = [
+    "response",
+    "output",
+    "outputs",
+    "completion",
+    "result",
+    "answer",
+    "reply",
+    "body",
+];
+
+/// How many of these lie in one another, as in `response.body.choices`.
+const ANSWER_DEPTH: usize = 3;
+
+/// Finds the answer of a record: the first of its `choices` or `candidates`, its `message`, or what stands below a member
+/// such as `response`.
+pub(super) fn answer(record: &Value) -> Option<Answer<'_>> {
+    answer_below(record, &[])
+}
+
+fn answer_below<'a>(value: &'a Value, path: &[&str]) -> Option<Answer<'a>> {
+    let below = |key| pointer(&[path, &[key]].concat());
+    for (several, inner) in [("choices", "message"), ("candidates", "content")] {
+        if let Some((first, others)) = list(value, several).and_then(<[Value]>::split_first)
+            && let Some(message) = get(first, inner).filter(|message| is_object(message))
+        {
+            return Some(Answer {
+                pointer: below(several),
+                message: with_role(message),
+                others: others.len() as u64,
+            });
+        }
+    }
+    let one = |key, message| Answer {
+        pointer: below(key),
+        message: with_role(message),
+        others: 0,
+    };
+    if let Some(message) = get(value, "message").filter(|message| is_answer(message)) {
+        return Some(one("message", message));
+    }
+    ANSWERS.iter().find_map(|key| {
+        let inner = get(value, key).filter(|inner| is_object(inner))?;
+        if is_answer(inner) {
+            return Some(one(key, inner));
+        }
+        (path.len() < ANSWER_DEPTH)
+            .then(|| answer_below(inner, &[path, &[*key]].concat()))
+            .flatten()
+    })
+}
+
+fn is_answer(value: &Value) -> bool {
+    match text(value, "role") {
+        Some(role) => canonical_role(role) == "assistant" && is_message(value),
+        None => kind(value) == Some("message") && get(value, "content").is_some(),
+    }
+}
+
+fn with_role(message: &Value) -> Cow<'_, Value> {
+    match message {
+        Value::Object(members) if text(message, "role").is_none() => {
+            let named = members.iter().filter(|(name, _)| *name != "role");
+            let mut members: Vec<_> = named
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            members.push(("role".into(), Value::string("assistant")));
+            Cow::Owned(object(members))
+        }
+        _ => Cow::Borrowed(message),
+    }
+}
+
+/// Whether one of these says and calls just what the message does.
+pub(super) fn repeats(messages: &[Value], message: &Value) -> bool {
+    let said = |message: &Value| {
+        let all = ["content", "parts"].iter().chain(&CALLS);
+        all.map(|key| some(message, key).cloned())
+            .collect::<Vec<_>>()
+    };
+    let last = messages.last();
+    last.is_some_and(|last| {
+        text(last, "role") == text(message, "role") && said(last) == said(message)
+    })
+}
+
+/// Whether a value is something said or done: a message, or a call in the shape of any interface.
+pub(super) fn speaks(value: &Value) -> bool {
+    is_object(value) && (is_message(value) || is_call(value))
+}
+
+/// Whether a value is a call, or holds calls.
+pub(super) fn is_call(value: &Value) -> bool {
+    if !is_object(value) {
+        return false;
+    }
+    let named = ["functionCall", "function_call", "toolUse", "toolInvocation"];
+    makes_calls(value)
+        || named
+            .iter()
+            .any(|key| get(value, key).is_some_and(is_object))
+        || list(value, "toolInvocations").is_some_and(|calls| !calls.is_empty())
+        || get(value, "toolCallId").is_some()
+        || kind(value).is_some_and(|kind| {
+            kind.ends_with("tool_use")
+                || kind == "tool-call"
+                || kind == "tool_call"
+                || (kind.ends_with("_call") && get(value, "call_id").is_some())
+        })
 }
 
 /// Whether the message itself would say nothing beside its calls.

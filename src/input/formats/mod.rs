@@ -27,6 +27,7 @@
 //! assert_eq!(event.get("kind"), Some(&Value::string("message")));
 //! ```
 
+mod ai_sdk;
 mod anthropic;
 mod claude_code;
 mod claude_tree;
@@ -53,6 +54,7 @@ mod swe;
 mod table;
 mod trace;
 mod units;
+mod unread;
 
 use std::fmt;
 use std::str::FromStr;

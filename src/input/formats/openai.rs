@@ -2,10 +2,15 @@
 
 use super::anthropic;
 use super::event::Draft;
-use super::messages::{find_list, has_blocks, is_message, is_silent, makes_calls, nested_records};
+use super::gemini;
+use super::messages::{
+    self, answer, find_list, has_blocks, is_message, is_silent, makes_calls, nested_records,
+    repeats,
+};
 use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
+use super::unread;
 use super::{Input, Place};
 use crate::value::Value;
 
@@ -19,7 +24,7 @@ pub(super) fn read_with(input: &Input<'_>, out: &mut Out, one: fn(&mut Trace, &V
         match unit {
             Unit::Items(items) => {
                 let mut trace = Trace::new(None, items.n, items.line);
-                messages(&mut trace, &items.items, one);
+                messages(&mut trace, &items.items, one, out);
                 trace.finish(out);
             }
             Unit::Record(record) => read_record(&record, out, one),
@@ -37,27 +42,44 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     if let Some(found) = find_list(record, is_message, out) {
         let mut trace = Trace::new(id, record.n, record.line);
         trace.meta(found.facts(record.value));
+        let items = Items::of(found.items, record.line, record.n);
+        messages(&mut trace, &items.items, one, out);
+        let mut read = found.told;
+        // A log of requests has the answer beside the messages; some repeat it there.
+        if let Some(answer) = answer(record.value) {
+            if !repeats(found.items, &answer.message) {
+                trace.item(items.items.len(), record.line, &answer.message, None, None);
+                one(&mut trace, &answer.message);
+            }
+            out.lose_parts(OTHER_CHOICES, answer.others, place);
+            read.push(answer.pointer);
+        }
+        read.push(found.pointer.clone());
         trace.list(found.pointer);
         trace.complete(complete(record.value));
-        let items = Items::of(found.items, record.line, record.n);
-        messages(&mut trace, &items.items, one);
-        // A log of requests has the answer beside the messages.
-        if let Some((chosen, others)) = answer(record.value) {
-            trace.item(items.items.len(), record.line, chosen, None, None);
-            one(&mut trace, chosen);
-            out.lose_parts(OTHER_CHOICES, others, place);
-        }
         trace.finish(out);
+        unread::tell(record, &read, is_message, out);
         return;
     }
-    if let Some((chosen, others)) = answer(record.value) {
+    if !is_message(record.value)
+        && let Some(answer) = answer(record.value)
+    {
         let mut trace = Trace::new(id, record.n, record.line);
-        trace.list("/choices");
-        trace.meta(without(record.value, &["choices"]));
-        trace.item(0, record.line, chosen, at(record.value), None);
-        one(&mut trace, chosen);
+        trace.meta(match answer.pointer.trim_start_matches('/') {
+            nested if nested.contains('/') => record.value.clone(),
+            member => without(record.value, &[member]),
+        });
+        trace.item(0, record.line, &answer.message, at(record.value), None);
+        one(&mut trace, &answer.message);
+        out.lose_parts(OTHER_CHOICES, answer.others, place);
+        unread::tell(
+            record,
+            std::slice::from_ref(&answer.pointer),
+            is_message,
+            out,
+        );
+        trace.list(answer.pointer);
         trace.finish(out);
-        out.lose_parts(OTHER_CHOICES, others, place);
         return;
     }
     if is_message(record.value) {
@@ -91,24 +113,16 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     out.lose_item(what, place);
 }
 
-const OTHER_CHOICES: &str = "choices beyond the first";
+pub(super) const OTHER_CHOICES: &str = "choices beyond the first";
 
-/// The message of a response of the API, and how many other choices there were.
-fn answer(record: &Value) -> Option<(&Value, u64)> {
-    let choices = list(record, "choices").or_else(|| {
-        ["response", "output", "completion"]
-            .iter()
-            .find_map(|key| list(some(record, key)?, "choices"))
-    })?;
-    let (chosen, others) = choices.split_first()?;
-    let chosen = some(chosen, "message").filter(|chosen| is_object(chosen))?;
-    Some((chosen, others.len() as u64))
-}
-
-fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value)) {
+fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value), out: &mut Out) {
     for (index, item) in items.iter().enumerate() {
         trace.item(index, item.line, item.value, at(item.value), None);
+        let calls = trace.calls();
         one(trace, item.value);
+        if trace.calls() == calls {
+            unread::tell_calls(item.value, trace.place(), out);
+        }
     }
 }
 
@@ -153,6 +167,11 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
         anthropic::message(trace, message);
         return;
     }
+    if gemini::has_parts(message) && get(message, "content").is_none() {
+        gemini::parts(trace, message);
+        calls(trace, message);
+        return;
+    }
     if matches!(role, "tool" | "function") {
         result(trace, message);
         return;
@@ -178,13 +197,13 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
     calls(trace, message);
 }
 
-/// The calls that a message makes.
+/// The calls that a message makes. Of one that cannot be read nothing is known but that it is a call.
 pub(super) fn calls(trace: &mut Trace, message: &Value) {
-    for call in list(message, "tool_calls").unwrap_or(&[]) {
-        self::call(trace, call);
-    }
-    if let Some(call) = get(message, "function_call").filter(|call| is_object(call)) {
-        self::call(trace, call);
+    for call in messages::calls(message) {
+        match call {
+            Ok(call) => self::call(trace, &call),
+            Err(refusal) => trace.unreadable_call(message, refusal),
+        }
     }
 }
 

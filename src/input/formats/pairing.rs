@@ -72,6 +72,11 @@ impl Pairing {
         id
     }
 
+    /// Number of calls.
+    pub(super) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
     /// Whether a call of this id was made.
     pub(super) fn knows(&self, id: &str) -> bool {
         self.by_id.contains_key(id)

@@ -1,6 +1,7 @@
 //! Items of the OpenAI Responses API: bare lists, responses with `output`, requests with `input`, or one item per line.
 
 use super::event::Draft;
+use super::messages::{has_blocks, makes_calls, pointer};
 use super::openai;
 use super::shape::{
     content_text, first, get, id, is_error, is_object, items, join, kind, list, part_text, some,
@@ -8,6 +9,7 @@ use super::shape::{
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, Record, Unit, are_items, units};
+use super::unread;
 use super::{Input, Place};
 use crate::value::Value;
 
@@ -41,10 +43,22 @@ pub(super) fn is_item(value: &Value) -> bool {
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let value = record.value;
     // Some logs keep request and response apart.
-    let request = some(value, "request").unwrap_or(value);
-    let response = some(value, "response").unwrap_or(value);
-    let input = some(request, "input");
-    let output = list(response, "output").or_else(|| items_member(value));
+    let apart = |key| match some(value, key) {
+        Some(inner) => (Some(key), inner),
+        None => (None, value),
+    };
+    let (above_input, request) = apart("request");
+    let (above_output, response) = apart("response");
+    let input = ["input", "messages"].into_iter().find_map(|key| {
+        let input = some(request, key)?;
+        let messages = || items(input).is_some_and(|items| are_items(items.iter(), is_item));
+        (key == "input" || messages()).then_some((key, input))
+    });
+    let output = list(response, "output").map(|output| ("output", output));
+    let (above_output, output) = match output {
+        Some(output) => (above_output, Some(output)),
+        None => (None, items_member(value)),
+    };
     if !is_object(value) || (input.is_none() && output.is_none()) {
         let place = Place {
             line: record.line,
@@ -58,14 +72,16 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         record.n,
         record.line,
     );
+    let members = [input.map(|(key, _)| key), output.map(|(key, _)| key)];
+    let members: Vec<&str> = members.into_iter().flatten().collect();
     trace.list(if input.is_none() { "/output" } else { "" });
-    trace.meta(without(value, &["input", "output", "items"]));
+    trace.meta(without(value, &members));
     let item = |value| Item {
         value,
         line: record.line,
     };
     let mut position = 0;
-    match input {
+    match input.map(|(_, input)| input) {
         Some(Value::List(inputs)) => {
             let inputs: Vec<Item<'_>> = inputs.iter().map(item).collect();
             read_items(&mut trace, 0, &inputs);
@@ -78,16 +94,30 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         }
         None => {}
     }
-    let outputs: Vec<Item<'_>> = output.unwrap_or(&[]).iter().map(item).collect();
+    let outputs: Vec<Item<'_>> = output
+        .map_or(&[][..], |(_, output)| output)
+        .iter()
+        .map(item)
+        .collect();
     read_items(&mut trace, position, &outputs);
     trace.finish(out);
+    let path = |above: Option<&'static str>, key| {
+        let names: Vec<&str> = above.into_iter().chain([key]).collect();
+        pointer(&names)
+    };
+    let read: Vec<String> = input
+        .map(|(key, _)| path(above_input, key))
+        .into_iter()
+        .chain(output.map(|(key, _)| path(above_output, key)))
+        .collect();
+    unread::tell(record, &read, is_item, out);
 }
 
-fn items_member(value: &Value) -> Option<&[Value]> {
+fn items_member(value: &Value) -> Option<(&'static str, &[Value])> {
     ["items", "data"]
-        .iter()
-        .filter_map(|key| get(value, key).and_then(items))
-        .find(|items| are_items(items.iter(), is_item))
+        .into_iter()
+        .filter_map(|key| Some((key, list(value, key)?)))
+        .find(|(_, items)| are_items(items.iter(), is_item))
 }
 
 fn read_items(trace: &mut Trace, from: usize, items: &[Item<'_>]) {
@@ -104,6 +134,7 @@ pub(super) fn item(trace: &mut Trace, item: &Value) {
         return;
     };
     match kind {
+        "message" if has_blocks(item) || makes_calls(item) => openai::message(trace, item),
         "message" => {
             let role = text(item, "role").unwrap_or("assistant");
             let said = content_text(get(item, "content"));

@@ -65,6 +65,8 @@ impl Out {
 pub(super) struct Trace {
     trace: CanonicalTrace,
     calls: Pairing,
+    /// Calls that could not be read.
+    unreadable: usize,
     items: u64,
     item: Option<Item>,
 }
@@ -93,6 +95,7 @@ impl Trace {
                 faults: Vec::new(),
             },
             calls: Pairing::default(),
+            unreadable: 0,
             items: 0,
             item: None,
         }
@@ -214,6 +217,18 @@ impl Trace {
             draft.call = id.map(Value::string);
         }
         self.push(draft);
+    }
+
+    /// Adds a call of which nothing is known: neither its tool nor its arguments, nor whether it is one call only.
+    pub(super) fn unreadable_call(&mut self, raw: &Value, refusal: Refusal) {
+        self.fault("tool", refusal);
+        self.push(Draft::call(raw));
+        self.unreadable += 1;
+    }
+
+    /// Number of calls so far.
+    pub(super) fn calls(&self) -> usize {
+        self.calls.len() + self.unreadable
     }
 
     /// Whether a call of this id was made.
