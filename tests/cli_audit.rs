@@ -441,6 +441,83 @@ fn other_recordings_are_read_by_their_format() {
     );
 }
 
+/// Records without a name that stand on one line have names of their own.
+#[test]
+fn records_of_one_line_are_told_apart() {
+    let spec = "use std.agent\nproperty p = never (kind == \"call\")\n";
+    let record = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
+    let text = format!("[{record},{record},{record}]");
+    let folder = Folder::new(&[("a.guard", spec), ("x.json", &text)]);
+    let run = folder.guard(&["audit", "a.guard", "x.json", "--format", "json"]);
+    let lines = lines(&run);
+    let names: Vec<_> = of_type(&lines, "verdict")
+        .iter()
+        .map(|verdict| verdict["trace"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(names, ["x.json:1", "x.json:1#1", "x.json:1#2"]);
+}
+
+/// Formats are told apart whatever stands before the data, and lines that cannot be read are refused, not passed over.
+#[test]
+fn formats_are_seen_behind_marks_and_words() {
+    let spec = "use std.agent\nproperty p = never (kind == \"call\" and tool == \"rm\")\n";
+    let message = r#"{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"rm","arguments":"{}"}}]}"#;
+    let files = [
+        (
+            "words.jsonl",
+            format!("starting, 3 tools\n2026 more\n{message}\n"),
+            1,
+            2,
+        ),
+        (
+            "bom.csv",
+            "\u{feff}trace,kind,tool\n1,call,rm\n".to_owned(),
+            1,
+            0,
+        ),
+        (
+            "tabs.tsv",
+            "trace\tkind\ttool\n1\tcall\trm\n".to_owned(),
+            1,
+            0,
+        ),
+        (
+            "open.csv",
+            "case_id,activity\nA,ls\nB,\"ls\nC,rm\n".to_owned(),
+            3,
+            2,
+        ),
+        (
+            "twice.csv",
+            "case_id,activity,activity\nA,ls,rm\n".to_owned(),
+            3,
+            2,
+        ),
+    ];
+    let mut all: Vec<(&str, &str)> = vec![("a.guard", spec)];
+    all.extend(files.iter().map(|(name, text, ..)| (*name, text.as_str())));
+    let folder = Folder::new(&all);
+    for (name, _, code, refused) in &files {
+        let run = folder.guard(&["audit", "a.guard", name, "--format", "json"]);
+        assert_eq!(run.code, *code, "{name}: {run:?}");
+        let lines = lines(&run);
+        let accounting = &of_type(&lines, "summary")[0]["input"];
+        assert_eq!(accounting["refused"], *refused, "{name}: {accounting}");
+    }
+    let run = folder.guard(&[
+        "audit", "a.guard", ".", "--glob", "*.tsv", "--format", "json",
+    ]);
+    let folder_run = folder.guard(&["audit", "a.guard", ".", "--format", "json"]);
+    assert_eq!(of_type(&lines(&run), "verdict").len(), 1);
+    let verdicts = lines(&folder_run);
+    let traces = of_type(&verdicts, "verdict");
+    assert!(traces.iter().any(|verdict| {
+        verdict["file"]
+            .as_str()
+            .is_some_and(|file| file.ends_with("tabs.tsv"))
+    }));
+}
+
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let folder = folder();

@@ -8,7 +8,8 @@
 #[path = "formats/support.rs"]
 mod support;
 
-use guard_lang::input::formats::Format;
+use guard_lang::input::formats::{Format, Input, convert};
+use guard_lang::problem::ProblemKind::{self, DuplicateKey, Malformed};
 use support::{accounted, calls, convert_documents, detect_documents, documents, text};
 
 const USER: &str = r#"{"role":"user","content":"hi"}"#;
@@ -176,6 +177,52 @@ const SHAPES: &[(&str, Format, Fate)] = &[
         Format::Anthropic,
         Read,
     ),
+    (
+        r#"[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"x"}]},{"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"rm","args":"{}","tool_call_id":"a"}]}]"#,
+        Format::Anthropic,
+        Read,
+    ),
+    // Spans: of the AI SDK, OpenLLMetry, OpenInference, Logfire, and events of spans.
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"ai.toolCall","start_time":1,"end_time":2,"attributes":{"operation.name":"ai.toolCall chat","ai.toolCall.name":"rm","ai.toolCall.args":"{}"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"ai.generateText.doGenerate","start_time":1,"end_time":2,"attributes":{"operation.name":"ai.generateText.doGenerate","ai.response.toolCalls":"[{\"toolCallId\":\"a\",\"toolName\":\"rm\",\"args\":\"{}\"}]"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"openai.chat","start_time":1,"end_time":2,"attributes":{"llm.request.type":"chat","gen_ai.completion.0.role":"assistant","gen_ai.completion.0.tool_calls.0.name":"rm","gen_ai.completion.0.tool_calls.0.arguments":"{}"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"openai.chat","start_time":1,"end_time":2,"attributes":{"gen_ai.system":"openai","gen_ai.completion.0.function_call.name":"rm"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"ChatCompletion","start_time":1,"end_time":2,"attributes":{"openinference.span.kind":"LLM","llm.output_messages.0.message.role":"assistant","llm.output_messages.0.message.tool_calls.0.tool_call.function.name":"rm"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"running tool","start_time":1,"end_time":2,"attributes":{"gen_ai.tool.name":"rm","tool_arguments":"{}"}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"execute_tool rm","start_time":1,"end_time":2,"attributes":{}}"#,
+        Format::Otel,
+        Read,
+    ),
+    (
+        r#"{"trace_id":"t","span_id":"a","name":"chat m","start_time":1,"end_time":2,"attributes":{"gen_ai.operation.name":"chat"},"events":[{"name":"gen_ai.choice","attributes":{"message":"{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"rm\",\"arguments\":\"{}\"}}]}"}}]}"#,
+        Format::Otel,
+        Read,
+    ),
     // Members of another type or name than usual.
     (
         r#"[$user,{"role":"assistant","content":null,"tool_calls":"[{\"id\":\"c\",\"function\":{\"name\":\"rm\",\"arguments\":\"{}\"}}]"}]"#,
@@ -252,4 +299,136 @@ fn no_call_is_dropped_in_silence() {
         assert_eq!(problems, problem, "{shape}");
         assert_eq!(left_out > 0, told, "{shape}: {:?}", converted.losses);
     }
+}
+
+/// Tables as they should not be: the tools of the rows that are read, the refused lines (first, how many), and how many
+/// cells are unknown by a problem.
+#[test]
+fn tables() {
+    type Row = (
+        &'static str,
+        &'static [&'static str],
+        &'static [(u64, u64, ProblemKind)],
+        usize,
+    );
+    let rows: &[Row] = &[
+        ("case_id,activity\nA,ls\nB,rm\n", &["ls", "rm"], &[], 0),
+        // A quote that nothing closes takes all that follows.
+        (
+            "case_id,activity\nA,\"ls\nB,rm\n",
+            &[],
+            &[(2, 2, Malformed)],
+            0,
+        ),
+        (
+            "case_id,activity\nA,ls\n\nB,\"rm\n",
+            &["ls"],
+            &[(4, 1, Malformed)],
+            0,
+        ),
+        // One that a later quote closes takes the rows between.
+        (
+            "case_id,activity\nA,\"ls\nB,\"rm\"\nC,cp\n",
+            &["cp"],
+            &[(2, 2, Malformed)],
+            0,
+        ),
+        ("case_id,\"activity\nA,ls\n", &[], &[(1, 2, Malformed)], 0),
+        // Quotes as they should be, over two lines as well.
+        (
+            "case_id,activity\nA,\"l\"\"s\"\nB,\"r\nm\"\r\nC,\"\"\nD,c\"p\n",
+            &["l\"s", "r\nm", "", "c\"p"],
+            &[],
+            0,
+        ),
+        // A column that stands twice.
+        (
+            "case_id,activity,activity\nA,rm,ls\n",
+            &[],
+            &[(1, 2, DuplicateKey)],
+            0,
+        ),
+        ("case_id,activity,,\nA,rm,,\n", &["rm"], &[], 0),
+        // Cells of arguments.
+        ("case_id,activity,args\nA,rm,{bad\n", &["rm"], &[], 1),
+        (
+            "case_id,activity,args\nA,rm,\"{\"\"a\"\":1,\"\"a\"\":2}\"\n",
+            &["rm"],
+            &[],
+            1,
+        ),
+        (
+            "case_id,activity,args,result\nA,rm,-rf x,[done\n",
+            &["rm"],
+            &[],
+            0,
+        ),
+    ];
+    for (table, tools, refused, faults) in rows {
+        let converted = convert(Format::Csv, &Input::Text(table.as_bytes()));
+        accounted(&converted);
+        let events = converted.traces.iter().flat_map(|trace| &trace.events);
+        let found: Vec<&str> = events
+            .map(|event| text(event, "tool").unwrap_or_default())
+            .collect();
+        assert_eq!(found, *tools, "{table}");
+        let lines: Vec<_> = converted
+            .refused
+            .iter()
+            .map(|refused| (refused.line, refused.lines, refused.kind))
+            .collect();
+        assert_eq!(lines, *refused, "{table}");
+        let unknown = converted.traces.iter().flat_map(|trace| &trace.faults);
+        assert_eq!(unknown.count(), *faults, "{table}");
+        assert_eq!(converted.losses, [], "{table}");
+    }
+}
+
+/// Rows stand on the lines that an editor shows, whatever ends them.
+#[test]
+fn lines_of_tables() {
+    for end in ["\n", "\r\n"] {
+        let table = "\u{feff}trace;kind;tool|1;call;rm||2;call;\"a|b\"|3;call;c".replace('|', end);
+        let converted = convert(Format::Csv, &Input::Text(table.as_bytes()));
+        let lines: Vec<_> = converted.traces.iter().map(|trace| trace.line).collect();
+        assert_eq!(lines, [Some(2), Some(4), Some(6)], "{table:?}");
+    }
+}
+
+/// One trace is a session, also where a file has several; a session that goes on under another name is one.
+#[test]
+fn sessions_of_transcripts() {
+    let record = |uuid: &str, parent: &str, session: &str, said: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{uuid}","parentUuid":{parent},"sessionId":"{session}","timestamp":"2025-01-01T00:00:00Z","message":{{"role":"user","content":"{said}"}}}}"#
+        )
+    };
+    let file = [
+        r#"{"type":"summary","summary":"s","leafUuid":"b"}"#.to_owned(),
+        record("a", "null", "S1", "one"),
+        record("x", "null", "S2", "two"),
+        record("b", "\"a\"", "S1", "three"),
+        record("c", "\"b\"", "S3", "four"),
+        // Its beginning is not in the file.
+        record("d", "\"z\"", "S4", "five"),
+    ]
+    .join("\n");
+    let found = documents(file.as_bytes());
+    let converted = convert(Format::ClaudeCode, &Input::Lines(&found));
+    accounted(&converted);
+    let traces: Vec<(Option<&str>, u32, Vec<&str>)> = converted
+        .traces
+        .iter()
+        .map(|trace| {
+            let said = trace.events.iter().filter_map(|event| text(event, "text"));
+            (trace.id.as_deref(), trace.n, said.collect())
+        })
+        .collect();
+    assert_eq!(
+        traces,
+        [
+            (Some("S1"), 0, vec!["one", "three", "four", "five"]),
+            (Some("S2"), 1, vec!["two"]),
+        ]
+    );
 }

@@ -25,6 +25,7 @@ use crate::input::sketch;
 use crate::input::split::{Splitter, Splitting};
 use crate::problem::ProblemKind;
 use crate::signature::{FieldSource, Path, Signature};
+use crate::value::Value;
 
 /// Members of the canonical event.
 const CANONICAL: [&str; 12] = [
@@ -166,14 +167,14 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
     let mut want = HEAD;
     loop {
         let (bytes, whole) = splitter.look(want);
-        let json = bytes
-            .iter()
-            .find(|byte| !byte.is_ascii_whitespace())
-            .is_some_and(|byte| b"{[\xef".contains(byte));
-        let values = match json {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let json = holds_json(bytes);
+        let mut values = match json {
             true => sketch::values(bytes, whole, limits.depth()),
             false => Vec::new(),
         };
+        // Words and numbers of a text before the values are none of them.
+        values.retain(|value| matches!(value, Value::Object(_) | Value::List(_)));
         if whole || !json || !values.is_empty() || want >= limits.record_bytes {
             let sample = Sample {
                 values: &values,
@@ -186,6 +187,28 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
             return Some(detected);
         }
         want = want.saturating_mul(4);
+    }
+}
+
+/// Whether a text is JSON, perhaps after lines that are not: what a program prints before its first record. A table is not,
+/// whose first rows begin like no object or list.
+fn holds_json(bytes: &[u8]) -> bool {
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_start)
+        .filter(|line| !line.is_empty());
+    let begins = |line: &[u8]| line.starts_with(b"{") || line.starts_with(b"[");
+    match lines.next() {
+        Some(first) if begins(first) => true,
+        Some(_) => {
+            let sample = Sample {
+                values: &[],
+                text: bytes.get(..HEAD).unwrap_or(bytes),
+            };
+            let second = lines.next();
+            second.is_some_and(begins) || formats::detect(&sample).is_none() && lines.any(begins)
+        }
+        None => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use rayon::prelude::*;
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::errors;
 use crate::input::ahead;
@@ -171,7 +171,16 @@ impl Wild<'_> {
             return;
         }
         let converted = formats::convert(self.format, &Input::Text(&bytes));
-        self.count(lines, !converted.traces.is_empty(), &[], report);
+        let mut sound = lines;
+        for refused in &converted.refused {
+            let problem = self.problem(refused.kind, refused.line, refused.message.clone());
+            let count = refused.lines.min(sound);
+            sound -= count;
+            self.count(count, false, std::slice::from_ref(&problem), report);
+            self.tell(vec![problem], report);
+        }
+        let read = !converted.traces.is_empty();
+        self.count(sound, read, &[], report);
         self.whole(converted, report, emit);
     }
 
@@ -231,7 +240,12 @@ impl Wild<'_> {
                 .iter()
                 .map(|fault| fault.problem(&self.file.path, name.clone())),
         );
-        record.id = record.id.or(name);
+        // Several records may stand on one line: each has a name of its own.
+        let minted = || {
+            let Origin { below, line, .. } = &record.origin;
+            (trace.n > 0).then(|| format_smolstr!("{below}:{line}#{}", trace.n))
+        };
+        record.id = record.id.take().or(name).or_else(minted);
         record.complete = record.complete.or(trace.complete);
         record
     }

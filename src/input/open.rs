@@ -15,7 +15,9 @@ use walkdir::{DirEntry, WalkDir};
 use super::record::FileName;
 
 /// What is taken from a folder without `--glob`.
-pub const EXTENSIONS: [&str; 7] = ["json", "jsonl", "ndjson", "csv", "traj", "cast", "log"];
+pub const EXTENSIONS: [&str; 8] = [
+    "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log",
+];
 
 /// Something to be read.
 #[derive(Clone, Debug)]

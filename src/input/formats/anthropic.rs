@@ -16,6 +16,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
 /// The events of one message. Messages with `tool_calls` or of role `tool` are OpenAI's, and read as such.
 pub(super) fn message(trace: &mut Trace, message: &Value) {
     let Some(role) = text(message, "role") else {
+        openai::message(trace, message);
         return;
     };
     match blocks(message) {

@@ -6,6 +6,7 @@
 //! An item is a record: a line of a `.jsonl`, or an element of `loglines`. Its index is its position there, in both
 //! readings.
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
@@ -42,11 +43,20 @@ pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
 /// The branch that was followed; sub-agents in traces of their own.
 pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
     let records = flat(input, &WRAPPERS);
-    let session = records.iter().find_map(|record| session(record.value));
+    for (n, members) in sessions(&records).into_iter().enumerate() {
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        read_session(n, &records, &members, out);
+    }
+}
+
+/// One session of a file: the places of its records.
+fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) {
+    let own = || members.iter().filter_map(|member| records.get(*member));
+    let session = own().find_map(|record| session(record.value));
     let mut nodes: Vec<Node<'_>> = Vec::new();
     let mut places: Vec<usize> = Vec::new();
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
-    for (index, record) in records.iter().enumerate() {
+    for (index, record) in members.iter().copied().zip(own()) {
         let place = Place {
             line: record.line,
             index: u32::try_from(index).ok(),
@@ -66,7 +76,7 @@ pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
         nodes.push(node(record.value));
         places.push(index);
     }
-    for (agent, members) in groups(&records, &nodes, &places) {
+    for (agent, members) in groups(records, &nodes, &places) {
         let group: Vec<Node<'_>> = members
             .iter()
             .filter_map(|member| nodes.get(*member).cloned())
@@ -86,10 +96,9 @@ pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
             })
             .collect();
         let line = kept.first().and_then(|(_, record, _)| record.line);
-        let mut trace = Trace::new(name, 0, line);
+        let mut trace = Trace::new(name, n, line);
         trace.meta(facts(
-            records
-                .iter()
+            own()
                 .filter(|record| agent.is_none() || agent_of(record.value).is_some())
                 .map(|record| record.value),
         ));
@@ -111,6 +120,57 @@ pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
         }
         trace.finish(out);
     }
+}
+
+/// The sessions of a file, in the order in which they begin. A record that names none belongs to that of its parent, else to
+/// the one before it. Sessions whose records hang on one another are one that was resumed, and so is one of which the file
+/// has only a piece (its first record has a parent, which is missing) one with the session before it.
+fn sessions(records: &[Item<'_>]) -> Vec<Vec<usize>> {
+    let mut numbers: FxHashMap<SmolStr, usize> = FxHashMap::default();
+    let mut joined: Vec<usize> = Vec::new();
+    let mut by_uuid: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut of: Vec<Option<usize>> = Vec::with_capacity(records.len());
+    for record in records {
+        let before = of.last().copied().flatten();
+        let named = text(record.value, "parentUuid");
+        let parent = named.and_then(|uuid| by_uuid.get(uuid).copied());
+        let own = session(record.value).map(|name| {
+            let next = joined.len();
+            let number = *numbers.entry(name).or_insert(next);
+            let begins = number == next;
+            if begins {
+                joined.push(next);
+            }
+            let piece = begins && named.is_some();
+            if let Some(other) = parent.or(before.filter(|_| piece)) {
+                let (number, other) = (root(&joined, number), root(&joined, other));
+                if let Some(later) = joined.get_mut(number.max(other)) {
+                    *later = number.min(other);
+                }
+            }
+            number
+        });
+        let number = own.or(parent).or(before);
+        if let (Some(uuid), Some(number)) = (text(record.value, "uuid"), number) {
+            by_uuid.insert(uuid, number);
+        }
+        of.push(number);
+    }
+    let mut groups: IndexMap<usize, Vec<usize>> = IndexMap::new();
+    for (place, number) in of.into_iter().enumerate() {
+        // What stands before the first session belongs to it.
+        let session = root(&joined, number.unwrap_or(0));
+        groups.entry(session).or_default().push(place);
+    }
+    groups.into_values().collect()
+}
+
+/// The first of the sessions that are one with this.
+fn root(joined: &[usize], mut session: usize) -> usize {
+    while let Some(earlier) = joined.get(session).copied().filter(|it| *it != session) {
+        session = earlier;
+    }
+    session
 }
 
 fn begin_item(trace: &mut Trace, index: usize, record: &Item<'_>, agent: Option<Value>) {

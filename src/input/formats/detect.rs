@@ -9,7 +9,8 @@ use super::otel_span::is_span;
 use super::shape::{at, first, get, is_object, items, kind, list, some, text};
 use super::units::are_items;
 use super::{
-    Format, Granularity, gemini, langchain, managed, mcp, openhands, responses, swe, table,
+    Format, Granularity, gemini, langchain, managed, mcp, openhands, pydantic_ai, responses, swe,
+    table,
 };
 use crate::value::Value;
 
@@ -473,6 +474,12 @@ fn messages(messages: &[Value]) -> Option<Vote> {
         gemini::has_parts(message) && some(message, "content").is_none()
     }) {
         return vote(Format::Gemini, "contents with `parts`");
+    }
+    if are_items(messages.iter().take(LOOK), pydantic_ai::is_message) {
+        return vote(
+            Format::Anthropic,
+            "messages with `kind` and parts with `part_kind`",
+        );
     }
     if messages.iter().any(has_blocks) {
         return vote(Format::Anthropic, "messages with blocks such as `tool_use`");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::Place;
 use super::event::canonical_role;
 use super::json_text::{self, Refusal};
+use super::pydantic_ai;
 use super::shape::{get, is_object, items, kind, list, object, says_nothing, some, text, without};
 use super::trace::Out;
 use super::units::{Record, are_items};
@@ -60,18 +61,20 @@ impl Found<'_> {
 
 /// Whether a value is a chat message: an object with a role and something said or called.
 pub(super) fn is_message(value: &Value) -> bool {
-    text(value, "role").is_some()
-        && [
-            "content",
-            "tool_calls",
-            "function_call",
-            "tool_call_id",
-            "parts",
-            "refusal",
-            "reasoning_content",
-        ]
-        .iter()
-        .any(|key| get(value, key).is_some())
+    if text(value, "role").is_none() {
+        return pydantic_ai::is_message(value);
+    }
+    [
+        "content",
+        "tool_calls",
+        "function_call",
+        "tool_call_id",
+        "parts",
+        "refusal",
+        "reasoning_content",
+    ]
+    .iter()
+    .any(|key| get(value, key).is_some())
 }
 
 /// The list of items in a record, by its shape: a member (or a member of a member) that is a list of them. Usual names

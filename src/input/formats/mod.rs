@@ -47,6 +47,7 @@ mod openhands;
 mod otel;
 mod otel_span;
 mod pairing;
+mod pydantic_ai;
 mod responses;
 mod shape;
 mod spans;
@@ -168,6 +169,19 @@ impl Loss {
     }
 }
 
+/// Lines of a text that could not be read, and that nothing is known of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// 1-based line where they begin.
+    pub line: u64,
+    /// How many there are; empty lines do not count.
+    pub lines: u64,
+    /// What is wrong with them.
+    pub kind: ProblemKind,
+    /// One lower-case clause.
+    pub message: String,
+}
+
 /// What a reader made of its input.
 #[derive(Clone, Debug, Default)]
 pub struct Converted {
@@ -175,6 +189,8 @@ pub struct Converted {
     pub traces: Vec<CanonicalTrace>,
     /// What was left out, in the order in which it was first met.
     pub losses: Vec<Loss>,
+    /// What could not be read, in order.
+    pub refused: Vec<Refused>,
     /// Number of source items. INVARIANT (accounted): it is the number of distinct (trace, index) pairs of the events plus
     /// the counts of the losses that are `whole`.
     pub items: u64,

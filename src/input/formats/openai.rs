@@ -7,6 +7,7 @@ use super::messages::{
     self, answer, find_list, has_blocks, is_message, is_silent, makes_calls, nested_records,
     repeats,
 };
+use super::pydantic_ai;
 use super::shape::{content_text, first, get, id, is_error, is_object, list, some, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
@@ -161,6 +162,9 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
 /// The same for a message that was brought into this shape from another one, `raw`.
 pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
     let Some(role) = text(message, "role") else {
+        if pydantic_ai::is_message(message) {
+            pydantic_ai::message(trace, message);
+        }
         return;
     };
     if has_blocks(message) {

@@ -5,6 +5,8 @@
 //! an event at its start; events are in order of time. What telemetry leaves out by default, arguments and contents, is
 //! absent, not null. `raw` is the span as recorded, `item` the same in one shape for all encodings.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -142,12 +144,30 @@ fn operation<'a>(span: &'a Span<'_>) -> Option<&'a str> {
     if let Some(name) = span.text("gen_ai.operation.name") {
         return Some(name);
     }
-    if span.text("mcp.method.name") == Some("tools/call") {
+    if span.text("mcp.method.name") == Some("tools/call")
+        || span.attribute("gen_ai.tool.name").is_some()
+        || span.name.starts_with("execute_tool ")
+    {
         return Some("execute_tool");
+    }
+    // The AI SDK: the name of what is done, then that of the function which does it.
+    let done = span.text("operation.name").unwrap_or(&span.name);
+    match done.split_whitespace().next().unwrap_or_default() {
+        "ai.toolCall" => return Some("execute_tool"),
+        done if done.starts_with("ai.") => {
+            let asks = done.ends_with(".doGenerate") || done.ends_with(".doStream");
+            return Some(if asks { "chat" } else { "invoke_agent" });
+        }
+        _ => {}
     }
     let kind = ["openinference.span.kind", "traceloop.span.kind"]
         .iter()
-        .find_map(|key| span.text(key))?;
+        .find_map(|key| span.text(key));
+    let Some(kind) = kind else {
+        let completes =
+            span.attribute("llm.request.type").is_some() || numbered_calls(span).next().is_some();
+        return completes.then_some("chat");
+    };
     Some(match kind {
         "TOOL" | "tool" => "execute_tool",
         "AGENT" | "agent" => "invoke_agent",
@@ -268,6 +288,7 @@ fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
     let tool = [
         "gen_ai.tool.name",
         "tool.name",
+        "ai.toolCall.name",
         "tool_call.function.name",
         "traceloop.entity.name",
     ]
@@ -279,6 +300,8 @@ fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
     let named = [
         "gen_ai.tool.call.arguments",
         "gen_ai.tool.args",
+        "ai.toolCall.args",
+        "tool_arguments",
         "tool_call.function.arguments",
     ]
     .iter()
@@ -293,9 +316,14 @@ fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
             trace.loose_args(given)
         }
     };
-    let id = ["gen_ai.tool.call.id", "tool_call.id", "tool.id"]
-        .iter()
-        .find_map(|key| id(span.attribute(key)));
+    let id = [
+        "gen_ai.tool.call.id",
+        "ai.toolCall.id",
+        "tool_call.id",
+        "tool.id",
+    ]
+    .iter()
+    .find_map(|key| id(span.attribute(key)));
     let draft = Draft::call(span.raw).tool(tool).args(args).at(at);
     trace.call(draft, id.as_deref())
 }
@@ -303,6 +331,8 @@ fn call(trace: &mut Trace, span: &Span<'_>, at: Option<Value>) -> SmolStr {
 fn result(trace: &mut Trace, span: &Span<'_>, call: &str, at: Option<Value>) {
     let given = [
         "gen_ai.tool.call.result",
+        "ai.toolCall.result",
+        "tool_response",
         "gen_ai.output",
         "output.value",
         "traceloop.entity.output",
@@ -328,10 +358,20 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         "gen_ai.output.messages",
         "gen_ai.completion",
         "gen_ai.output",
+        "ai.response.text",
         "output.value",
     ]
     .iter()
     .find_map(|key| span.attribute(key));
+    // Before there were attributes for messages, events told them.
+    let events = match given {
+        Some(_) => Vec::new(),
+        None => span.events(),
+    };
+    let given = given.or_else(|| {
+        let named = ["gen_ai.output.messages", "gen_ai.completion", "message"];
+        events.iter().find_map(|event| first(event, &named))
+    });
     let read = given.map(|given| match given {
         Value::String(text) => json_text::parse(text).unwrap_or_else(|_| given.clone()),
         other => other.clone(),
@@ -340,8 +380,9 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
     let mut calls: Vec<&Value> = Vec::new();
     match &read {
         Some(Value::String(said)) => texts.push(said),
-        Some(Value::List(messages)) => {
-            for message in messages.iter() {
+        Some(messages @ (Value::List(_) | Value::Object(_))) => {
+            let messages = items(messages).unwrap_or(std::slice::from_ref(messages));
+            for message in messages {
                 let parts = list(message, "parts").or_else(|| list(message, "content"));
                 match parts {
                     Some(parts) => {
@@ -360,12 +401,26 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
                 calls.extend(list(message, "tool_calls").unwrap_or(&[]));
             }
         }
-        Some(Value::Object(_)) => texts.extend(read.as_ref().and_then(part_text)),
         _ => {}
     }
-    let flat: Vec<&str> = (0..)
-        .map_while(|n| span.text(&format!("llm.output_messages.{n}.message.content")))
-        .collect();
+    let flat: Vec<&str> = [
+        ("llm.output_messages", "message.content"),
+        ("gen_ai.completion", "content"),
+    ]
+    .iter()
+    .flat_map(|(begin, end)| (0..).map_while(move |n| span.text(&format!("{begin}.{n}.{end}"))))
+    .collect();
+    // The same calls may be told in more than one way: as messages, by numbered attributes, as one text.
+    let numbered: Vec<Value> = numbered_calls(span).collect();
+    let asked = span.attribute("ai.response.toolCalls").map(unpack);
+    if calls.is_empty() {
+        calls.extend(&numbered);
+    }
+    if calls.is_empty()
+        && let Some(Value::List(asked)) = &asked
+    {
+        calls.extend(asked.iter());
+    }
     let said = match (&read, flat.is_empty()) {
         (None, true) => None,
         (Some(_), _) => Some(join(texts.into_iter())),
@@ -382,10 +437,57 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
         return;
     }
     for call in calls {
-        let args = trace.args(first(call, &["arguments", "args", "tool.args"]));
-        let tool = text(call, "name").or_else(|| text(call, "tool.name"));
-        let id = id(get(call, "id"));
+        let body = get(call, "function").filter(|body| is_object(body));
+        let body = body.unwrap_or(call);
+        let args = trace.args(first(body, &["arguments", "args", "input", "tool.args"]));
+        let tool = ["name", "toolName", "tool.name"];
+        let tool = tool.iter().find_map(|key| text(body, key));
+        let id = id(first(call, &["id", "toolCallId"]));
         let draft = Draft::call(call).tool(tool).args(args).at(at.clone());
         trace.call(draft, id.as_deref());
     }
+}
+
+/// Calls in numbered attributes, in order: `gen_ai.completion.N.tool_calls.M.name` (OpenLLMetry) and
+/// `llm.output_messages.N.message.tool_calls.M.tool_call.function.name` (OpenInference), each as `{id, name, arguments}`.
+fn numbered_calls(span: &Span<'_>) -> impl Iterator<Item = Value> {
+    let mut calls: BTreeMap<(usize, usize), Vec<(SmolStr, Value)>> = BTreeMap::new();
+    if let Value::Object(attributes) = &span.attributes {
+        for (name, value) in attributes.iter() {
+            if let Some((place, member)) = numbered(name) {
+                let call = calls.entry(place).or_default();
+                if !call.iter().any(|(known, _)| known == member) {
+                    call.push((member.into(), value.clone()));
+                }
+            }
+        }
+    }
+    calls.into_values().map(object)
+}
+
+/// Number of the message, number of the call in it, and what the attribute tells of the call.
+fn numbered(attribute: &str) -> Option<((usize, usize), &'static str)> {
+    let rest = ["gen_ai.completion.", "llm.output_messages."]
+        .iter()
+        .find_map(|begin| attribute.strip_prefix(begin))?;
+    let (message, rest) = rest.split_once('.')?;
+    let message: usize = message.parse().ok()?;
+    let rest = rest.strip_prefix("message.").unwrap_or(rest);
+    let (call, rest) = match rest.split_once('.')? {
+        ("tool_calls", rest) => {
+            let (call, rest) = rest.split_once('.')?;
+            (call.parse().ok()?, rest)
+        }
+        // The old form has one call only, before any other.
+        ("function_call", rest) => (0, rest),
+        _ => return None,
+    };
+    let rest = rest.strip_prefix("tool_call.").unwrap_or(rest);
+    let member = match rest.strip_prefix("function.").unwrap_or(rest) {
+        "id" => "id",
+        "name" => "name",
+        "arguments" => "arguments",
+        _ => return None,
+    };
+    Some(((message, call), member))
 }

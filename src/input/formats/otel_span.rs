@@ -31,6 +31,14 @@ impl<'a> Span<'a> {
         some(&self.attributes, name)
     }
 
+    /// The attributes of its events.
+    pub(super) fn events(&self) -> Vec<Value> {
+        let events = list(self.raw, "events").unwrap_or(&[]).iter();
+        events
+            .filter_map(|event| get(event, "attributes").map(attributes))
+            .collect()
+    }
+
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.attribute(name)?.as_str()
     }

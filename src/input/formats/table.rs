@@ -11,7 +11,8 @@ use super::shape::{get, id, is_object, object, string};
 use super::spans::rfc3339;
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
-use super::{Input, Place};
+use super::{Input, Place, Refused};
+use crate::problem::ProblemKind;
 use crate::value::{Instant, Number, Value};
 
 /// Columns that name the trace of a row.
@@ -24,8 +25,9 @@ const AGENT: [&str; 3] = ["resource", "org:resource", "actor"];
 pub(super) fn read(bytes: &[u8], out: &mut Out) {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(bytes);
+    let separator = separator(header);
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator(header))
+        .delimiter(separator)
         .flexible(true)
         .from_reader(bytes);
     let columns: Vec<SmolStr> = match reader.byte_headers() {
@@ -41,29 +43,64 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
             return;
         }
     };
+    let written = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+    let written = bytes.get(..written).unwrap_or(bytes);
+    if let Err(message) = quotes(written, separator) {
+        out.refuse(Refused {
+            line: 1,
+            lines: lines(bytes),
+            kind: ProblemKind::Malformed,
+            message: message.to_owned(),
+        });
+        return;
+    }
+    if let Some(twice) = twice(&columns) {
+        out.refuse(Refused {
+            line: 1,
+            lines: lines(bytes),
+            kind: ProblemKind::DuplicateKey,
+            message: format!("the column `{twice}` stands twice in the header"),
+        });
+        return;
+    }
     let mut rows: Vec<(u64, Value)> = Vec::new();
     let mut row = csv::ByteRecord::new();
+    let mut places = Places { at: 0, line: 1 };
     loop {
-        let line = reader.position().line();
-        match reader.read_byte_record(&mut row) {
+        let begin = reader.position().byte();
+        let read = reader.read_byte_record(&mut row);
+        let written = places.written(bytes, begin, reader.position().byte());
+        let line = places.line;
+        let place = Place {
+            line: Some(line),
+            index: None,
+        };
+        match read {
             Ok(false) => break,
             Ok(true) => {
-                let line = row.position().map_or(line, csv::Position::line);
-                if row.len() > columns.len() {
-                    let place = Place {
-                        line: Some(line),
-                        index: None,
-                    };
-                    let extra = row.len() - columns.len();
-                    out.lose_parts("cells beyond the header", extra as u64, place);
+                if let Err(message) = quotes(written, separator) {
+                    out.refuse(Refused {
+                        line,
+                        lines: lines(written),
+                        kind: ProblemKind::Malformed,
+                        message: message.to_owned(),
+                    });
+                    continue;
                 }
+                if row.len() > columns.len() {
+                    let extra = row.len() - columns.len();
+                    out.lose_parts("cells beyond the header", extra as u64, place.clone());
+                }
+                let cells = columns.iter().zip(row.iter());
+                let unnamed = cells.filter(|(name, cell)| name.is_empty() && !cell.is_empty());
+                out.lose_parts(
+                    "cells of columns without a name",
+                    unnamed.count() as u64,
+                    place,
+                );
                 rows.push((line, record(&columns, &row)));
             }
             Err(error) => {
-                let place = Place {
-                    line: Some(line),
-                    index: None,
-                };
                 out.lose_item(format!("a row that cannot be read: {error}"), place);
                 break;
             }
@@ -77,6 +114,73 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
         })
         .collect();
     traces(&items, out);
+}
+
+/// A name that two columns have. Columns without a name are no members.
+fn twice(columns: &[SmolStr]) -> Option<&SmolStr> {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut named = columns.iter().filter(|name| !name.is_empty());
+    named.find(|name| !seen.insert(*name))
+}
+
+/// How many lines have something on them.
+fn lines(bytes: &[u8]) -> u64 {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    lines.filter(|line| !line.trim_ascii().is_empty()).count() as u64
+}
+
+/// Where the rows stand.
+struct Places {
+    /// The byte up to which lines were counted, and the line it is on.
+    at: usize,
+    line: u64,
+}
+
+impl Places {
+    /// The row between two bytes as written; line ends before it belong to the rows above.
+    fn written<'b>(&mut self, bytes: &'b [u8], begin: u64, end: u64) -> &'b [u8] {
+        let place = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(bytes.len());
+        let (mut begin, end) = (place(begin), place(end));
+        while begin < end && bytes.get(begin).is_some_and(|byte| b"\r\n".contains(byte)) {
+            begin += 1;
+        }
+        let passed = bytes.get(self.at..begin).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', passed).count() as u64;
+        self.at = begin;
+        bytes.get(begin..end).unwrap_or_default()
+    }
+}
+
+/// Whether the quotes of a row are sound (RFC 4180): where one is missing, the rows that follow would become part of a cell.
+fn quotes(written: &[u8], separator: u8) -> Result<(), &'static str> {
+    if memchr::memchr(b'"', written).is_none() {
+        return Ok(());
+    }
+    let mut bytes = written.iter().copied().peekable();
+    // Whether a cell begins here.
+    let mut begins = true;
+    while let Some(byte) = bytes.next() {
+        if byte != b'"' || !begins {
+            begins = byte == separator;
+            continue;
+        }
+        loop {
+            match bytes.next() {
+                None => return Err("a quote that is not closed"),
+                Some(b'"') if bytes.peek() == Some(&b'"') => {
+                    bytes.next();
+                }
+                Some(b'"') => break,
+                Some(_) => {}
+            }
+        }
+        begins = false;
+        let after = bytes.peek().copied();
+        if after.is_some_and(|after| after != separator && !b"\r\n".contains(&after)) {
+            return Err("text after the quote that closes a cell");
+        }
+    }
+    Ok(())
 }
 
 /// Reads rows that are objects already.
@@ -95,11 +199,11 @@ pub(super) fn separator(header: &[u8]) -> u8 {
     best
 }
 
-/// A row as an object of its cells, by column; of columns of one name the first counts.
+/// A row as an object of its cells, by column.
 fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::with_capacity(columns.len());
     for (name, cell) in columns.iter().zip(row.iter()) {
-        if cell.is_empty() || members.iter().any(|(known, _)| known == name) {
+        if cell.is_empty() || name.is_empty() {
             continue;
         }
         let text = String::from_utf8_lossy(cell);
@@ -127,11 +231,6 @@ fn cell(column: &str, text: &str) -> Value {
         && let Ok(Value::Number(number)) = json_text::parse(text)
     {
         return exact(number, text);
-    }
-    if matches!(column, "args" | "result")
-        && let Ok(value) = json_text::parse(text)
-    {
-        return value;
     }
     Value::string(text)
 }
@@ -165,7 +264,8 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
         let mut trace = Trace::new(name, u32::try_from(n).unwrap_or(u32::MAX), line);
         for (index, row) in rows.iter().enumerate() {
             trace.item(index, row.line, row.value, None, None);
-            trace.push_as_it_is(event(row.value));
+            let event = event(&mut trace, row.value);
+            trace.push_as_it_is(event);
         }
         trace.finish(out);
     }
@@ -176,7 +276,7 @@ fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
 }
 
 /// The members that we know by another name, then the columns, nested at their dots.
-fn event(row: &Value) -> Value {
+fn event(trace: &mut Trace, row: &Value) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::new();
     let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
     let tool = get(row, "tool").or_else(|| column(row, &ACTIVITY));
@@ -197,7 +297,14 @@ fn event(row: &Value) -> Value {
     }
     if let Value::Object(cells) = row {
         for (name, value) in cells.iter() {
-            nest(&mut members, name, value);
+            let read = match name.as_str() {
+                "args" => trace.written_args(value),
+                "result" => trace.written_result(value),
+                _ => Some(value.clone()),
+            };
+            if let Some(value) = read {
+                nest(&mut members, name, &value);
+            }
         }
     }
     members.push(("raw".into(), row.clone()));

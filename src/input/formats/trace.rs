@@ -7,7 +7,7 @@ use super::event::Draft;
 use super::json_text::{self, Refusal};
 use super::pairing::Pairing;
 use super::shape::object;
-use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, Loss, Place};
+use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, Loss, Place, Refused};
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
@@ -41,6 +41,11 @@ impl Out {
             example,
         };
         self.losses.entry((what, whole)).or_insert(fresh).count += count;
+    }
+
+    /// Lines that cannot be read.
+    pub(super) fn refuse(&mut self, refused: Refused) {
+        self.converted.refused.push(refused);
     }
 
     /// A file that is not JSON was given to a reader of JSON.
@@ -279,6 +284,37 @@ impl Trace {
                 }
             }
             other => Some(other.clone()),
+        }
+    }
+
+    /// Arguments in a cell of a table: JSON is read; what begins like an object or list and is none is a fault that leaves
+    /// them unknown; anything else is a plain text.
+    pub(super) fn written_args(&mut self, cell: &Value) -> Option<Value> {
+        let Value::String(text) = cell else {
+            return Some(cell.clone());
+        };
+        match json_text::parse(text) {
+            Ok(value) => Some(value),
+            Err(refusal) if text.trim_start().starts_with(['{', '[']) => {
+                self.fault("args", refusal);
+                None
+            }
+            Err(_) => Some(cell.clone()),
+        }
+    }
+
+    /// A result in a cell of a table: JSON is read, and other text stays, but of an object with a key twice.
+    pub(super) fn written_result(&mut self, cell: &Value) -> Option<Value> {
+        let Value::String(text) = cell else {
+            return Some(cell.clone());
+        };
+        match json_text::parse(text) {
+            Ok(value) => Some(value),
+            Err(refusal) if refusal.kind == ProblemKind::DuplicateKey => {
+                self.fault("result", refusal);
+                None
+            }
+            Err(_) => Some(cell.clone()),
         }
     }
 
