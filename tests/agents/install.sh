@@ -13,9 +13,14 @@ folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
   npm install --silent --no-audit --no-fund @modelcontextprotocol/sdk@1.32.2 zod@4.6.7 tsx@4.23.15 \
     @anthropic-ai/claude-code@2.1.197 @anthropic-ai/claude-agent-sdk@0.3.329
 } >&2
+# A program that does not run on this machine is as good as none.
+runs() { timeout 60 "$@" >/dev/null 2>&1; }
+runs "$folder/venv/bin/python" -c 'import mcp, langchain, langgraph, agents'
+sdk="$folder/node_modules/@anthropic-ai/claude-agent-sdk"
+runs "$sdk"-*/claude --version || rm -rf "$sdk"
 echo "export PATH='$folder/venv/bin':\$PATH"
 echo "export GUARD_NODE_MODULES='$folder/node_modules'"
 for program in "$folder"/node_modules/@anthropic-ai/claude-code-*/claude; do
-  [ -x "$program" ] && echo "export GUARD_CLAUDE_CODE='$program'"
+  runs "$program" --version && echo "export GUARD_CLAUDE_CODE='$program'"
 done
 exit 0
