@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use rustc_hash::FxHashSet;
+
 use super::question::{Asked, Question};
 use crate::hir::{Builtin, Compare, Expr, Spec};
 use crate::ids::ExprId;
@@ -19,11 +21,11 @@ pub(super) enum Class {
     Other,
 }
 
-/// The answer that one value gives to a question; none for a question about a text.
-fn answer(question: &Question, value: &Value) -> Option<bool> {
+/// The answer that one value gives to a question, with the list that it names; none for a question about a text.
+fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Option<bool> {
     match question {
         Question::Equals(other) => Some(value == other),
-        Question::Among(list) => Some(list.contains(value)),
+        Question::Among(_) => Some(list.contains(value)),
         Question::Order(op, other) => compare(*op, value, other),
         Question::Text(_) => None,
     }
@@ -137,7 +139,13 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     {
         return;
     }
-    let mut kept: Vec<Vec<Option<bool>>> = Vec::new();
+    // Lists of thousands are asked about by thousands of constants.
+    let lists = asked.questions.iter().map(|question| match question {
+        Question::Among(list) => list.iter().collect(),
+        _ => FxHashSet::default(),
+    });
+    let lists: Vec<FxHashSet<&Value>> = lists.collect();
+    let mut kept: FxHashSet<Vec<Option<bool>>> = FxHashSet::default();
     classes.retain(|class| {
         let Class::Value(value @ (Value::String(_) | Value::Number(_) | Value::Enum(_))) = class
         else {
@@ -146,13 +154,10 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
         let answers: Vec<Option<bool>> = asked
             .questions
             .iter()
-            .map(|question| answer(question, value))
+            .zip(&lists)
+            .map(|(question, list)| answer(question, list, value))
             .collect();
-        let new = !kept.contains(&answers);
-        if new {
-            kept.push(answers);
-        }
-        new
+        kept.insert(answers)
     });
 }
 

@@ -151,7 +151,7 @@ impl FieldSorts {
     fn add(&mut self, value: &Value) {
         // Equal numbers may be told apart by what is made of them (`text(1)`, `text(1.0)`).
         let exact = matches!(value, Value::String(_) | Value::Bool(_) | Value::Enum(_));
-        if !exact || self.constants.contains(value) {
+        if !exact || self.has(value) {
             return;
         }
         let Ok(sort) = u16::try_from(self.constants.len() + usize::from(FIRST)) else {
@@ -162,6 +162,14 @@ impl FieldSorts {
             self.longest = self.longest.max(text.len());
         }
         self.constants.push(value.clone());
+    }
+
+    /// Whether it is one of the constants.
+    fn has(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.texts.contains_key(text),
+            _ => self.constants.contains(value),
+        }
     }
 
     #[inline]

@@ -169,7 +169,7 @@ impl OfClass<'_> {
         let classes = &self.code.classes;
         let place = classes.place.get(field as usize).copied().flatten();
         let sorts = place.and_then(|place| classes.fields.get(place as usize));
-        sorts.is_some_and(|sorts| value.is_null() || sorts.constants.contains(value))
+        sorts.is_some_and(|sorts| value.is_null() || sorts.has(value))
     }
 
     pub(super) fn value(&mut self, id: NodeId, depth: usize) -> Abstract {
