@@ -19,7 +19,9 @@ use super::release::{Release, false_if_unseen, release};
 use super::scratch::Scratch;
 use super::track::Tracks;
 use super::world::{Workshop, World};
-use crate::automata::{Atom, Formulas as AFormulas, Interval, PathChecker};
+use crate::automata::{
+    Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker,
+};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::translate::translate;
@@ -375,12 +377,8 @@ pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, Lim
     Ok(Message { parts: parts? })
 }
 
-/// The automaton of a property.
-fn automaton(
-    spec: &Spec,
-    property: &Property,
-    automata: &mut Automata<'_>,
-) -> Result<Arc<Automaton>, LimitError> {
+/// The formula of a property over its letters, in their order.
+fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
     let ids = spec.formulas.letters_of(property.formula);
     let mut formulas = AFormulas::new();
     let formula = translate(
@@ -389,6 +387,16 @@ fn automaton(
         place_in(&ids),
         &mut formulas,
     );
+    (formulas, formula)
+}
+
+/// The automaton of a property.
+fn automaton(
+    spec: &Spec,
+    property: &Property,
+    automata: &mut Automata<'_>,
+) -> Result<Arc<Automaton>, LimitError> {
+    let (formulas, formula) = formula_of(spec, property);
     let made = automata.of(&formulas, formula);
     made.map_err(|error| LimitError::Formula {
         property: property.name.clone(),
@@ -511,19 +519,11 @@ impl PropertyCode {
 
     /// Checks recorded traces against the automaton of the negation; none for bounds in time and beyond the limits.
     pub(super) fn checker(
-        &self,
         spec: &Spec,
         property: &Property,
         limits: &Limits,
     ) -> Option<PathChecker> {
-        let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
-        let mut formulas = AFormulas::new();
-        let formula = translate(
-            &spec.formulas,
-            property.formula,
-            place_in(&ids),
-            &mut formulas,
-        );
+        let (formulas, formula) = formula_of(spec, property);
         PathChecker::new(&formulas, formula, &limits.automata).ok()
     }
 }

@@ -12,7 +12,7 @@ use super::{Read, Request};
 use crate::automata::Atom;
 use crate::eval::clock::Clock;
 use crate::eval::monitor::{Automaton, Config, Configs};
-use crate::eval::program::Program;
+use crate::eval::program::{Program, PropertyCode};
 use crate::value::Truth;
 
 /// States times steps beyond which no shortest counterexample is looked for.
@@ -203,7 +203,7 @@ fn needed(program: &Program, request: &Request, n_steps: usize) -> Option<Vec<us
         return None;
     }
     let of = &spec.properties[request.property];
-    let mut checker = property.checker(spec, of, &program.limits)?;
+    let mut checker = PropertyCode::checker(spec, of, &program.limits)?;
     let letter = |step: usize, atom: Atom| {
         let truth = request.row(program, step).get(atom.0 as usize).copied();
         truth.unwrap_or(Truth::Unknown)
