@@ -12,13 +12,13 @@
     reason = "a benchmark that cannot go on stops"
 )]
 
-#[path = "../tests/support/ltl.rs"]
+#[path = "../tests/it/support/ltl.rs"]
 mod ltl;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use guard_lang::automata::{Atom, Dfa, Finality, Limits, StateId, compile, omega};
+use guard_automata::{Atom, Dfa, Finality, Limits, StateId, compile, omega};
 
 /// The least of five runs.
 fn time<T>(mut work: impl FnMut() -> T) -> Duration {

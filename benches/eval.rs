@@ -8,7 +8,8 @@
     reason = "a benchmark fails by panicking"
 )]
 
-#[path = "../tests/eval_judging/build.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../tests/it/eval_judging/build.rs"]
 mod build;
 
 use std::time::{Duration, Instant};

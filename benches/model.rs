@@ -4,20 +4,20 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use guard_automata::graph::NodeSet;
 use guard_lang::abstraction::Sight;
 use guard_lang::audit::Judge;
 use guard_lang::eval::{Limits, Wanted};
-use guard_lang::graph::NodeSet;
 use guard_lang::hir::Spec;
 use guard_lang::input::deferred::Deferred;
 use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::learn::{InvalidPolicy, Model, RowLimits, Subject};
-use guard_lang::markov::analysis::reach;
-use guard_lang::markov::solve::Accuracy;
-use guard_lang::markov::{Chain, ChainBuilder, Options};
 use guard_lang::project::NoFiles;
 use guard_lang::query::Forecast;
 use guard_lang::value::{Cell, Value};
+use guard_markov::analysis::reach;
+use guard_markov::solve::Accuracy;
+use guard_markov::{Chain, ChainBuilder, Options};
 
 const SPEC: &str = r#"
 enum Level ordered { none < public < internal < sensitive < credentials }

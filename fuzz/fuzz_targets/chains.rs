@@ -1,9 +1,9 @@
 //! No text makes the readers of chains and properties panic; the first byte says which reader.
 #![no_main]
 
-use guard_lang::markov::format::{ExplicitFiles, read_drn, read_explicit, read_json};
-use guard_lang::markov::interval::read_interval_explicit;
-use guard_lang::markov::{
+use guard_markov::format::{ExplicitFiles, read_drn, read_explicit, read_json};
+use guard_markov::interval::read_interval_explicit;
+use guard_markov::{
     Checker, Definitions, Limits, Options, Scope, explore, parse_model, parse_properties,
 };
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
 //! Any text gives drafts, and the spec made of them compiles.
 #![no_main]
 
-use guard_lang::draft::Document;
+use guard_english::draft::Document;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

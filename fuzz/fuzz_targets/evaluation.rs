@@ -9,7 +9,7 @@ use guard_lang::eval::{self, Program};
 use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::project::NoFiles;
 use guard_lang::value::{Cell, Value};
-use guard_lang::{check, front, reference};
+use guard_lang::{check, front};
 use libfuzzer_sys::fuzz_target;
 
 const HEAD: &str = "event { a: bool = unknown  b: bool = unknown  k: string? = unknown  j: json  n: int? = unknown }
@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
         steps: steps.collect(),
         problems: Vec::new(),
     };
-    let meant = reference::judge(&spec, &record);
+    let meant = guard_reference::judge(&spec, &record);
     let Some(report) = program.judge(record) else { return };
     if let Some((_, Ok(judgement))) = meant.first() {
         assert_eq!(report.verdicts[0].verdict, judgement.verdict, "{text}");

@@ -7,7 +7,7 @@
 #[path = "common/polish.rs"]
 mod polish;
 
-use guard_lang::automata::{
+use guard_automata::{
     Atom, Finality, Formulas, LazyDfa, Limits, Moment, PathChecker, Verdict, compile, eval,
 };
 use libfuzzer_sys::fuzz_target;

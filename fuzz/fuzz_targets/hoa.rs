@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use guard_lang::automata::{Limits, omega::hoa};
+use guard_automata::{Limits, omega::hoa};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

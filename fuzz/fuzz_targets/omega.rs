@@ -5,7 +5,7 @@
 #[path = "common/polish.rs"]
 mod polish;
 
-use guard_lang::automata::{Atom, Formulas, Limits, omega};
+use guard_automata::{Atom, Formulas, Limits, omega};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {

@@ -7,11 +7,11 @@ use rustc_hash::FxBuildHasher;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::SpaceError;
-use crate::automata::{Dfa, Finality, StateId};
 use crate::eval::{Look, Program};
 use crate::hir::{Component, Domain, PropertyKind, Source, Spec};
 use crate::ids::PropertyId;
 use crate::value::{Cell, EnumValue, Number, Value};
+use guard_automata::{Dfa, Finality, StateId};
 
 /// Bits of a text, by number in the table of its component.
 const TEXT_BITS: u32 = 20;

@@ -3,11 +3,11 @@
 use smol_str::SmolStr;
 
 use super::{Key, Space, SpaceError};
-use crate::automata::StateSet;
 use crate::eval::{LimitError, StateCode, StateEval};
 use crate::hir::Source;
 use crate::ids::{ExprId, PropertyId};
 use crate::value::{Cell, Truth, Value};
+use guard_automata::StateSet;
 
 /// Evaluates what an abstraction says of its states; make one for each thread from [`Space::rules`].
 ///

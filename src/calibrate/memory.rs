@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexSet;
 
 use super::homogeneity::{GTest, discoveries, same_law, together};
-use crate::markov::analysis::{reach, reach_within};
-use crate::markov::solve::Accuracy;
-use crate::markov::{ChainBuilder, Estimate};
+use guard_markov::analysis::{reach, reach_within};
+use guard_markov::solve::Accuracy;
+use guard_markov::{ChainBuilder, Estimate};
 
 /// How well a chain that remembers so many steps says what comes next.
 #[derive(Clone, Debug)]

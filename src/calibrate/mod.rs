@@ -29,9 +29,9 @@ use crate::abstraction::{Key, Sight};
 use crate::hir::{Binary, Bound, Claim, Formula, Spec, Unary};
 use crate::ids::{ClaimId, FormulaId};
 use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
-use crate::markov::interval::confidence::clopper_pearson;
 use crate::query::{Forecast, Position, QueryError};
 use crate::value::Truth;
+use guard_markov::interval::confidence::clopper_pearson;
 
 pub use homogeneity::{GTest, RowTest};
 pub use memory::{ENOUGH, LargestMove, Order, RiskMove};

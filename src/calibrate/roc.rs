@@ -9,7 +9,7 @@
 //! tests", 1950, for the choice of a threshold.
 
 use super::score::Z95;
-use crate::markov::interval::confidence::wilson;
+use guard_markov::interval::confidence::wilson;
 
 /// A run as a series of risks.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::markov::interval::confidence::wilson;
+use guard_markov::interval::confidence::wilson;
 
 /// The normal quantile of 95 %.
 pub(super) const Z95: f64 = 1.959_963_984_540_054;

@@ -23,11 +23,11 @@ use crate::ids::{ClaimId, ModelId};
 use crate::input::formats::From;
 use crate::input::limits::Accounting;
 use crate::learn::{Counts, Model, Subject, Walk};
-use crate::markov::Options;
 use crate::problem::Problem;
 use crate::query::{Confidence, Forecast, ForecastError, Method, NoReturn, Session, asked};
 use crate::report::problems::ProblemLog;
 use crate::report::text::number;
+use guard_markov::Options;
 
 const AFTER_HELP: &str = "\
 Give traces that the model was not learned from: of those it was, it says too well what happens.

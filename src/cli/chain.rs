@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, complain};
-use crate::markov::format::{
+use guard_markov::format::{
     ExplicitFile, ExplicitFiles, read_drn, read_explicit, read_json, read_uncertain_explicit,
 };
-use crate::markov::interval::{UncertainChain, has_intervals};
-use crate::markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
+use guard_markov::interval::{UncertainChain, has_intervals};
+use guard_markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
 
 /// Which chain.
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::spec::text_of;
-use crate::draft::{Document, Status, sentences};
 use crate::{report, syntax};
+use guard_english::draft::{Document, Status, sentences};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -106,7 +106,7 @@ fn settle(text: &str) -> Result<String, Failure> {
     for sentence in sentences(text) {
         let (mut words, mut reading) = (sentence.text, sentence.reading);
         loop {
-            let mut draft = crate::draft::draft(&words);
+            let mut draft = guard_english::draft::draft(&words);
             if let Some(number) = reading {
                 draft.take(number);
             }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::{foreign, plan, spec};
-use crate::automata::Limits;
 use crate::diagnostic::{Code, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec, print};
 use crate::ids::PropertyId;
 use crate::lint::{self, Comparison, Semantics};
 use crate::monitor::{Clause, Table};
 use crate::report::explanation::{Against, Explanation};
+use guard_automata::Limits;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

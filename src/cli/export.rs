@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::chain::{ChainArgs, Loaded};
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use crate::markov::format::{write_dot, write_drn, write_explicit, write_json, write_prism};
-use crate::markov::{Chain, Scalar};
+use guard_markov::format::{write_dot, write_drn, write_explicit, write_json, write_prism};
+use guard_markov::{Chain, Scalar};
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::spec::{self, Checked};
-use crate::automata::omega::hoa::{self, Automaton};
-use crate::automata::{Atom, Limits};
 use crate::hir::{Formula, Quantified, Spec, Unary};
 use crate::ids::{LetterId, PropertyId};
 use crate::lint::{Foreign, Semantics};
 use crate::translate::{atom, letter_text};
+use guard_automata::omega::hoa::{self, Automaton};
+use guard_automata::{Atom, Limits};
 
 /// A file in the Hanoi format, as it was named.
 pub(super) struct File {

@@ -24,10 +24,10 @@ use crate::learn::{
     Counter, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
     Summary, Walk,
 };
-use crate::markov::Options;
 use crate::problem::Problem;
 use crate::query::Session;
 use crate::report::problems::ProblemLog;
+use guard_markov::Options;
 
 const AFTER_HELP: &str = "\
 TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the

@@ -1,9 +1,9 @@
 //! The limits that a user can raise, and which flag raises which.
 
-use crate::automata::Resource;
 use crate::eval::{self, LimitError};
 use crate::input::limits::InputLimits;
 use crate::learn::RowLimits;
+use guard_automata::Resource;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]

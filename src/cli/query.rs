@@ -12,14 +12,14 @@ use super::output::Output;
 use super::query_interval;
 use super::query_spec::Question;
 use crate::learn::RowLimits;
-use crate::markov::check::Root;
-use crate::markov::prism::expr::Kind;
-use crate::markov::solve::Accuracy;
-use crate::markov::{
+use crate::query::{Method, Reasons};
+use guard_markov::check::Root;
+use guard_markov::prism::expr::Kind;
+use guard_markov::solve::Accuracy;
+use guard_markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Properties, Property, Scalar,
     Single, Truth, parse_properties,
 };
-use crate::query::{Method, Reasons};
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
 use super::query::{Args, Format, Source, told};
-use crate::markov::interval::{Bounds, UncertainChain};
-use crate::markov::prism::expr::{Compare, Kind};
-use crate::markov::{Checker, Options, Property, Scope};
+use guard_markov::interval::{Bounds, UncertainChain};
+use guard_markov::prism::expr::{Compare, Kind};
+use guard_markov::{Checker, Options, Property, Scope};
 
 /// What is said of properties that have no bounds over all chains.
 const ONE_OPERATOR: &str = "on a chain with intervals only the probability of one temporal operator can be asked, \

@@ -20,11 +20,11 @@ use crate::eval;
 use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
 use crate::ids::ModelId;
 use crate::learn::{Counts, Model, ModelError, RowLimits, Subject};
-use crate::markov::{Options, Scalar};
 use crate::query::{
     ClaimAnswer, Confidence, Evidence, Figure, Method, Range, Reasons, Session, asked,
 };
 use crate::report::Paint;
+use guard_markov::{Options, Scalar};
 
 /// What is asked, and how.
 pub(super) struct Question<'a> {

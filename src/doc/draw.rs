@@ -9,9 +9,9 @@ use layout::core::style::StyleAttr;
 use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
-use crate::automata::{Dfa, Verdict};
 use crate::hir::Spec;
 use crate::translate::{letter_text, literal};
+use guard_automata::{Dfa, Verdict};
 
 /// An automaton as states and labelled edges.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::limits::Limits;
 use super::monitor::Automaton;
-use crate::automata::{Atom, FormulaId, Formulas, LimitError, Node};
+use guard_automata::{Atom, FormulaId, Formulas, LimitError, Node};
 
 /// What was compiled so far, by the nodes of the formula.
 #[derive(Debug)]

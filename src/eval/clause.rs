@@ -9,12 +9,12 @@ use super::limits::LimitError;
 use super::lower::Lower;
 use super::program::{Message, Program, PropertyCode, message};
 use super::world::{Workshop, World};
-use crate::automata::{Atom, Formulas as AFormulas, Interval};
 use crate::hir::reads::reads;
 use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
 use crate::ids::{ExprId, LetterId, PropertyId};
 use crate::translate::translate;
 use crate::value::{Cell, Truth};
+use guard_automata::{Atom, Formulas as AFormulas, Interval};
 
 /// The clauses of a spec.
 #[derive(Debug, Default)]

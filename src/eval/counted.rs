@@ -8,8 +8,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::clock::Clock;
 use super::monitor::{Config, LOST, MOST_KEPT, Standing};
-use crate::automata::{Atom, Finality, LazyDfa, LazyState, Moment, Next, Spot, StepError};
 use crate::value::Truth;
+use guard_automata::{Atom, Finality, LazyDfa, LazyState, Moment, Next, Spot, StepError};
 
 /// Where an automaton is in one reading of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

@@ -10,10 +10,10 @@ use super::report::describe;
 use super::run::{Before, Glance, Run};
 use super::text;
 use super::world::Watch;
-use crate::automata::Traces;
 use crate::ids::PropertyId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::Verdict;
+use guard_automata::Traces;
 
 /// What a clause sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -389,7 +389,7 @@ impl Glance<'_> {
         let Some(state) = states.get(config as usize) else {
             return owed;
         };
-        let bad = |state: crate::automata::StateId| violated[state.index()];
+        let bad = |state: guard_automata::StateId| violated[state.index()];
         let lost = dfa.shortest_from(*state, Traces::NonEmpty, bad);
         owed.steps = lost.and_then(|word| u32::try_from(word.len()).ok());
         let met = dfa.shortest_from(*state, Traces::NonEmpty, |state| dfa.accepting(state));

@@ -3,13 +3,11 @@
 use smol_str::SmolStr;
 use thiserror::Error;
 
-use crate::automata;
-
 /// The caps on judging. All are inclusive and may be changed freely.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// What the automaton of one formula may cost; beyond it its states are made when a trace comes there.
-    pub automata: automata::Limits,
+    pub automata: guard_automata::Limits,
     /// The greatest bound in steps for which an automaton has states of its own; a greater one is counted. States are
     /// faster than counters, and take longer to build.
     pub unrolled: u32,
@@ -35,7 +33,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            automata: automata::Limits::default(),
+            automata: guard_automata::Limits::default(),
             unrolled: 512,
             worlds: 16,
             combinations: 256,
@@ -58,7 +56,7 @@ pub enum LimitError {
         /// The property.
         property: SmolStr,
         /// What it needs.
-        error: automata::LimitError,
+        error: guard_automata::LimitError,
     },
     /// A `count` or past operator reads the variable of `any`, `all` or `count … in`.
     #[error(

@@ -10,12 +10,12 @@ use rustc_hash::FxBuildHasher;
 use super::clock::Clock;
 use super::counted::{Counted, Followed};
 use super::limits::Limits;
-use crate::automata::{
+use crate::value::Truth;
+use crate::verdict::Verdict;
+use guard_automata::{
     self, Atom, CompileError, Dfa, Finality, FormulaId as AFormulaId, Formulas as AFormulas,
     LazyDfa, Recurring, StateId, StateSet,
 };
-use crate::value::Truth;
-use crate::verdict::Verdict;
 
 /// Where a trace is: a state of the automaton, or past those, a number given by [`Configs`].
 pub(super) type Config = u32;
@@ -90,7 +90,7 @@ impl Automaton {
         formulas: &AFormulas,
         formula: AFormulaId,
         limits: &Limits,
-    ) -> Result<Automaton, automata::LimitError> {
+    ) -> Result<Automaton, guard_automata::LimitError> {
         match unrolled(formulas, formula, limits) {
             Ok(dfa) => {
                 let states: Box<[StateId]> = dfa.states().collect();
@@ -120,7 +120,7 @@ impl Automaton {
         formula: AFormulaId,
         start: Atom,
         limits: &Limits,
-    ) -> Result<Automaton, automata::LimitError> {
+    ) -> Result<Automaton, guard_automata::LimitError> {
         let compiled = unrolled(formulas, formula, limits);
         if let Some(Recurring { dfa, violated }) = compiled
             .ok()
@@ -204,13 +204,13 @@ fn unrolled(
 ) -> Result<Dfa, CompileError> {
     let bound = formulas.greatest_bound(formula);
     if bound > limits.unrolled {
-        return Err(CompileError::Limit(automata::LimitError {
-            resource: automata::Resource::States,
+        return Err(CompileError::Limit(guard_automata::LimitError {
+            resource: guard_automata::Resource::States,
             limit: limits.unrolled.into(),
             demand: bound.into(),
         }));
     }
-    automata::compile(formulas, formula, &limits.automata)
+    guard_automata::compile(formulas, formula, &limits.automata)
 }
 
 /// A configuration without regard to its number.

@@ -6,11 +6,11 @@ use super::report;
 use super::run::Glance;
 use super::trace::{TraceSource, TraceState};
 use super::world::Watch;
-use crate::automata::Dfa;
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
+use guard_automata::Dfa;
 
 /// A trace that is read, not judged. Its properties are followed, so that their monitors can be looked at.
 #[derive(Debug)]

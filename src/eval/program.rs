@@ -19,13 +19,11 @@ use super::release::{Release, false_if_unseen, release};
 use super::scratch::Scratch;
 use super::track::Tracks;
 use super::world::{Workshop, World};
-use crate::automata::{
-    Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker,
-};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::translate::translate;
 use crate::value::{Cell, Value};
+use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
 
 /// Workshops that are kept for later; more are open at once only while traces are spread over lines.
 const MOST_SHOPS: usize = 64;

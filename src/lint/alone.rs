@@ -1,10 +1,10 @@
 //! Properties that nothing satisfies, that nothing violates, or that only the end of a trace can violate.
 
 use super::subject::{Subject, Subjects};
-use crate::automata::{Dfa, Traces};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, Formulas, Unary};
 use crate::ids::FormulaId;
+use guard_automata::{Dfa, Traces};
 
 pub(super) fn lint(subjects: &Subjects<'_>, found: &mut Vec<Diagnostic>) {
     for subject in &subjects.all {

@@ -1,11 +1,11 @@
 //! `enforce` clauses that come too late, do too little, or deny what cannot be denied.
 
 use super::subject::{Subject, Subjects};
-use crate::automata::{Dfa, Finality, StateSet};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
 use crate::hir::{ActionKind, Arm, ArmTrigger, Enforce, Severity, Watched};
 use crate::ids::PropertyId;
+use guard_automata::{Dfa, Finality, StateSet};
 
 /// Letters that are known before an action are tried in all ways up to this many.
 const MOST_KNOWN: usize = 12;
@@ -91,7 +91,7 @@ fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<
 /// Whether some letter violates from this state whatever the unknown atoms are; none where there are too many to try.
 fn is_known_to_violate(
     dfa: &Dfa,
-    state: crate::automata::StateId,
+    state: guard_automata::StateId,
     unknown: &impl Fn(u32) -> bool,
 ) -> Option<bool> {
     let atoms = dfa.relevant_atoms(state);

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::relation::{Asking, Comparison, Relation, Semantics, Trace};
 use super::theory;
-use crate::automata::{self, Dfa, Traces, compile, omega::Buchi};
 use crate::domain::Work;
 use crate::hir::Spec;
 use crate::ids;
 use crate::translate::{atom, translate};
+use guard_automata::{self, Dfa, Traces, compile, omega::Buchi};
 
 /// An automaton whose atoms have the numbers of a spec's letters.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub fn compare_automaton(
     spec: &Spec,
     formula: ids::FormulaId,
     automaton: &Foreign,
-    limits: &automata::Limits,
+    limits: &guard_automata::Limits,
 ) -> Result<Comparison, String> {
     if spec.formulas.is_timed(formula) {
         return Err("one has bounds in time, of which an automaton knows nothing".to_owned());
@@ -59,9 +59,9 @@ fn finite(
     spec: &Spec,
     formula: ids::FormulaId,
     dfa: &Dfa,
-    limits: &automata::Limits,
+    limits: &guard_automata::Limits,
 ) -> Result<(Option<Trace>, Option<Trace>, bool), String> {
-    let mut formulas = automata::Formulas::new();
+    let mut formulas = guard_automata::Formulas::new();
     let root = translate(&spec.formulas, formula, atom, &mut formulas);
     let this = compile(&formulas, root, limits).map_err(|error| error.to_string())?;
     let mut work = Work::new(2_000_000, 50_000);

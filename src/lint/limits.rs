@@ -2,10 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::automata::{
-    self, Atom, Dfa, FormulaId, Formulas, Letter, Traces, Word, compile_counted,
-};
 use crate::domain::Work;
+use guard_automata::{self, Atom, Dfa, FormulaId, Formulas, Letter, Traces, Word, compile_counted};
 
 /// The caps of one run of the linter. What is beyond them draws no finding: silence is never wrong.
 #[derive(Clone, Debug)]
@@ -86,8 +84,8 @@ impl Budget {
         }
     }
 
-    fn allowance(&self) -> automata::Limits {
-        automata::Limits {
+    fn allowance(&self) -> guard_automata::Limits {
+        guard_automata::Limits {
             states: self.limits.states,
             work: self.limits.automaton.min(self.left),
             nodes: 200_000,

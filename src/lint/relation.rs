@@ -1,15 +1,15 @@
 //! How two properties of a spec relate: which of them says more, and a trace that tells them apart.
 
 use super::theory;
-use crate::automata::{
-    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
-    Verdict, Word, compile,
-    omega::{self, Buchi},
-};
 use crate::domain::Work;
 use crate::hir::Spec;
 use crate::ids::{self, LetterId};
 use crate::translate::{Timed, atom, translate};
+use guard_automata::{
+    self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
+    Verdict, Word, compile,
+    omega::{self, Buchi},
+};
 
 /// Which traces are spoken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub fn compare(
     second: ids::FormulaId,
     shown: &[LetterId],
     semantics: Semantics,
-    limits: &automata::Limits,
+    limits: &guard_automata::Limits,
 ) -> Result<Comparison, String> {
     let mut asking = Asking::new(spec, semantics, limits);
     if !shown.is_empty() {
@@ -209,7 +209,7 @@ pub(super) struct Asking<'a> {
     spec: &'a Spec,
     pub(super) formulas: Formulas,
     semantics: Semantics,
-    limits: &'a automata::Limits,
+    limits: &'a guard_automata::Limits,
     work: Work,
     /// What is wished of a trace.
     shown: Option<FormulaId>,
@@ -221,7 +221,7 @@ impl<'a> Asking<'a> {
     pub(super) fn new(
         spec: &'a Spec,
         semantics: Semantics,
-        limits: &'a automata::Limits,
+        limits: &'a guard_automata::Limits,
     ) -> Asking<'a> {
         Asking {
             spec,
@@ -242,7 +242,8 @@ impl<'a> Asking<'a> {
         known: FormulaId,
     ) -> Result<Option<Trace>, String> {
         let is_finite = self.semantics == Semantics::Finite;
-        if is_finite && automata::evidently_implies(&mut self.formulas, of, over, self.limits) {
+        if is_finite && guard_automata::evidently_implies(&mut self.formulas, of, over, self.limits)
+        {
             return Ok(None);
         }
         let not = self.formulas.not(over);

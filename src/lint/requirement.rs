@@ -5,10 +5,10 @@
 //! silent.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::draft::{Difference, difference};
 use crate::hir::{Expr, Property, Spec};
 use crate::ids::ExprId;
 use crate::translate;
+use guard_english::draft::{Difference, difference};
 
 pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
     for property in &spec.properties {

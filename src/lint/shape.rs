@@ -4,10 +4,10 @@
 use super::limits::Budget;
 use super::subject::Subjects;
 use super::vacuity::Polarity;
-use crate::automata::Traces;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Bound, Formula, Formulas, PropertyKind, Unary, print};
 use crate::ids::FormulaId;
+use guard_automata::Traces;
 
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
     for index in 0..subjects.all.len() {

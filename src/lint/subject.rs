@@ -8,11 +8,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::limits::Budget;
 use super::together::fields;
 use super::within;
-use crate::automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
 use crate::hir::{self, Property, PropertyKind, Spec};
 use crate::ids::{self, ExprId, LetterId};
 use crate::source::Span;
 use crate::translate::{Steps, Timed, atom, translate};
+use guard_automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
 
 /// What all lints about properties share.
 pub(super) struct Subjects<'s> {

@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 
 use super::limits::Budget;
-use crate::automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 use crate::domain::{self, Goal, Work};
 use crate::hir::Spec;
 use crate::hir::reads::reads;
+use guard_automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 
 /// How often one question is asked again.
 const ROUNDS: usize = 16;

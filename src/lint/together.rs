@@ -9,11 +9,11 @@ use super::limits::Budget;
 use super::occurrence::requires;
 use super::subject::{Part, Subject, Subjects};
 use super::theory;
-use crate::automata::{Dfa, Traces, Word};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
 use crate::hir::{Quantified, Spec};
 use crate::ids::LetterId;
+use guard_automata::{Dfa, Traces, Word};
 
 /// Conflicts of more than two properties that are told of one group.
 const CONFLICTS: usize = 8;

@@ -109,7 +109,7 @@ impl Chains {
                     query: claim.map(|claim| claim.name.clone()).unwrap_or_default(),
                 });
             };
-            let markov = crate::markov::Options::default();
+            let markov = guard_markov::Options::default();
             let limits = (options.rows, &markov);
             let header = file.header().clone();
             let forecast = match file {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashSet;
 
-use crate::automata::{Atom, Dfa, Finality, Letter, StateId, Word};
+use guard_automata::{Atom, Dfa, Finality, Letter, StateId, Word};
 
 /// Steps of a trace that is looked for.
 const DEPTH: usize = 8;

@@ -10,13 +10,13 @@ use smol_str::SmolStr;
 
 use super::judge::{Judged, Outcome};
 use super::pace::SECOND;
-use crate::automata::Letter;
 use crate::domain::{self, Given, Goal, Work};
 use crate::hir::{Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
 use crate::signature::{Absent, Field};
 use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
+use guard_automata::Letter;
 
 /// A trace as events, with what the original comes to on it.
 #[derive(Clone, Debug)]

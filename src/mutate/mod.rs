@@ -25,7 +25,6 @@ mod write;
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
-use crate::automata;
 use crate::eval;
 use crate::hir::Spec;
 use crate::source::SourceMap;
@@ -38,7 +37,7 @@ pub struct Limits {
     /// Mutants of one property that are judged.
     pub mutants: usize,
     /// For the automata that decide equivalence, one at a time.
-    pub automata: automata::Limits,
+    pub automata: guard_automata::Limits,
     /// For judging.
     pub eval: eval::Limits,
 }
@@ -47,11 +46,11 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             mutants: 200,
-            automata: automata::Limits {
+            automata: guard_automata::Limits {
                 states: 4_000,
                 work: 2_000_000,
                 nodes: 400_000,
-                ..automata::Limits::default()
+                ..guard_automata::Limits::default()
             },
             eval: eval::Limits::default(),
         }
@@ -128,7 +127,7 @@ pub struct Proposal {
 #[derive(Clone, Debug)]
 pub struct Example {
     /// Its steps, in the names of letters.
-    pub steps: automata::Word,
+    pub steps: guard_automata::Word,
     /// Whether the original holds there.
     pub holds: bool,
     /// A test that would kill the mutant, as text of the language: it was run. None where no such events were found.

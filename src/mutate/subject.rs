@@ -6,13 +6,13 @@ use smol_str::SmolStr;
 use super::change::{Change, changes};
 use super::judge::Judged;
 use super::{Example, Limits, Mutant, Proposal, Recording, SubjectReport, choose, example, pace};
-use crate::automata::{Dfa, Letter, Traces};
 use crate::domain::{self, Work};
 use crate::hir::{Formulas, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, LetterId, PropertyId};
 use crate::lint::{self, Relation, Semantics};
 use crate::source::SourceMap;
 use crate::translate::automaton;
+use guard_automata::{Dfa, Letter, Traces};
 
 /// A property, or a template with the properties that tests make of it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! What a claim comes to.
 
 use super::guarantee::{Evidence, Interval};
-use crate::markov::{Estimate, Numbers, Scalar, Truth};
+use guard_markov::{Estimate, Numbers, Scalar, Truth};
 
 /// A number with its bounds.
 #[derive(Clone, Debug, PartialEq)]

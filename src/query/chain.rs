@@ -4,14 +4,14 @@ use rustc_hash::FxHashMap;
 
 use super::error::QueryError;
 use crate::abstraction::Key;
-use crate::automata::{self, Atom, CompileError, Dfa, Finality, StateId, StateSet};
-use crate::graph::NodeSet;
 use crate::hir::Spec;
 use crate::ids::{ExprId, PropertyId};
 use crate::learn::{Origin, Place, RowLimits, Rows, Subject};
-use crate::markov::{Chain, ChainBuilder, Rewards, Scalar};
 use crate::translate::translate;
 use crate::value::Truth;
+use guard_automata::graph::NodeSet;
+use guard_automata::{self, Atom, CompileError, Dfa, Finality, StateId, StateSet};
+use guard_markov::{Chain, ChainBuilder, Rewards, Scalar};
 
 /// A state of the chain: one of the rows, and where each monitor stands after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -218,7 +218,7 @@ impl Monitor {
     ) -> Result<Monitor, QueryError> {
         let of = spec.property(property);
         let letters = spec.formulas.letters_of(of.formula);
-        let mut formulas = automata::Formulas::new();
+        let mut formulas = guard_automata::Formulas::new();
         let root = translate(
             &spec.formulas,
             of.formula,
@@ -228,11 +228,10 @@ impl Monitor {
             },
             &mut formulas,
         );
-        let dfa = automata::compile(&formulas, root, &automata::Limits::default()).map_err(
-            |_: CompileError| QueryError::NoAutomaton {
+        let dfa = guard_automata::compile(&formulas, root, &guard_automata::Limits::default())
+            .map_err(|_: CompileError| QueryError::NoAutomaton {
                 property: of.name.clone(),
-            },
-        )?;
+            })?;
         let places = letters.iter().map(|letter| {
             let expr = spec.letter(*letter).expr;
             asked

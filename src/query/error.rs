@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 use thiserror::Error;
 
 use crate::abstraction::SpaceError;
-use crate::markov::{ChainError, CheckError};
+use guard_markov::{ChainError, CheckError};
 
 /// Why a claim has no answer.
 #[derive(Debug, Error)]

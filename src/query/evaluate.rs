@@ -11,21 +11,21 @@ use super::error::QueryError;
 use super::guarantee::{Confidence, Evidence, Interval, Range};
 use super::lower::{Lowering, binary, from_the_start, has_operator, label, make, not};
 use super::why::Reasons;
-use crate::graph::NodeSet;
 use crate::hir::{
     Ask, Branching, Claim, ClaimFormula, Compare, Expr, Formula, RewardKind, Spec, Unary,
 };
 use crate::ids::{BranchingId, ExprId, FormulaId, PropertyId};
-use crate::markov::analysis::inevitable;
-use crate::markov::interval::UncertainChain;
-use crate::markov::prism::expr::{
+use crate::value::Value;
+use guard_automata::graph::NodeSet;
+use guard_markov::analysis::inevitable;
+use guard_markov::interval::UncertainChain;
+use guard_markov::prism::expr::{
     Compare as Asked, Expr as MExpr, Kind, Measure, Op, Quantifier, Relation, Structure,
 };
-use crate::markov::solve::{Factors, average};
-use crate::markov::{
+use guard_markov::solve::{Factors, average};
+use guard_markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth,
 };
-use crate::value::Value;
 
 /// The conditions on single states that claims ask for, and the properties whose monitors run along: with the letters of
 /// those, in an order that depends on the spec alone.

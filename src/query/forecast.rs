@@ -26,8 +26,8 @@ use crate::eval::{self, LimitError};
 use crate::hir::{Claim, ModelSource, Spec};
 use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
 use crate::learn::{Categories, Model, ModelError, Place, RowLimits, Subject};
-use crate::markov::Options;
 use crate::value::{Cell, Truth};
+use guard_markov::Options;
 
 /// Queries of a spec on one of its learned models, ready to be looked up.
 #[derive(Debug)]

@@ -13,11 +13,11 @@
 
 use super::chain::Learned;
 use crate::learn::{Origin, Rows};
-use crate::markov::analysis::collected_to_absorption;
-use crate::markov::interval::confidence::{clopper_pearson_box, entries, entropy_ball, row_trials};
-use crate::markov::interval::{RowSet, UncertainChain};
-use crate::markov::solve::Accuracy;
-use crate::markov::{ChainError, Estimate, Scalar};
+use guard_markov::analysis::collected_to_absorption;
+use guard_markov::interval::confidence::{clopper_pearson_box, entries, entropy_ball, row_trials};
+use guard_markov::interval::{RowSet, UncertainChain};
+use guard_markov::solve::Accuracy;
+use guard_markov::{ChainError, Estimate, Scalar};
 
 /// How sure an interval is, and by which argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -272,6 +272,6 @@ fn ends<V: Scalar>(rows: &Rows, learned: &Learned<V>) -> bool {
     let graph = learned.chain.graph();
     let last = |state: &u32| graph.successors(*state) == [*state];
     let ends = graph.set((0..rows.len() as u32).filter(last));
-    let reach = crate::graph::backward(&graph.reversed(), &ends, None);
+    let reach = guard_automata::graph::backward(&graph.reversed(), &ends, None);
     (0..rows.len()).all(|state| reach.contains(state))
 }

@@ -3,8 +3,8 @@
 use super::error::QueryError;
 use crate::hir::{Binary, Bound, Expr as SpecExpr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId};
-use crate::markov::Place;
-use crate::markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
+use guard_markov::Place;
+use guard_markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
 
 /// The label of the states in which runs have ended.
 pub(super) const END: &str = "end";

@@ -27,7 +27,7 @@ use crate::hir::{
     Spec, Subject, Unary, print,
 };
 use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, PropertyId};
-use crate::markov::solve::SMALL;
+use guard_markov::solve::SMALL;
 
 /// How large a chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,7 +17,7 @@ use super::why::Reasons;
 use crate::hir::{Claim, Logic, Spec};
 use crate::ids::{ExprId, PropertyId};
 use crate::learn::{Counts, RowLimits, Rows, Subject};
-use crate::markov::{Chain, Options, Scalar};
+use guard_markov::{Chain, Options, Scalar};
 
 /// Chains of more transitions have no intervals: their rows would be tried over and over.
 const MOST_BOUNDED: usize = 200_000;

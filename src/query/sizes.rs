@@ -11,10 +11,10 @@ use super::chain::{Learned, Monitor};
 use super::evaluate::asked;
 use super::plan::{Size, Sizes};
 use crate::eval;
-use crate::graph::{Digraph, DigraphBuilder, components};
 use crate::hir::{Claim, Domain, ModelSource, Spec, Subject as On};
 use crate::ids::{ExprId, ModelId, PropertyId};
 use crate::learn::{Counts, Model, ModelError, RowLimits, Rows, Subject};
+use guard_automata::graph::{Digraph, DigraphBuilder, components};
 
 /// Abstractions of more states are not walked through for a plan: their transitions are bounded by the square.
 const MOST_WALKED: usize = 500;

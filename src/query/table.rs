@@ -8,7 +8,7 @@ use super::chain::Learned;
 use super::outlook::Onward;
 use crate::abstraction::Key;
 use crate::learn::{Place, Rows};
-use crate::markov::Scalar;
+use guard_markov::Scalar;
 
 /// What a query comes to in each state of a learned chain, by the packed state, and through which successors.
 ///

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
-use crate::graph::{bottom, components};
-use crate::markov::analysis::{absorption, steps_to_absorption};
-use crate::markov::solve::{Accuracy, NotConverged};
-use crate::markov::why::{Goal, Why};
-use crate::markov::{Chain, Estimate, Scalar};
 use crate::report::Paint;
 use crate::report::text::number;
+use guard_automata::graph::{bottom, components};
+use guard_markov::analysis::{absorption, steps_to_absorption};
+use guard_markov::solve::{Accuracy, NotConverged};
+use guard_markov::why::{Goal, Why};
+use guard_markov::{Chain, Estimate, Scalar};
 
 /// Rows of each table.
 const MOST: usize = 5;

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 
-use crate::automata::{Atom, Dfa, Limits, Verdict, Word};
 use crate::hir::Spec;
 use crate::ids::FormulaId;
 use crate::translate::{automaton, letter_text, literal};
 use crate::value::Instant;
+use guard_automata::{Atom, Dfa, Limits, Verdict, Word};
 
 /// The minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///

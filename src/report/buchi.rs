@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 
-use crate::automata::{Atom, Formulas, Limits, omega::Buchi, omega::Marks, omega::translate};
 use crate::hir::Spec;
 use crate::ids::FormulaId;
 use crate::translate::{self, atom, letter_text, literal};
+use guard_automata::{Atom, Formulas, Limits, omega::Buchi, omega::Marks, omega::translate};
 
 /// A small Büchi automaton of a formula of the spec over infinite words. Atoms have the numbers of letters.
 ///
@@ -20,7 +20,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Buchi, String> {
 }
 
 /// The cubes of an edge as lists of literals.
-fn cubes(spec: &Spec, buchi: &Buchi, guard: crate::automata::omega::Guard) -> Vec<Vec<String>> {
+fn cubes(spec: &Spec, buchi: &Buchi, guard: guard_automata::omega::Guard) -> Vec<Vec<String>> {
     let text = |(atom, holds): (Atom, bool)| literal(&letter_text(&spec.formulas, atom), holds);
     let cubes = buchi.cubes(guard).into_iter();
     cubes

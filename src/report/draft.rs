@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Paint;
-use crate::draft::{Document, Draft, Status, Trace};
+use guard_english::draft::{Document, Draft, Status, Trace};
 
 /// Writes one paragraph per requirement, and what was found about all of them.
 ///

@@ -2,7 +2,7 @@
 
 use crate::hir::{Formulas, Property, Spec};
 use crate::translate::spoken;
-use crate::words;
+use guard_english::words;
 
 /// A property in words, with what it is said of.
 pub fn property(spec: &Spec, property: &Property) -> String {

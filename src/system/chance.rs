@@ -4,21 +4,21 @@ use indexmap::IndexSet;
 use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
-use crate::graph::Digraph;
 use crate::hir::{
     Ask, Binary, Bound, Branching, Compare as HirCompare, Expr as HirExpr, Formula, RewardKind,
     Spec, Unary,
 };
 use crate::ids::{ExprId, FormulaId};
-use crate::markov::check::Root;
-use crate::markov::prism::expr::{
+use crate::value::{Number, Value};
+use guard_automata::graph::Digraph;
+use guard_markov::check::Root;
+use guard_markov::prism::expr::{
     Bounds, Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure, Temporal, Until,
 };
-use crate::markov::{
+use guard_markov::{
     Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Place, Rewards, Scalar,
     Scope,
 };
-use crate::value::{Number, Value};
 
 use super::{Explorer, SystemError, VerifyError};
 
@@ -64,7 +64,7 @@ pub(super) fn decide<V: Chances>(
     let mut chain = chain::<V>(explorer, initial)?;
     for atom in 0..atoms.len() as u32 {
         let holds = |state: &u32| {
-            crate::kripke::Structure::holds(explorer, *state, crate::automata::Atom(atom))
+            guard_automata::kripke::Structure::holds(explorer, *state, guard_automata::Atom(atom))
         };
         let states = graph.set((0..explorer.len() as u32).filter(holds));
         chain.add_label(&label(atom), states);
@@ -80,7 +80,7 @@ pub(super) fn decide<V: Chances>(
     let Root { answer, numbers } = checker
         .root(&written)
         .map_err(|error| VerifyError::Chain(text(&error)))?;
-    let number = |numbers: &crate::markov::Numbers<V>| {
+    let number = |numbers: &guard_markov::Numbers<V>| {
         let state = *initial.first()? as usize;
         if numbers.infinite.contains(state) {
             return Some(([f64::INFINITY; 3], None));

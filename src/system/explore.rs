@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use num_rational::BigRational;
 
-use crate::automata::Atom;
-use crate::graph::{Digraph, DigraphBuilder, NodeSet};
 use crate::hir::system::DomainKind;
 use crate::hir::{Expr, Spec};
 use crate::ids::ExprId;
-use crate::kripke::{Kripke, Structure};
 use crate::types::Type;
 use crate::value::Value;
+use guard_automata::Atom;
+use guard_automata::graph::{Digraph, DigraphBuilder, NodeSet};
+use guard_automata::kripke::{Kripke, Structure};
 
 use super::code::{Compiler, Fault, Test};
 use super::exact::Exact;

@@ -4,14 +4,14 @@ use indexmap::IndexSet;
 use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
-use crate::automata::{self, Atom, Formulas, Interval, Node};
 use crate::hir::system::Pledge;
 use crate::hir::{Branching, ClaimFormula, Expr, Spec, branching};
 use crate::ids::{ExprId, FormulaId, SystemId};
-use crate::kripke::ctl::{self, StateFormula, StateFormulaId, StateFormulas};
-use crate::kripke::ltl::CheckError;
-use crate::kripke::{Kripke, Run, evidence, ltl};
 use crate::translate::translate;
+use guard_automata::kripke::ctl::{self, StateFormula, StateFormulaId, StateFormulas};
+use guard_automata::kripke::ltl::CheckError;
+use guard_automata::kripke::{Kripke, Run, evidence, ltl};
+use guard_automata::{self, Atom, Formulas, Interval, Node};
 
 use super::chance::decide;
 use super::{Explorer, Limits, Program, SystemError, VerifyError};
@@ -131,8 +131,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn assumptions(&self, formulas: &mut Formulas) -> automata::FormulaId {
-        let parts: Vec<automata::FormulaId> = self
+    fn assumptions(&self, formulas: &mut Formulas) -> guard_automata::FormulaId {
+        let parts: Vec<guard_automata::FormulaId> = self
             .assumed
             .iter()
             .map(|formula| self.linear(*formula, formulas))
@@ -141,7 +141,11 @@ impl<'a> Session<'a> {
     }
 
     /// A path formula over the atoms of the session.
-    pub(super) fn linear(&self, formula: FormulaId, into: &mut Formulas) -> automata::FormulaId {
+    pub(super) fn linear(
+        &self,
+        formula: FormulaId,
+        into: &mut Formulas,
+    ) -> guard_automata::FormulaId {
         // First over letters, then each letter as what it is made of.
         let letters = self.spec.formulas.letters_of(formula);
         let place = |letter| {
@@ -165,7 +169,7 @@ impl<'a> Session<'a> {
     }
 
     /// A condition without quantifiers over paths.
-    fn condition(&self, id: ExprId, into: &mut Formulas) -> automata::FormulaId {
+    fn condition(&self, id: ExprId, into: &mut Formulas) -> guard_automata::FormulaId {
         if let Some(atom) = self.atoms.get_index_of(&id) {
             return into.atom(Atom(atom as u32));
         }
@@ -352,7 +356,7 @@ impl<'a> Session<'a> {
     }
 
     /// A path formula whose atoms are state formulas.
-    fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> automata::FormulaId {
+    fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> guard_automata::FormulaId {
         let mut states = Vec::new();
         for letter in self.spec.formulas.letters_of(path) {
             let state = self.branching(self.spec.letter(letter).expr, into);
@@ -423,15 +427,16 @@ fn is_compound(spec: &Spec, id: ExprId) -> bool {
 /// A formula with each atom replaced.
 fn substitute(
     from: &Formulas,
-    root: automata::FormulaId,
+    root: guard_automata::FormulaId,
     into: &mut Formulas,
-    replace: &mut dyn FnMut(Atom, &mut Formulas) -> automata::FormulaId,
-) -> automata::FormulaId {
+    replace: &mut dyn FnMut(Atom, &mut Formulas) -> guard_automata::FormulaId,
+) -> guard_automata::FormulaId {
     let parts = from.parts(root);
-    let mut made: Vec<automata::FormulaId> = Vec::with_capacity(parts.len());
+    let mut made: Vec<guard_automata::FormulaId> = Vec::with_capacity(parts.len());
     for part in &parts {
         let falsum = into.falsum();
-        let of = |id: automata::FormulaId| parts.binary_search(&id).map_or(falsum, |at| made[at]);
+        let of =
+            |id: guard_automata::FormulaId| parts.binary_search(&id).map_or(falsum, |at| made[at]);
         let new = match from.node(*part) {
             Node::True => into.verum(),
             Node::False => falsum,

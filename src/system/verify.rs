@@ -2,13 +2,13 @@
 
 use smol_str::SmolStr;
 
-use crate::automata::CompileError;
 use crate::hir::system::SystemKind;
 use crate::hir::{Branching, ClaimFormula, Expr, Logic, Spec, Subject, branching};
 use crate::ids::{ClaimId, StateVarId, SystemId};
-use crate::kripke::Run;
 use crate::types::Type;
 use crate::value::Value;
+use guard_automata::CompileError;
+use guard_automata::kripke::Run;
 
 use super::agreement::Agreement;
 use super::session::{Answer, Session};

@@ -5,12 +5,12 @@ mod spoken;
 mod timed;
 mod word;
 
-use crate::automata::{
+use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::ids::{FormulaId, LetterId};
+use guard_automata::{
     Atom, CompileError, Dfa, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Limits,
     compile,
 };
-use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
-use crate::ids::{FormulaId, LetterId};
 
 pub use spoken::spoken;
 pub use timed::Timed;

@@ -2,7 +2,7 @@
 
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
-use crate::words::{self, Logic, Ratio, Unit, Window};
+use guard_english::words::{self, Logic, Ratio, Unit, Window};
 
 /// A formula of the core as it is put into words; its atoms are the numbers of letters.
 ///

@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use crate::automata::{Atom, FormulaId, Formulas, Interval, Node};
+use guard_automata::{Atom, FormulaId, Formulas, Interval, Node};
 
 /// Atoms from here on stand for parts that are bounded in time; letters have lower numbers.
 const FIRST: u32 = 1 << 24;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::automata::{Atom, Letter, Run, Word};
 use crate::hir::Formulas;
+use guard_automata::{Atom, Letter, Run, Word};
 
 /// The text of a letter in one line.
 pub fn letter_text(formulas: &Formulas, atom: Atom) -> String {

@@ -1,6 +1,6 @@
 //! Formulas from bytes.
 
-use guard_lang::automata::{Atom, FormulaId, Formulas, Interval};
+use guard_automata::{Atom, FormulaId, Formulas, Interval};
 
 /// Bounds of up to two steps, by the three highest bits of a byte.
 #[allow(dead_code, reason = "each target uses one kind of bounds")]

@@ -9,11 +9,11 @@
 use rustc_hash::FxHashMap;
 
 use super::{Read, Request};
-use crate::automata::Atom;
 use crate::eval::clock::Clock;
 use crate::eval::monitor::{Automaton, Config, Configs};
 use crate::eval::program::{Program, PropertyCode};
 use crate::value::Truth;
+use guard_automata::Atom;
 
 /// States times steps beyond which no shortest counterexample is looked for.
 const MOST_WORK: usize = 20_000_000;

@@ -1,13 +1,11 @@
 //! What the automaton of a property says about it: the minimal one, or where that is too large or there is none, the one
 //! with counters.
 
-use crate::automata::{
-    Dfa, Formulas, LazyDfa, Limits, Run, Survey, Traces, Verdict, Word, compile,
-};
 use crate::hir::Spec;
 use crate::ids::FormulaId;
 use crate::report::Finality;
 use crate::translate::{atom, translate};
+use guard_automata::{Dfa, Formulas, LazyDfa, Limits, Run, Survey, Traces, Verdict, Word, compile};
 
 /// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;

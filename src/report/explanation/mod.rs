@@ -10,7 +10,6 @@ use analysis::Analysis;
 use super::automaton::{build, moments};
 use super::text::wrap;
 use super::{Finality, Paint, words};
-use crate::automata::{Dfa, Formulas, Limits, Run, Traces, Verdict, omega};
 use crate::hir::reads::{Reads, reads};
 use crate::hir::{self, Formula, Property, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, PropertyId};
@@ -18,6 +17,7 @@ use crate::lint::{Comparison, Relation, Semantics};
 use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
 use crate::translate::{Steps, atom, translate};
+use guard_automata::{Dfa, Formulas, Limits, Run, Traces, Verdict, omega};
 
 /// An explanation of one property.
 #[derive(Debug)]

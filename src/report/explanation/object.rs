@@ -6,11 +6,11 @@ use smol_str::SmolStr;
 
 use super::analysis::written_out;
 use super::{Against, Explanation, enforceable, infinite_word, kind};
-use crate::automata::Run;
 use crate::hir::Severity;
 use crate::lint::Semantics;
 use crate::report::automaton::{seconds, word_json};
 use crate::report::words;
+use guard_automata::Run;
 
 /// The keys of the JSON form, in order; what is not known is null.
 #[derive(Serialize)]

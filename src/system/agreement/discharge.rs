@@ -1,15 +1,15 @@
 //! What an assumption stands on: guarantees of other components that imply it, or a component that satisfies it.
 
 use super::{Agreement, Assumed, MAX_VALUATIONS, Support, within};
-use crate::automata::{Atom, Formulas};
 use crate::hir::ClaimFormula;
 use crate::hir::system::{Pledge, state_vars};
 use crate::ids::{ExprId, FormulaId};
-use crate::kripke::{Words, ltl};
 use crate::system::VerifyError;
 use crate::system::code::{Compiler, Test};
 use crate::system::layout::Layout;
 use crate::system::session::Session;
+use guard_automata::kripke::{Words, ltl};
+use guard_automata::{Atom, Formulas};
 
 impl<'a> Agreement<'a> {
     /// The assumptions about states, each with the least that it stands on.
@@ -155,7 +155,7 @@ impl<'a> Agreement<'a> {
         formula: FormulaId,
         atoms: &[ExprId],
         into: &mut Formulas,
-    ) -> crate::automata::FormulaId {
+    ) -> guard_automata::FormulaId {
         let place = |expr: ExprId| atoms.iter().position(|atom| *atom == expr).unwrap_or(63);
         let atom = |letter| Atom(place(self.spec.letter(letter).expr) as u32);
         crate::translate::translate(&self.spec.formulas, formula, atom, into)

@@ -7,7 +7,7 @@
 //!
 //! In a circle the plain rule is unsound: "I keep my word if you keep yours" holds of two liars. There the guarantees must be
 //! safety formulas, each about the variables of its own component only, and each component must keep its guarantee one step
-//! longer than the others keep theirs ([`crate::kripke::prefix::keeps_ahead`]); then no first step can break any of them. That every
+//! longer than the others keep theirs ([`guard_automata::kripke::prefix::keeps_ahead`]); then no first step can break any of them. That every
 //! guarantee is about variables of its own makes good prefixes of all of them good prefixes of their conjunction. Any other
 //! circle is refused.
 //!

@@ -1,16 +1,16 @@
 //! Whether a component keeps its guarantees under its assumptions, alone or in a circle of components that rely on one another.
 
 use super::{Agreement, Assumed, Local, Support, within};
-use crate::automata::Formulas;
-use crate::graph::{Digraph, components};
 use crate::hir::ClaimFormula;
 use crate::hir::system::{Pledge, state_vars};
 use crate::ids::FormulaId;
-use crate::kripke::ltl;
-use crate::kripke::prefix::{Prefixes, is_safety, keeps_ahead};
 use crate::system::session::Session;
 use crate::system::verify::{assume_name, guarantee_name};
 use crate::system::{SystemError, VerifyError};
+use guard_automata::Formulas;
+use guard_automata::graph::{Digraph, components};
+use guard_automata::kripke::ltl;
+use guard_automata::kripke::prefix::{Prefixes, is_safety, keeps_ahead};
 
 impl Agreement<'_> {
     /// For each part, the parts that it relies on and that rely on it, itself among them; empty where it is in no circle.

@@ -1,0 +1,226 @@
+//! Structures: states, successors, atoms, runs.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::convert::Infallible;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::Atom;
+use crate::graph::{Digraph, DigraphBuilder, NodeSet};
+
+/// States numbered from 0, which may come into being as they are asked for.
+pub trait Structure {
+    /// Why states cannot be made, such as a limit.
+    type Error;
+
+    /// The initial states.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn initial(&mut self) -> Result<Vec<u32>, Self::Error>;
+
+    /// The successors of a state, at least one; the same each time.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn successors(&mut self, state: u32) -> Result<&[u32], Self::Error>;
+
+    /// Whether an atom holds in a state that was handed out.
+    fn holds(&self, state: u32, atom: Atom) -> bool;
+}
+
+/// A structure with all its states, in compressed rows, and the states of each atom as a set.
+#[derive(Clone, Debug)]
+pub struct Kripke {
+    graph: Digraph,
+    reversed: Digraph,
+    initial: Vec<u32>,
+    labels: Vec<NodeSet>,
+    deadlocks: Vec<u32>,
+}
+
+/// A run: `stem` once, then `cycle` forever. Where the cycle is empty the run may go on in any way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// States before the cycle.
+    pub stem: Vec<u32>,
+    /// States that repeat.
+    pub cycle: Vec<u32>,
+}
+
+impl Kripke {
+    /// A structure of these states; `labels[a]` are the states in which atom `a` holds.
+    ///
+    /// States without successors get themselves as one, and are listed in [`deadlocks`](Self::deadlocks).
+    pub fn new(graph: Digraph, initial: Vec<u32>, labels: Vec<NodeSet>) -> Kripke {
+        let deadlocks: Vec<u32> = (0..graph.len() as u32)
+            .filter(|state| graph.successors(*state).is_empty())
+            .collect();
+        let graph = match deadlocks.as_slice() {
+            [] => graph,
+            _ => total(&graph),
+        };
+        Kripke {
+            reversed: graph.reversed(),
+            graph,
+            initial,
+            labels,
+            deadlocks,
+        }
+    }
+
+    /// The successors.
+    pub fn graph(&self) -> &Digraph {
+        &self.graph
+    }
+
+    /// The predecessors.
+    pub fn reversed(&self) -> &Digraph {
+        &self.reversed
+    }
+
+    /// The number of states.
+    pub fn len(&self) -> usize {
+        self.graph.len()
+    }
+
+    /// Whether there are no states.
+    pub fn is_empty(&self) -> bool {
+        self.graph.is_empty()
+    }
+
+    /// The initial states.
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
+    /// The states in which an atom holds; none for an atom without states.
+    pub fn label(&self, atom: Atom) -> NodeSet {
+        let known = self.labels.get(atom.0 as usize);
+        known.map_or_else(|| self.graph.none(), NodeSet::clone)
+    }
+
+    /// States that had no successor, and stay as they are.
+    pub fn deadlocks(&self) -> &[u32] {
+        &self.deadlocks
+    }
+}
+
+/// The graph with an edge from every node without successors to itself.
+fn total(graph: &Digraph) -> Digraph {
+    let mut made = DigraphBuilder::with_capacity(graph.len(), graph.edge_count() + 1);
+    for node in 0..graph.len() as u32 {
+        let targets = graph.successors(node);
+        for target in targets {
+            made.edge(*target);
+        }
+        if targets.is_empty() {
+            made.edge(node);
+        }
+        made.end_row();
+    }
+    // One edge more for each node still fits, or the graph that was given did not.
+    made.finish().unwrap_or_else(|_| graph.clone())
+}
+
+impl Structure for &Kripke {
+    type Error = Infallible;
+
+    fn initial(&mut self) -> Result<Vec<u32>, Infallible> {
+        Ok(self.initial.clone())
+    }
+
+    fn successors(&mut self, state: u32) -> Result<&[u32], Infallible> {
+        Ok(self.graph.successors(state))
+    }
+
+    fn holds(&self, state: u32, atom: Atom) -> bool {
+        let label = self.labels.get(atom.0 as usize);
+        label.is_some_and(|label| label.contains(state as usize))
+    }
+}
+
+impl Run {
+    /// All its states, the cycle once.
+    pub fn states(&self) -> impl Iterator<Item = u32> + '_ {
+        self.stem.iter().chain(&self.cycle).copied()
+    }
+
+    /// A run that begins with these states, at least one, and goes on in a cycle: the one that a search finds first, by a
+    /// shortest way there and round.
+    ///
+    /// # Errors
+    /// Those of the structure.
+    pub fn closed<S: Structure>(structure: &mut S, states: Vec<u32>) -> Result<Run, S::Error> {
+        let mut stem = states;
+        let Some(start) = stem.pop() else {
+            return Ok(Run::default());
+        };
+        let found = some_cycle(structure, start)?;
+        let way = shortest(structure, start, |state| found.contains(&state))?;
+        let entry = way.last().copied().unwrap_or(start);
+        stem.extend(way);
+        stem.pop();
+        let mut cycle = vec![entry];
+        let targets = structure.successors(entry)?.to_vec();
+        if !targets.contains(&entry) {
+            // The way back from some successor; one of them lies on the cycle that was found.
+            let mut best: Option<Vec<u32>> = None;
+            for target in targets {
+                let back = shortest(structure, target, |state| state == entry)?;
+                let reached = back.last() == Some(&entry);
+                if reached && best.as_ref().is_none_or(|best| back.len() < best.len()) {
+                    best = Some(back);
+                }
+            }
+            cycle.extend(best.unwrap_or_default());
+            cycle.pop();
+        }
+        Ok(Run { stem, cycle })
+    }
+}
+
+/// The states of a cycle that can be reached; there is one, since every state has a successor.
+fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u32>, S::Error> {
+    let mut path = vec![start];
+    let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(start, 0)]);
+    loop {
+        let last = path.last().copied().unwrap_or(start);
+        let next = structure.successors(last)?.first().copied().unwrap_or(last);
+        if let Some(turn) = places.get(&next) {
+            return Ok(path.split_off(*turn).into_iter().collect());
+        }
+        places.insert(next, path.len());
+        path.push(next);
+    }
+}
+
+/// A shortest way from a state to one that is wanted, both included; only the state itself where none is reached.
+fn shortest<S: Structure>(
+    structure: &mut S,
+    start: u32,
+    wanted: impl Fn(u32) -> bool,
+) -> Result<Vec<u32>, S::Error> {
+    let mut before: FxHashMap<u32, u32> = FxHashMap::from_iter([(start, start)]);
+    let mut open = VecDeque::from([start]);
+    while let Some(state) = open.pop_front() {
+        if wanted(state) {
+            let mut way = vec![state];
+            let mut at = state;
+            while at != start {
+                at = before.get(&at).copied().unwrap_or(start);
+                way.push(at);
+            }
+            way.reverse();
+            return Ok(way);
+        }
+        for next in structure.successors(state)? {
+            if let Entry::Vacant(free) = before.entry(*next) {
+                free.insert(state);
+                open.push_back(*next);
+            }
+        }
+    }
+    Ok(vec![start])
+}

@@ -1,0 +1,98 @@
+//! Temporal logic: formulas, their automata, and verdicts on prefixes; over finite traces here, over infinite words in
+//! [`omega`].
+//!
+//! A formula of linear temporal logic, with past and with bounds, becomes a minimal deterministic automaton whose
+//! transitions are shared decision diagrams over the atoms. Reading a trace then costs one walk down one diagram per
+//! position, atoms are asked for only when they matter, and the verdict on every prefix is exact.
+//!
+//! ```text
+//! Formulas ──desugar──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa
+//!     │                            └──────── lazy ───────▶ LazyDfa, states made as a trace comes to them
+//!     └──eval──▶ values at every position of a complete trace
+//! ```
+//!
+//! | use | when |
+//! |---|---|
+//! | [`compile`] and [`Dfa`] | always, if it succeeds: exact verdicts, class, witnesses, nanoseconds per step |
+//! | [`LazyDfa`] | bounds in time, long bounds in steps, automata beyond the limits: counters, states made when visited |
+//! | [`PathChecker`] | recorded traces after the fact: why they violate a formula, without its automaton |
+//! | [`eval()`] | the final value of complete traces; the meaning of it all |
+//!
+//! # Meaning
+//! A formula is evaluated at the first position. `X` needs a next position and `N` does not; a witness of `F` or `U` must
+//! lie inside the trace; `G[a,b]` speaks of the existing positions of its window; `f U[a,b] g` asks for `f` from now on, not
+//! from `a` on. Past and future nest freely. The empty trace satisfies no atom and no strong operator, and every weak one.
+//! A verdict is final when all continuations of the prefix, itself included, agree.
+//!
+//! # The hard idea
+//! A state is what the rest of the trace owes: sets of obligations, kept as small as syntax allows
+//! (`residual.rs`). The past is not owed but remembered, in registers (`registers.rs`). A formula such as `O (a U b)`,
+//! whose past operator looks at a future, is neither; the construction guesses the inner value, owes its proof, and then
+//! takes all guesses at once.
+//!
+//! # What it does not do
+//! No data: atoms are numbers, and who computes them is not known here.
+//!
+//! # Limits
+//! Every construction counts what it does and fails with a [`LimitError`] instead of running away.
+
+// Formulas and what they mean.
+mod eval;
+pub mod formula;
+mod print;
+
+// What a construction may cost.
+mod limits;
+
+// From a formula to nodes in normal form.
+mod desugar;
+mod program;
+
+// What is owed and what is remembered after a prefix.
+mod configuration;
+mod obligation;
+mod registers;
+mod residual;
+
+// Steps, for all letters at once or for one.
+mod diagram;
+mod progress;
+
+// Automata: construction, form, size, questions.
+mod analysis;
+mod backward;
+mod clash;
+mod compile;
+mod dfa;
+mod forbid;
+mod minimize;
+mod product;
+mod recurring;
+mod states;
+mod verdict;
+
+// Infinite words.
+pub mod omega;
+
+// Directed graphs, and model checking of structures that are handed out state by state.
+pub mod graph;
+pub mod kripke;
+
+// Formulas without automata.
+mod lazy;
+mod path;
+
+pub use analysis::{Class, Letter, Word};
+pub use compile::{compile, compile_counted, compile_raw};
+pub use dfa::{Dfa, StateId};
+pub use eval::{eval, eval_empty, eval_timed};
+pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
+pub use lazy::{Found, LazyDfa, LazyState, Moment, Next, Run, Spot, StepError, Survey};
+pub use limits::{CompileError, LimitError, Limits, Resource};
+pub use obligation::evidently_implies;
+pub use path::{Counterexample, PathChecker};
+pub use print::Display;
+pub use product::Traces;
+pub use recurring::Recurring;
+pub use states::StateSet;
+pub use verdict::{Finality, Verdict};

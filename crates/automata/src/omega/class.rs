@@ -1,0 +1,91 @@
+//! The place of a formula in the hierarchy of temporal properties, over infinite words.
+//!
+//! # Source
+//! Z. Manna, A. Pnueli, "A hierarchy of temporal properties", 1990. Safety and co-safety by closure: B. Alpern,
+//! F. Schneider, "Recognizing safety and liveness", 1987. Recurrence and persistence by the priorities that a deterministic
+//! automaton cannot do without: K. Wagner, "On omega-regular sets", 1979.
+
+use super::buchi::Buchi;
+use super::compile::{parity, translate};
+use super::parity::alternations;
+use super::weak::weak;
+use crate::formula::{FormulaId, Formulas};
+use crate::limits::{CompileError, LimitError, Limits};
+
+/// The least class of the hierarchy that a language belongs to. Safety and co-safety are obligations, obligations are both
+/// recurrence and persistence, and everything is reactivity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// A violation shows after finitely many steps. Of what is both safety and co-safety, this is named.
+    Safety,
+    /// A satisfaction shows after finitely many steps.
+    Cosafety,
+    /// A Boolean combination of the two.
+    Obligation,
+    /// Something happens again and again.
+    Recurrence,
+    /// Something holds from some step on.
+    Persistence,
+    /// A Boolean combination of recurrence and persistence.
+    Reactivity,
+}
+
+/// The class of a formula over infinite words, exactly.
+///
+/// # Limits
+/// As [`deterministic`](super::deterministic).
+///
+/// # Errors
+/// As [`translate`].
+///
+/// ```
+/// use guard_automata::{Atom, Formulas, Interval, Limits, omega};
+/// let mut formulas = Formulas::new();
+/// let (read, check) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
+/// let rule = formulas.leads_to(read, check);
+/// let class = omega::class(&formulas, rule, &Limits::default())?;
+/// assert_eq!(class, omega::Class::Recurrence);
+/// # Ok::<(), guard_automata::CompileError>(())
+/// ```
+pub fn class(
+    formulas: &Formulas,
+    formula: FormulaId,
+    limits: &Limits,
+) -> Result<Class, CompileError> {
+    let mut formulas = formulas.clone();
+    let negation = formulas.not(formula);
+    let buchi = translate(&formulas, formula, limits)?;
+    let complement = translate(&formulas, negation, limits)?;
+    if is_closed(&buchi, &complement, limits)? {
+        return Ok(Class::Safety);
+    }
+    if is_closed(&complement, &buchi, limits)? {
+        return Ok(Class::Cosafety);
+    }
+    // The sets of states of what is no obligation may be too many to find that out by them; the priorities tell as well.
+    if let Ok(Some(_)) = weak(&buchi, &complement, limits) {
+        return Ok(Class::Obligation);
+    }
+    let (often, stays) = alternations(&parity(&buchi, &complement, limits)?)?;
+    Ok(match (often, stays) {
+        (false, false) => Class::Obligation,
+        (true, false) => Class::Recurrence,
+        (false, true) => Class::Persistence,
+        (true, true) => Class::Reactivity,
+    })
+}
+
+/// Whether a language is closed: it holds every word all of whose beginnings it can go on with.
+fn is_closed(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<bool, LimitError> {
+    Ok(buchi.closure().common_word(complement, limits)?.is_none())
+}
+
+impl Buchi {
+    /// The words all of whose beginnings some accepted word has. States from which nothing is accepted are expected to have
+    /// been taken out, as [`translate`] does.
+    fn closure(&self) -> Buchi {
+        let mut closure = self.clone();
+        closure.n_marks = 0;
+        closure
+    }
+}

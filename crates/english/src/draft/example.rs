@@ -1,0 +1,291 @@
+//! Example traces of a formula, and whether two formulas can be met together.
+
+use serde::Serialize;
+
+use crate::words::{Binary, Logic, Ratio, Unary, Unit, Window};
+use guard_automata::{Atom, Dfa, FormulaId, Formulas, Interval, Limits, Traces, Word, compile};
+
+/// One step of an example: which situations hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Seconds since the start, where the formula speaks of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The situations that hold; no other does.
+    pub holds: Vec<String>,
+}
+
+/// An example trace.
+pub type Trace = Vec<Step>;
+
+/// A formula for the automata: times are counted in units of the formula's shortest bound.
+#[derive(Debug)]
+pub(super) struct Machine {
+    dfa: Dfa,
+    /// Seconds from one step of an example to the next, where time matters.
+    unit: Option<Ratio>,
+}
+
+/// Steps of a bound beyond which no example is looked for.
+const FARTHEST: u32 = 2_000;
+
+/// The automaton of a formula over numbered atoms. None where it would be too large, or counts in a window.
+pub(super) fn machine(logic: &Logic) -> Option<Machine> {
+    let unit = shortest(logic);
+    let mut formulas = Formulas::new();
+    let id = translate(logic, unit, &mut formulas)?;
+    let limits = Limits {
+        work: 400_000,
+        ..Limits::default()
+    };
+    let dfa = compile(&formulas, id, &limits).ok()?;
+    Some(Machine { dfa, unit })
+}
+
+impl Machine {
+    /// A shortest trace that satisfies the formula, if possible one in which it matters: where `trigger` is seen.
+    pub(super) fn accepted(&self, trigger: Option<usize>, names: &[String]) -> Option<Trace> {
+        let plain = || self.dfa.shortest_accepted(Traces::NonEmpty);
+        let word = match trigger.and_then(atom) {
+            Some(trigger) => {
+                let mut formulas = Formulas::new();
+                let seen = formulas.atom(trigger);
+                let seen = formulas.eventually(Interval::ALL, seen);
+                let limits = Limits::default();
+                let both = compile(&formulas, seen, &limits)
+                    .ok()
+                    .and_then(|seen| self.dfa.and(&seen, &limits).ok());
+                both.and_then(|both| both.shortest_accepted(Traces::NonEmpty))
+                    .or_else(plain)
+            }
+            None => plain(),
+        };
+        word.map(|word| self.trace(&word, names))
+    }
+
+    /// A shortest trace that violates the formula.
+    pub(super) fn rejected(&self, names: &[String]) -> Option<Trace> {
+        let word = self.dfa.shortest_rejected(Traces::NonEmpty)?;
+        Some(self.trace(&word, names))
+    }
+
+    fn trace(&self, word: &Word, names: &[String]) -> Trace {
+        let mut now = Ratio::new(0, 1);
+        word.iter()
+            .map(|letter| {
+                let holds = letter
+                    .iter()
+                    .filter(|(_, holds)| *holds)
+                    .filter_map(|(atom, _)| names.get(atom.0 as usize).cloned())
+                    .collect();
+                let at = self.unit.map(|unit| {
+                    let at = now.decimal();
+                    now = now.plus(unit);
+                    at
+                });
+                Step { at, holds }
+            })
+            .collect()
+    }
+}
+
+/// Whether two formulas over the same atoms are equivalent on non-empty traces; none where that is too much to find out,
+/// or their bounds in time cannot be counted in one unit.
+pub(super) fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
+    let pair = Pair::new(a, b)?;
+    Some(pair.apart(|a, b| a != b)?.is_none())
+}
+
+/// A shortest trace that one of two formulas accepts and the other does not, and whether it is the first; none where they
+/// are equivalent, or that is too much to find out.
+pub(super) fn parting(a: &Logic, b: &Logic, names: &[String]) -> Option<(Trace, bool)> {
+    let pair = Pair::new(a, b)?;
+    let (word, first) = match pair.apart(|a, b| b && !a)? {
+        Some(word) => (word, false),
+        None => (pair.apart(|a, b| a && !b)??, true),
+    };
+    Some((pair.first.trace(&word, names), first))
+}
+
+/// Two formulas whose times are counted in one unit.
+struct Pair {
+    first: Machine,
+    second: Dfa,
+}
+
+impl Pair {
+    fn new(a: &Logic, b: &Logic) -> Option<Pair> {
+        let unit = match (shortest(a), shortest(b)) {
+            (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
+            (a, b) => a.or(b),
+        };
+        let mut formulas = Formulas::new();
+        let a = translate(a, unit, &mut formulas)?;
+        let b = translate(b, unit, &mut formulas)?;
+        let limits = Limits::default();
+        let dfa = compile(&formulas, a, &limits).ok()?;
+        let second = compile(&formulas, b, &limits).ok()?;
+        Some(Pair {
+            first: Machine { dfa, unit },
+            second,
+        })
+    }
+
+    /// A shortest trace on whose values by both `wanted` holds; the outer none where that is too much to find out.
+    fn apart(&self, wanted: impl Fn(bool, bool) -> bool) -> Option<Option<Word>> {
+        self.first
+            .dfa
+            .search(&self.second, Traces::NonEmpty, wanted, &Limits::default())
+            .ok()
+    }
+}
+
+/// Where two requirements cannot both be met once what triggers them has happened: a shortest trace that meets the first
+/// and shows it, after which, or on which, the second is broken.
+pub(super) fn conflict(
+    first: &Logic,
+    second: &Logic,
+    triggers: &[usize],
+    names: &[String],
+) -> Option<Trace> {
+    if shortest(first).is_some() || shortest(second).is_some() {
+        return None;
+    }
+    let mut formulas = Formulas::new();
+    let (a, b) = (
+        translate(first, None, &mut formulas)?,
+        translate(second, None, &mut formulas)?,
+    );
+    let mut all = formulas.and(a, b);
+    let mut shown = a;
+    for trigger in triggers {
+        let seen = formulas.atom(atom(*trigger)?);
+        let seen = formulas.eventually(Interval::ALL, seen);
+        all = formulas.and(all, seen);
+        shown = formulas.and(shown, seen);
+    }
+    let limits = Limits {
+        work: 400_000,
+        ..Limits::default()
+    };
+    let together = compile(&formulas, all, &limits).ok()?;
+    if together.is_satisfiable(Traces::NonEmpty) {
+        return None;
+    }
+    let alone = compile(&formulas, shown, &limits).ok()?;
+    let word = alone.shortest_accepted(Traces::NonEmpty)?;
+    let machine = Machine {
+        dfa: alone,
+        unit: None,
+    };
+    Some(machine.trace(&word, names))
+}
+
+fn atom(index: usize) -> Option<Atom> {
+    u32::try_from(index).ok().map(Atom)
+}
+
+/// The shortest bound in seconds.
+fn shortest(logic: &Logic) -> Option<Ratio> {
+    let own = |window: &Option<Window>| {
+        window
+            .filter(|window| window.unit == Unit::Seconds)
+            .map(|window| window.high)
+            .filter(|high| high.to_f64() > 0.0)
+    };
+    let least = |a: Option<Ratio>, b: Option<Ratio>| match (a, b) {
+        (Some(a), Some(b)) => Some(if a.to_f64() < b.to_f64() { a } else { b }),
+        (a, b) => a.or(b),
+    };
+    match logic {
+        Logic::True | Logic::False | Logic::Last | Logic::First | Logic::Atom(_) => None,
+        Logic::Not(inner) => shortest(inner),
+        Logic::And(parts) | Logic::Or(parts) => parts.iter().map(shortest).fold(None, least),
+        Logic::Implies(a, b) | Logic::Iff(a, b) => least(shortest(a), shortest(b)),
+        Logic::Unary(_, window, inner) | Logic::AtMost(_, window, inner) => {
+            least(own(window), shortest(inner))
+        }
+        Logic::Binary(_, window, a, b) => least(own(window), least(shortest(a), shortest(b))),
+    }
+}
+
+/// The window in steps, `unit` seconds each. None where the bound is no whole number of units, or too far.
+fn steps(window: Option<Window>, unit: Option<Ratio>) -> Option<Interval> {
+    let Some(window) = window else {
+        return Some(Interval::ALL);
+    };
+    let count = |value: Ratio| match (window.unit, unit) {
+        (Unit::Seconds, Some(unit)) => value.times(unit.inverse()?).whole(),
+        _ => value.whole(),
+    };
+    let (low, high) = (count(window.low)?, count(window.high)?);
+    (high <= FARTHEST).then(|| Interval::steps(low, high))
+}
+
+fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<FormulaId> {
+    Some(match logic {
+        Logic::True => into.verum(),
+        Logic::False => into.falsum(),
+        Logic::Last => into.last(),
+        Logic::First => {
+            let falsum = into.falsum();
+            into.weak_previously(falsum)
+        }
+        Logic::Atom(index) => into.atom(atom(*index)?),
+        Logic::Not(inner) => {
+            let inner = translate(inner, unit, into)?;
+            into.not(inner)
+        }
+        Logic::And(parts) => {
+            let mut all = into.verum();
+            for part in parts {
+                let part = translate(part, unit, into)?;
+                all = into.and(all, part);
+            }
+            all
+        }
+        Logic::Or(parts) => {
+            let mut one = into.falsum();
+            for part in parts {
+                let part = translate(part, unit, into)?;
+                one = into.or(one, part);
+            }
+            one
+        }
+        Logic::Implies(a, b) => {
+            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
+            into.implies(a, b)
+        }
+        Logic::Iff(a, b) => {
+            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
+            into.iff(a, b)
+        }
+        Logic::Unary(op, window, inner) => {
+            let inner = translate(inner, unit, into)?;
+            let window = steps(*window, unit)?;
+            match op {
+                Unary::Always => into.always(window, inner),
+                Unary::Eventually => into.eventually(window, inner),
+                Unary::Next => into.next(inner),
+                Unary::WeakNext => into.weak_next(inner),
+                Unary::Previously => into.previously(inner),
+                Unary::WeakPreviously => into.weak_previously(inner),
+                Unary::Once => into.once(window, inner),
+                Unary::Historically => into.historically(window, inner),
+            }
+        }
+        Logic::Binary(op, window, a, b) => {
+            let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
+            let window = steps(*window, unit)?;
+            match op {
+                Binary::Until => into.until(a, window, b),
+                Binary::Unless => into.unless(a, b),
+                Binary::Since => into.since(a, b),
+                Binary::Release => into.release(a, b),
+                Binary::StrongRelease => into.strong_release(a, b),
+                Binary::BackTo => into.back_to(a, b),
+            }
+        }
+        Logic::AtMost(..) => return None,
+    })
+}

@@ -1,0 +1,161 @@
+//! What a property comes to: a set of states, or a number for each.
+
+use guard_automata::graph::NodeSet;
+
+use super::super::prism::expr::Relation;
+use super::super::scalar::{Estimate, Scalar};
+
+/// The states where something holds, as far as the numbers tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// Where it surely holds.
+    pub must: NodeSet,
+    /// Where it may hold; contains `must`.
+    pub may: NodeSet,
+}
+
+impl Truth {
+    /// A set that is known exactly.
+    pub fn exact(set: NodeSet) -> Truth {
+        Truth {
+            may: set.clone(),
+            must: set,
+        }
+    }
+
+    /// Whether every state is decided.
+    pub fn is_exact(&self) -> bool {
+        self.must == self.may
+    }
+
+    /// Where it does not hold.
+    #[must_use]
+    pub fn negated(mut self) -> Truth {
+        self.must.toggle_range(..);
+        self.may.toggle_range(..);
+        Truth {
+            must: self.may,
+            may: self.must,
+        }
+    }
+
+    /// Whether it holds in a state; none where that is open.
+    pub fn at(&self, state: usize) -> Option<bool> {
+        match (self.must.contains(state), self.may.contains(state)) {
+            (true, _) => Some(true),
+            (false, true) => None,
+            (false, false) => Some(false),
+        }
+    }
+}
+
+/// A number for each state.
+#[derive(Clone, Debug)]
+pub struct Numbers<V: Scalar> {
+    /// The numbers.
+    pub values: Vec<V::Estimate>,
+    /// Where the number is infinite instead.
+    pub infinite: NodeSet,
+    /// Where there is no number: a condition of probability 0.
+    pub undefined: NodeSet,
+    /// Whether a number that is not known exactly surely lies strictly between 0 and 1: it comes from a search that
+    /// found out by the graph where it is 0 and where it is 1.
+    pub qualitative: bool,
+}
+
+impl<V: Scalar> Numbers<V> {
+    /// Finite numbers everywhere.
+    pub(crate) fn new(values: Vec<V::Estimate>, qualitative: bool) -> Numbers<V> {
+        let none = NodeSet::with_capacity(values.len());
+        Numbers {
+            values,
+            infinite: none.clone(),
+            undefined: none,
+            qualitative,
+        }
+    }
+
+    /// The number of a state with its bounds; none where it is infinite or undefined.
+    pub fn at(&self, state: usize) -> Option<&V::Estimate> {
+        let plain = !self.infinite.contains(state) && !self.undefined.contains(state);
+        plain.then(|| &self.values[state])
+    }
+
+    /// Where the numbers satisfy a bound.
+    pub fn compared(&self, relation: Relation, bound: &V) -> Truth {
+        let mut must = NodeSet::with_capacity(self.values.len());
+        let mut may = must.clone();
+        for state in 0..self.values.len() {
+            match self.compare(state, relation, bound) {
+                Some(true) => {
+                    must.insert(state);
+                    may.insert(state);
+                }
+                None => may.insert(state),
+                Some(false) => {}
+            }
+        }
+        Truth { must, may }
+    }
+
+    /// Whether the number of a state satisfies a bound; none where its error does not tell.
+    fn compare(&self, state: usize, relation: Relation, bound: &V) -> Option<bool> {
+        if self.infinite.contains(state) {
+            return Some(matches!(
+                relation,
+                Relation::Greater | Relation::GreaterEqual
+            ));
+        }
+        if self.undefined.contains(state) {
+            return Some(false);
+        }
+        let value = &self.values[state];
+        let (low, high) = (value.lower(), value.upper());
+        if self.qualitative && !value.is_exact() {
+            // Strictly between 0 and 1, whatever the rounding.
+            if *bound <= V::zero() {
+                return Some(matches!(
+                    relation,
+                    Relation::Greater | Relation::GreaterEqual
+                ));
+            }
+            if *bound >= V::one() {
+                return Some(matches!(relation, Relation::Less | Relation::LessEqual));
+            }
+        }
+        relation.over(&low, &high, bound)
+    }
+}
+
+/// What a property comes to.
+#[derive(Clone, Debug)]
+pub enum Answer<V: Scalar> {
+    /// Where it holds.
+    Truth(Truth),
+    /// A number for each state.
+    Numbers(Numbers<V>),
+    /// One truth value for the whole model; none where the numbers do not tell.
+    Whole(Option<bool>),
+    /// One number for the whole model.
+    Number(Single<V>),
+}
+
+/// What a property comes to at its root.
+#[derive(Clone, Debug)]
+pub struct Root<V: Scalar> {
+    /// The answer.
+    pub answer: Answer<V>,
+    /// For an outermost operator with a bound, the numbers that are compared with it.
+    pub numbers: Option<Numbers<V>>,
+}
+
+/// A single number.
+#[derive(Clone, Debug)]
+pub enum Single<V: Scalar> {
+    /// A finite one.
+    Finite(V::Estimate),
+    /// Infinity.
+    Infinite,
+    /// None: a condition of probability 0, or no state to speak of.
+    Undefined,
+}

@@ -1,0 +1,78 @@
+//! Operators with bounds on the step: one average over the successors a step.
+
+use guard_automata::graph::NodeSet;
+
+use super::super::scalar::{Estimate, Scalar};
+use super::super::solve::average;
+use super::Checker;
+
+impl<V: Scalar> Checker<'_, V> {
+    /// The probability of `left U<=steps right`, or of its negation.
+    ///
+    /// # Limits
+    /// Steps times transitions; it ends early where a step changes nothing.
+    pub(super) fn bounded_until(
+        &self,
+        left: &NodeSet,
+        right: &NodeSet,
+        steps: u64,
+        wanted: bool,
+    ) -> Vec<V::Estimate> {
+        let (yes, no) = if wanted {
+            (V::one(), V::zero())
+        } else {
+            (V::zero(), V::one())
+        };
+        let mut values = vec![V::Estimate::exact(no); self.states()];
+        for state in right.ones() {
+            values[state] = V::Estimate::exact(yes.clone());
+        }
+        let moving: Vec<u32> = left.difference(right).map(|state| state as u32).collect();
+        self.steps(&moving, steps, &mut values);
+        values
+    }
+
+    /// Puts so many steps within `left` before what `values` says from then on.
+    pub(super) fn delay(
+        &self,
+        left: &NodeSet,
+        steps: u64,
+        wanted: bool,
+        values: &mut [V::Estimate],
+    ) {
+        if steps == 0 {
+            return;
+        }
+        let fails = V::Estimate::exact(if wanted { V::zero() } else { V::one() });
+        let moving: Vec<u32> = left.ones().map(|state| state as u32).collect();
+        // The first average still reads the value of every state; what is outside fails only before that.
+        let mut next: Vec<V::Estimate> = vec![fails.clone(); values.len()];
+        for &state in &moving {
+            next[state as usize] = average(self.chain, state, values);
+        }
+        values.clone_from_slice(&next);
+        self.steps(&moving, steps - 1, values);
+    }
+
+    /// Replaces the values of some states by the average over their successors, so many times, all at once.
+    pub(super) fn steps(&self, moving: &[u32], steps: u64, values: &mut [V::Estimate]) {
+        let mut next: Vec<V::Estimate> = Vec::with_capacity(moving.len());
+        for _ in 0..steps {
+            next.clear();
+            next.extend(
+                moving
+                    .iter()
+                    .map(|&state| average(self.chain, state, values)),
+            );
+            let mut changed = false;
+            for (&state, value) in moving.iter().zip(next.drain(..)) {
+                let old = &mut values[state as usize];
+                changed |= old.lower() != value.lower() || old.upper() != value.upper();
+                *old = value;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Model checking of Markov chains: PCTL, rewards, steady states, conditional probabilities, LTL and CTL.
+//!
+//! [`Checker::check`] evaluates a property bottom up. A state formula becomes a [`Truth`]: the states where it *must* hold
+//! and those where it *may*, which differ where a number is too near to its threshold to tell. An operator over such sets
+//! is computed for both, so that an open decision stays open upwards and is never rounded.
+//!
+//! A path formula with one temporal operator is solved on the chain; any other by the product with a deterministic automaton.
+//!
+//! # Source
+//! H. Hansson, B. Jonsson, "A logic for reasoning about time and reliability", FAC 6, 1994; C. Baier, J.-P. Katoen,
+//! "Principles of Model Checking", chapter 10; C. Courcoubetis, M. Yannakakis, JACM 42(4), 1995.
+
+mod answer;
+mod bounded;
+mod conditional;
+mod filter;
+mod ltl;
+mod path;
+mod paths;
+mod reward;
+mod robust;
+mod steady;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use guard_automata::Limits as AutomataLimits;
+use guard_automata::graph::Digraph;
+
+use super::chain::Chain;
+use super::prism::expr::{Bounds, Compare, Expr, Kind, Measure, Op};
+use super::prism::{Definitions, Properties, Property, Scope, states_where};
+use super::scalar::Scalar;
+use super::solve::{Accuracy, Factors, NotConverged};
+use super::text::{Place, TextError};
+
+pub use answer::{Answer, Numbers, Root, Single, Truth};
+
+/// Why a property has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckError {
+    /// Something in its text.
+    #[error(transparent)]
+    Text(#[from] TextError),
+    /// Numbers that did not converge.
+    #[error(transparent)]
+    NotConverged(#[from] NotConverged),
+    /// An automaton or a product beyond its limit.
+    #[error("{0}")]
+    Limit(String),
+}
+
+type Checked<T> = Result<T, CheckError>;
+
+/// Limits of a check.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How systems are solved.
+    pub accuracy: Accuracy,
+    /// How large automata may become.
+    pub automata: AutomataLimits,
+    /// How many states the product of a chain and an automaton may have.
+    pub max_product: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            accuracy: Accuracy::default(),
+            automata: AutomataLimits::default(),
+            max_product: 100_000_000,
+        }
+    }
+}
+
+/// A chain and what names mean on it, ready to answer properties.
+#[derive(Debug)]
+pub struct Checker<'a, V: Scalar> {
+    chain: &'a Chain<V>,
+    scope: Scope<V>,
+    labels: Vec<(String, Expr)>,
+    named: Vec<Property>,
+    options: Options,
+    predecessors: OnceCell<Digraph>,
+    factors: Rc<Factors<V>>,
+}
+
+impl<'a, V: Scalar> Checker<'a, V> {
+    /// A checker for a chain; `scope` holds the names of the model that it came from.
+    pub fn new(chain: &'a Chain<V>, mut scope: Scope<V>, options: Options) -> Checker<'a, V> {
+        if let Some(valuations) = chain.valuations() {
+            scope.add_variables(valuations);
+        }
+        Checker {
+            chain,
+            scope,
+            labels: Vec::new(),
+            named: Vec::new(),
+            options,
+            predecessors: OnceCell::new(),
+            factors: Rc::default(),
+        }
+    }
+
+    /// Shares what is eliminated with other checkers. They must be of chains with the same transitions.
+    pub fn sharing(mut self, factors: Rc<Factors<V>>) -> Checker<'a, V> {
+        self.factors = factors;
+        self
+    }
+
+    /// Makes known what a file of properties declares, so that its properties can be checked.
+    ///
+    /// # Errors
+    /// Constants without a value that fits.
+    pub fn declare(&mut self, file: &Properties, given: &Definitions) -> Checked<()> {
+        self.scope.add_constants(&file.constants, given)?;
+        self.scope.add_formulas(&file.formulas);
+        self.labels.extend(file.labels.iter().cloned());
+        self.named
+            .extend(file.properties.iter().filter(|p| p.name.is_some()).cloned());
+        Ok(())
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &'a Chain<V> {
+        self.chain
+    }
+
+    /// What a property comes to.
+    ///
+    /// # Errors
+    /// Unknown names, formulas where numbers are wanted and the like, numbers that do not converge, limits.
+    pub fn check(&self, formula: &Expr) -> Checked<Answer<V>> {
+        match &formula.kind {
+            Kind::Filter(filter, of, states) => {
+                self.filter(*filter, of, states.as_deref(), formula.place)
+            }
+            Kind::Probability(Compare::Value, ..)
+            | Kind::Reward(_, Compare::Value, _)
+            | Kind::Steady(Compare::Value, _) => self.numbers(formula).map(Answer::Numbers),
+            _ => self.truth(formula).map(Answer::Truth),
+        }
+    }
+
+    /// What a property comes to, with the numbers that its outermost operator compares.
+    ///
+    /// # Errors
+    /// As for [`Checker::check`].
+    pub fn root(&self, formula: &Expr) -> Checked<Root<V>> {
+        let (Kind::Probability(compare, ..)
+        | Kind::Reward(_, compare, _)
+        | Kind::Steady(compare, _)) = &formula.kind
+        else {
+            return Ok(Root {
+                answer: self.check(formula)?,
+                numbers: None,
+            });
+        };
+        let numbers = self.numbers(formula)?;
+        Ok(match compare {
+            Compare::Value => Root {
+                answer: Answer::Numbers(numbers),
+                numbers: None,
+            },
+            Compare::Bound(relation, bound) => {
+                let bound = self.bound(formula, bound)?;
+                Root {
+                    answer: Answer::Truth(numbers.compared(*relation, &bound)),
+                    numbers: Some(numbers),
+                }
+            }
+        })
+    }
+
+    /// In a word or two, how a property is decided.
+    pub fn method(&self, formula: &Expr) -> &'static str {
+        match &formula.kind {
+            Kind::Probability(_, _, Some(_)) => "product with automata, quotient",
+            Kind::Probability(_, path, None) => match &path.kind {
+                Kind::Unary(_, bounds, of) if path::is_state_formula(of) => method_of(bounds),
+                Kind::Until(_, left, bounds, right)
+                    if path::is_state_formula(left) && path::is_state_formula(right) =>
+                {
+                    method_of(bounds)
+                }
+                Kind::Next(of) if path::is_state_formula(of) => "one step",
+                Kind::Not(_) => "components",
+                _ if path::is_state_formula(path) => "sets",
+                _ => "product with a deterministic automaton",
+            },
+            Kind::Reward(_, _, measure) => match **measure {
+                Measure::Cumulative(..) | Measure::Instantaneous(_) => "step by step",
+                Measure::Steady => "renewal in bottom components",
+                Measure::Reach(_) | Measure::Total => "components",
+            },
+            Kind::Steady(..) => "renewal in bottom components",
+            Kind::Paths(..) => "graph",
+            Kind::Filter(_, of, _) => self.method(of),
+            _ => "sets",
+        }
+    }
+
+    /// A number that a probability is compared with.
+    ///
+    /// # Errors
+    /// It is no number, or none between 0 and 1.
+    pub fn threshold(&self, bound: &Expr) -> Checked<V> {
+        let value = self.scope.real_value(bound, "a bound on a probability")?;
+        if !(value >= V::zero() && value <= V::one()) {
+            return Err(TextError::new(
+                bound.place,
+                format!("the bound {} is no probability", value.text()),
+            )
+            .into());
+        }
+        Ok(value)
+    }
+
+    /// The number that an operator is compared with.
+    fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
+        match formula.kind {
+            Kind::Reward(..) => Ok(self.scope.real_value(bound, "a bound on a reward")?),
+            _ => self.threshold(bound),
+        }
+    }
+
+    /// The numbers that an operator with `=?` stands for; of one with a bound, those that are compared.
+    fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
+        match &formula.kind {
+            Kind::Probability(_, path, None) => self.probability(path),
+            Kind::Probability(_, path, Some(given)) => self.conditional(path, given),
+            Kind::Reward(structure, _, measure) => {
+                self.reward(structure.as_ref(), measure, formula.place)
+            }
+            Kind::Steady(_, of) => {
+                let truth = self.truth(of)?;
+                self.steady(&truth)
+            }
+            _ => Err(TextError::new(formula.place, "this is no number").into()),
+        }
+    }
+
+    /// The states in which a state formula holds.
+    pub fn truth(&self, formula: &Expr) -> Checked<Truth> {
+        match &formula.kind {
+            Kind::Label(name) => self.label(name, formula.place),
+            Kind::Not(of) => Ok(self.truth(of)?.negated()),
+            Kind::Binary(op @ (Op::And | Op::Or | Op::Implies | Op::Iff), left, right) => {
+                let (left, right) = (self.truth(left)?, self.truth(right)?);
+                Ok(match op {
+                    Op::And => both(left, &right),
+                    Op::Or => both(left.negated(), &right.negated()).negated(),
+                    Op::Implies => both(left, &right.negated()).negated(),
+                    _ => {
+                        let yes = both(left.clone(), &right);
+                        let no = both(left.negated(), &right.negated());
+                        both(yes.negated(), &no.negated()).negated()
+                    }
+                })
+            }
+            Kind::If(condition, yes, no) if contains_property(formula) => {
+                let condition = self.truth(condition)?;
+                let yes = both(condition.clone(), &self.truth(yes)?);
+                let no = both(condition.negated(), &self.truth(no)?);
+                Ok(both(yes.negated(), &no.negated()).negated())
+            }
+            Kind::Probability(compare, ..)
+            | Kind::Reward(_, compare, _)
+            | Kind::Steady(compare, _) => {
+                let Compare::Bound(relation, bound) = compare else {
+                    return Err(TextError::new(
+                        formula.place,
+                        "`=?` asks for a number, and here a truth value is needed",
+                    )
+                    .help("compare it with a bound, as in `P>=0.5 [ … ]`")
+                    .into());
+                };
+                let bound = self.bound(formula, bound)?;
+                Ok(self.numbers(formula)?.compared(*relation, &bound))
+            }
+            Kind::Paths(quantifier, of) => self.paths(*quantifier, of),
+            Kind::Filter(filter, of, states) => {
+                self.filtered_truth(*filter, of, states.as_deref(), formula.place)
+            }
+            Kind::Next(_) | Kind::Unary(..) | Kind::Until(..) => Err(TextError::new(
+                formula.place,
+                "a path formula has no truth value in a state",
+            )
+            .help("put it under `P`, `A` or `E`")
+            .into()),
+            Kind::Name(name) if !self.scope.knows(name) => self.unknown(name, formula.place),
+            _ => Ok(Truth::exact(states_where(
+                self.chain,
+                &self.scope,
+                formula,
+            )?)),
+        }
+    }
+
+    fn label(&self, name: &str, place: Place) -> Checked<Truth> {
+        if let Some((_, formula)) = self.labels.iter().find(|label| label.0 == name) {
+            return self.truth(formula);
+        }
+        if let Some(states) = self.chain.label(name) {
+            return Ok(Truth::exact(states.clone()));
+        }
+        // A named property may be used like a label. One that uses itself would not end.
+        if let Some(at) = self
+            .named
+            .iter()
+            .position(|property| property.name.as_deref() == Some(name))
+        {
+            let formula = &self.named[at].formula;
+            if self.named[at..]
+                .iter()
+                .any(|later| mentions(formula, later.name.as_deref()))
+            {
+                return Err(TextError::new(
+                    place,
+                    format!("the property \"{name}\" uses itself, or one that comes after it"),
+                )
+                .into());
+            }
+            return self.truth(formula);
+        }
+        let known: Vec<String> = self
+            .chain
+            .labels()
+            .map(|(label, _)| format!("\"{label}\""))
+            .collect();
+        Err(
+            TextError::new(place, format!("there is no label \"{name}\""))
+                .help(format!("labels of this model are {}", known.join(", ")))
+                .into(),
+        )
+    }
+
+    fn unknown(&self, name: &str, place: Place) -> Checked<Truth> {
+        let wrong = TextError::new(place, format!("`{name}` is not declared"));
+        Err(if self.chain.label(name).is_some() {
+            wrong
+                .help(format!("labels stand in quotes: \"{name}\""))
+                .into()
+        } else {
+            wrong.into()
+        })
+    }
+
+    fn predecessors(&self) -> &Digraph {
+        self.predecessors
+            .get_or_init(|| self.chain.graph().reversed())
+    }
+
+    fn states(&self) -> usize {
+        self.chain.len()
+    }
+
+    /// The two readings of sets that are not decided: what is computed from all `must`, and from all `may`.
+    fn both_ways(
+        &self,
+        exact: bool,
+        mut compute: impl FnMut(bool) -> Checked<Numbers<V>>,
+    ) -> Checked<Numbers<V>> {
+        let low = compute(true)?;
+        if exact {
+            return Ok(low);
+        }
+        let high = compute(false)?;
+        Ok(between(low, &high))
+    }
+}
+
+fn method_of(bounds: &Bounds) -> &'static str {
+    if bounds.is_none() {
+        "components"
+    } else {
+        "step by step"
+    }
+}
+
+/// Numbers known to lie between two others.
+fn between<V: Scalar>(mut low: Numbers<V>, high: &Numbers<V>) -> Numbers<V> {
+    use super::scalar::Estimate as _;
+    // A state whose number is known from one side only is not known.
+    low.qualitative = false;
+    for (state, value) in low.values.iter_mut().enumerate() {
+        if low.infinite.contains(state) != high.infinite.contains(state) {
+            low.infinite.set(state, false);
+            low.undefined.insert(state);
+        }
+        let (least, most) = (value.lower(), high.values[state].upper());
+        *value = V::Estimate::between(least, most);
+    }
+    low.undefined.union_with(&high.undefined);
+    low
+}
+
+fn both(mut left: Truth, right: &Truth) -> Truth {
+    left.must.intersect_with(&right.must);
+    left.may.intersect_with(&right.may);
+    left
+}
+
+/// Whether an expression holds labels, operators of properties or temporal ones.
+pub(crate) fn contains_property(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Not(of) | Kind::Minus(of) => contains_property(of),
+        Kind::Binary(_, left, right) => contains_property(left) || contains_property(right),
+        Kind::If(condition, yes, no) => {
+            contains_property(condition) || contains_property(yes) || contains_property(no)
+        }
+        Kind::Call(_, arguments) => arguments.iter().any(contains_property),
+        Kind::Bool(_) | Kind::Int(_) | Kind::Real(_) | Kind::Name(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether a formula names a label.
+fn mentions(expr: &Expr, name: Option<&str>) -> bool {
+    let inner = |part: &Expr| mentions(part, name);
+    match &expr.kind {
+        Kind::Label(label) => Some(label.as_str()) == name,
+        Kind::Not(of) | Kind::Minus(of) | Kind::Next(of) | Kind::Unary(_, _, of) => inner(of),
+        Kind::Binary(_, left, right) | Kind::Until(_, left, _, right) => {
+            inner(left) || inner(right)
+        }
+        Kind::If(condition, yes, no) => inner(condition) || inner(yes) || inner(no),
+        Kind::Call(_, arguments) => arguments.iter().any(inner),
+        Kind::Probability(_, path, given) => inner(path) || given.as_deref().is_some_and(inner),
+        Kind::Steady(_, of) | Kind::Paths(_, of) => inner(of),
+        Kind::Reward(_, _, measure) => {
+            matches!(&**measure, super::prism::expr::Measure::Reach(of) if inner(of))
+        }
+        Kind::Filter(_, of, states) => inner(of) || states.as_deref().is_some_and(inner),
+        Kind::Bool(_) | Kind::Int(_) | Kind::Real(_) | Kind::Name(_) => false,
+    }
+}

@@ -1,0 +1,207 @@
+//! Expected rewards.
+
+use guard_automata::graph::backward;
+
+use super::super::prism::expr::{Expr, Measure, Structure};
+use super::super::scalar::{Estimate, Scalar};
+use super::super::solve::{Problem, average, solve};
+use super::super::text::{Place, TextError};
+use super::{Checked, Checker, Numbers, Truth};
+
+impl<V: Scalar> Checker<'_, V> {
+    /// The expectation of a measure.
+    pub(super) fn reward(
+        &self,
+        structure: Option<&Structure>,
+        measure: &Measure,
+        place: Place,
+    ) -> Checked<Numbers<V>> {
+        let which = self.structure(structure, place)?;
+        let rewards = &self.chain.rewards()[which];
+        match measure {
+            Measure::Reach(of) => {
+                let truth = self.truth(of)?;
+                let earned = self.per_visit(which);
+                // More target means less reward.
+                self.both_ways(truth.is_exact(), |must| {
+                    let target = if must { &truth.may } else { &truth.must };
+                    self.reward_until(&earned, target)
+                })
+            }
+            Measure::Total => self.total(which),
+            Measure::Cumulative(bound, strict) => {
+                let steps = self.steps_of(bound, *strict)?;
+                let earned = self.per_visit(which);
+                Ok(Numbers::new(self.cumulate(&earned, steps), false))
+            }
+            Measure::Instantaneous(bound) => {
+                let steps = self.steps_of(bound, false)?;
+                let mut values: Vec<V::Estimate> = (0..self.states())
+                    .map(|state| {
+                        let value = rewards.state.get(state).cloned();
+                        V::Estimate::exact(value.unwrap_or(V::zero()))
+                    })
+                    .collect();
+                let all: Vec<u32> = (0..self.states() as u32).collect();
+                self.steps(&all, steps, &mut values);
+                Ok(Numbers::new(values, false))
+            }
+            Measure::Steady => {
+                let earned = self.per_visit(which);
+                self.long_run(&earned)
+                    .map(|values| Numbers::new(values, false))
+            }
+        }
+    }
+
+    fn structure(&self, structure: Option<&Structure>, place: Place) -> Checked<usize> {
+        let all = self.chain.rewards();
+        let known = || {
+            let names: Vec<String> = all
+                .iter()
+                .map(|rewards| format!("\"{}\"", rewards.name))
+                .collect();
+            format!("reward structures of this model are {}", names.join(", "))
+        };
+        let found = match structure {
+            None if all.is_empty() => {
+                return Err(TextError::new(place, "the model has no rewards").into());
+            }
+            None => Some(0),
+            Some(Structure::Index(index)) => usize::try_from(*index)
+                .ok()
+                .and_then(|index| index.checked_sub(1))
+                .filter(|&index| index < all.len()),
+            Some(Structure::Name(name)) => all.iter().position(|rewards| rewards.name == *name),
+        };
+        found.ok_or_else(|| {
+            let which = match structure {
+                Some(Structure::Name(name)) => format!("\"{name}\""),
+                Some(Structure::Index(index)) => index.to_string(),
+                None => String::new(),
+            };
+            let wrong = TextError::new(place, format!("there is no reward structure {which}"));
+            if all.is_empty() {
+                wrong.help("the model has no rewards").into()
+            } else {
+                wrong.help(known()).into()
+            }
+        })
+    }
+
+    fn steps_of(&self, bound: &Expr, strict: bool) -> Checked<u64> {
+        let steps = self.scope.int_value(bound, "a number of steps")?;
+        let steps = steps.saturating_sub(i64::from(strict));
+        u64::try_from(steps)
+            .map_err(|_| TextError::new(bound.place, "a number of steps cannot be negative").into())
+    }
+
+    /// What each step from a state earns: in the state and on the way out.
+    pub(super) fn per_visit(&self, which: usize) -> Vec<V> {
+        let rewards = &self.chain.rewards()[which];
+        (0..self.states())
+            .map(|state| {
+                let own = rewards.state.get(state);
+                match (own, rewards.step.get(state)) {
+                    (Some(own), Some(step)) => own.plus(step),
+                    (Some(one), None) | (None, Some(one)) => one.clone(),
+                    (None, None) => V::zero(),
+                }
+            })
+            .collect()
+    }
+
+    /// The reward until a set is reached; infinite where that is not certain.
+    pub(super) fn reward_until(
+        &self,
+        earned: &[V],
+        target: &guard_automata::graph::NodeSet,
+    ) -> Checked<Numbers<V>> {
+        let before = self.predecessors();
+        // Reached for sure: no path that avoids the target leads to where it cannot be reached.
+        let mut never = backward(before, target, None);
+        never.toggle_range(..);
+        let mut open = target.clone();
+        open.toggle_range(..);
+        let infinite = backward(before, &never, Some(&open));
+        let mut unknown = open;
+        unknown.difference_with(&infinite);
+        let mut values = vec![V::Estimate::exact(V::zero()); self.states()];
+        let problem = Problem {
+            chain: self.chain,
+            unknown: &unknown,
+            reward: earned,
+            trapped: V::zero(),
+            factors: &self.factors,
+        };
+        solve(&problem, &mut values, &self.options.accuracy)?;
+        let mut numbers = Numbers::new(values, false);
+        numbers.infinite = infinite;
+        Ok(numbers)
+    }
+
+    /// The reward forever: infinite where a bottom component that earns something can be reached.
+    fn total(&self, which: usize) -> Checked<Numbers<V>> {
+        let earned = self.per_visit(which);
+        let graph = self.chain.graph();
+        let found = guard_automata::graph::components(graph, None);
+        let (mut rich, mut poor) = (graph.none(), graph.none());
+        for component in guard_automata::graph::bottom(graph, &found) {
+            let members = found.members(component);
+            let earns = members
+                .iter()
+                .any(|&state| !earned[state as usize].is_zero());
+            let set = if earns { &mut rich } else { &mut poor };
+            set.extend(members.iter().map(|&state| state as usize));
+        }
+        let infinite = backward(self.predecessors(), &rich, None);
+        let mut unknown = graph.all();
+        unknown.difference_with(&infinite);
+        unknown.difference_with(&poor);
+        let mut values = vec![V::Estimate::exact(V::zero()); self.states()];
+        let problem = Problem {
+            chain: self.chain,
+            unknown: &unknown,
+            reward: &earned,
+            trapped: V::zero(),
+            factors: &self.factors,
+        };
+        solve(&problem, &mut values, &self.options.accuracy)?;
+        let mut numbers = Numbers::new(values, false);
+        numbers.infinite = infinite;
+        Ok(numbers)
+    }
+
+    /// The reward of so many steps.
+    fn cumulate(&self, earned: &[V], steps: u64) -> Vec<V::Estimate> {
+        let mut values = vec![V::Estimate::exact(V::zero()); self.states()];
+        for _ in 0..steps {
+            values = (0..self.states() as u32)
+                .map(|state| {
+                    let mut value = average(self.chain, state, &values);
+                    let own = &earned[state as usize];
+                    if own.is_zero() {
+                        return value;
+                    }
+                    value.accumulate(own, &V::Estimate::exact(V::one()));
+                    value.rounded(2.0)
+                })
+                .collect();
+        }
+        values
+    }
+
+    /// The truth of a formula as a reward of 1.
+    pub(super) fn indicator_reward(&self, truth: &Truth, must: bool) -> Vec<V> {
+        let set = if must { &truth.must } else { &truth.may };
+        (0..self.states())
+            .map(|state| {
+                if set.contains(state) {
+                    V::one()
+                } else {
+                    V::zero()
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,92 @@
+//! Bounds on the probability of a path formula where rows are known within sets only.
+
+use super::super::interval::{Bounds, Steps, UncertainChain, robust_until};
+use super::super::prism::expr::{Expr, Kind};
+use super::super::scalar::Scalar;
+use super::path::{Simple, Window};
+use super::{Checked, Checker, Truth};
+
+impl<V: Scalar> Checker<'_, V> {
+    /// Bounds on the probability of a path formula from each state, over all chains that the row sets of `rows` allow; none
+    /// for formulas of more than one temporal operator, those with operators inside of its conditions among them.
+    ///
+    /// `rows` has the states of the chain that is checked, and at least its transitions: conditions on single states are
+    /// read on the chain.
+    ///
+    /// # Errors
+    /// As for [`Checker::check`].
+    pub fn robust(
+        &self,
+        path: &Expr,
+        rows: &UncertainChain,
+        precision: f64,
+    ) -> Checked<Option<Bounds>> {
+        if nests(path) {
+            return Ok(None);
+        }
+        let Some(simple) = self.simple(path, false)? else {
+            return Ok(None);
+        };
+        let until = |left: &Truth, window: Window, right: &Truth| {
+            let steps = window
+                .last
+                .map_or(Steps::Unbounded, |last| Steps::AtMost(last - window.first));
+            // What is too near to call may hold or not.
+            let least = robust_until(rows, &left.must, &right.must, steps, precision);
+            let most = if left.is_exact() && right.is_exact() {
+                least.clone()
+            } else {
+                robust_until(rows, &left.may, &right.may, steps, precision)
+            };
+            let mut bounds = Bounds {
+                lower: least.lower,
+                upper: most.upper,
+            };
+            for _ in 0..window.first {
+                bounds = rows.one_step_before(&bounds);
+                for state in 0..rows.len() {
+                    if !left.must.contains(state) {
+                        bounds.lower[state] = 0.0;
+                    }
+                    if !left.may.contains(state) {
+                        bounds.upper[state] = 0.0;
+                    }
+                }
+            }
+            bounds
+        };
+        Ok(Some(match &simple {
+            Simple::Now(truth) => indicators(truth),
+            Simple::Next(truth) => rows.one_step_before(&indicators(truth)),
+            Simple::Until(left, window, right) => until(left, *window, right),
+            Simple::NotUntil(left, window, right) => until(left, *window, right).complement(),
+        }))
+    }
+}
+
+/// Whether a condition depends on the probabilities of the chain.
+fn nests(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Probability(..) | Kind::Reward(..) | Kind::Steady(..) | Kind::Paths(..) => true,
+        Kind::Filter(..) => true,
+        Kind::Not(of) | Kind::Next(of) | Kind::Unary(_, _, of) | Kind::Minus(of) => nests(of),
+        Kind::Binary(_, left, right) | Kind::Until(_, left, _, right) => {
+            nests(left) || nests(right)
+        }
+        Kind::If(condition, yes, no) => nests(condition) || nests(yes) || nests(no),
+        Kind::Call(_, arguments) => arguments.iter().any(nests),
+        Kind::Bool(_) | Kind::Int(_) | Kind::Real(_) | Kind::Name(_) | Kind::Label(_) => false,
+    }
+}
+
+fn indicators(truth: &Truth) -> Bounds {
+    let of = |set: &guard_automata::graph::NodeSet| {
+        (0..set.len())
+            .map(|state| f64::from(u8::from(set.contains(state))))
+            .collect()
+    };
+    Bounds {
+        lower: of(&truth.must),
+        upper: of(&truth.may),
+    }
+}

@@ -1,0 +1,236 @@
+//! Bounds on the probability of reaching, over all rows that the sets allow.
+//!
+//! The least fixpoint of the robust operator is approached from below, so the iterate is always a lower bound. An upper
+//! bound is guessed a little above it and accepted when the operator does not push it upwards anywhere; by Park's lemma the least
+//! fixpoint is then below it. Rounding is covered by demanding a margin.
+
+use guard_automata::graph::{NodeSet, backward};
+
+use super::UncertainChain;
+
+/// Bounds by state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    /// No choice of rows gives less.
+    pub lower: Vec<f64>,
+    /// No choice of rows gives more.
+    pub upper: Vec<f64>,
+}
+
+impl Bounds {
+    /// Bounds on the probability of the opposite.
+    pub fn complement(self) -> Bounds {
+        // Outwards by more than the rounding of the difference.
+        let less = |value: f64, by: f64| {
+            if value == 0.0 || value == 1.0 {
+                1.0 - value
+            } else {
+                (1.0 - value + by).clamp(0.0, 1.0)
+            }
+        };
+        Bounds {
+            lower: self.upper.iter().map(|at| less(*at, -MARGIN)).collect(),
+            upper: self.lower.iter().map(|at| less(*at, MARGIN)).collect(),
+        }
+    }
+}
+
+impl UncertainChain {
+    /// Bounds on what is so one step later, from each state.
+    pub fn one_step_before(&self, bounds: &Bounds) -> Bounds {
+        let moving: Vec<u32> = (0..self.len() as u32).collect();
+        let image = |values: &[f64], largest: bool| {
+            let operator = Operator {
+                chain: self,
+                moving: &moving,
+                largest,
+            };
+            let margin = if largest { MARGIN } else { -MARGIN };
+            let mut image = operator.image(values);
+            for value in &mut image {
+                if *value != 0.0 && *value != 1.0 {
+                    *value = (*value + margin).clamp(0.0, 1.0);
+                }
+            }
+            image
+        };
+        Bounds {
+            lower: image(&bounds.lower, false),
+            upper: image(&bounds.upper, true),
+        }
+    }
+}
+
+/// How many steps there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// So many.
+    AtMost(u64),
+    /// As many as it takes.
+    Unbounded,
+}
+
+/// More than the rounding of an average.
+const MARGIN: f64 = 1e-13;
+
+/// How many rounds the search for an upper bound may take.
+const MAX_ROUNDS: usize = 60;
+
+/// Bounds on the probability of `left U right`, over all choices of rows.
+///
+/// For bounded steps the rows may be chosen anew at each step, which is an outer bound for rows that stay.
+///
+/// # Accuracy
+/// `precision` is the width that the guess above the iterate begins with; where no guess is accepted, the upper bound is 1.
+pub fn robust_until(
+    chain: &UncertainChain,
+    left: &NodeSet,
+    right: &NodeSet,
+    steps: Steps,
+    precision: f64,
+) -> Bounds {
+    let reach = backward(&chain.graph().reversed(), right, Some(left));
+    let moving: Vec<u32> = (0..chain.len() as u32)
+        .filter(|&state| reach.contains(state as usize) && !right.contains(state as usize))
+        .collect();
+    let bound = |largest: bool| {
+        let mut values = vec![0.0; chain.len()];
+        for state in right.ones() {
+            values[state] = 1.0;
+        }
+        let operator = Operator {
+            chain,
+            moving: &moving,
+            largest,
+        };
+        match steps {
+            Steps::AtMost(count) => {
+                for _ in 0..count {
+                    let next = operator.image(&values);
+                    let same = next == values;
+                    values = next;
+                    if same {
+                        break;
+                    }
+                }
+                let error = MARGIN * (count as f64 + 1.0);
+                for &state in &moving {
+                    let value = &mut values[state as usize];
+                    *value = if largest {
+                        (*value + error).min(1.0)
+                    } else {
+                        (*value - error).max(0.0)
+                    };
+                }
+                values
+            }
+            Steps::Unbounded => operator.fixpoint(values, precision),
+        }
+    };
+    Bounds {
+        lower: bound(false),
+        upper: bound(true),
+    }
+}
+
+struct Operator<'a> {
+    chain: &'a UncertainChain,
+    moving: &'a [u32],
+    largest: bool,
+}
+
+impl Operator<'_> {
+    fn at(&self, state: u32, values: &[f64], scratch: &mut Vec<f64>) -> f64 {
+        scratch.clear();
+        scratch.extend(
+            self.chain
+                .graph()
+                .successors(state)
+                .iter()
+                .map(|target| values[*target as usize]),
+        );
+        self.chain
+            .row(state)
+            .extreme(scratch, self.largest)
+            .clamp(0.0, 1.0)
+    }
+
+    fn image(&self, values: &[f64]) -> Vec<f64> {
+        let mut next = values.to_vec();
+        let mut scratch = Vec::new();
+        for &state in self.moving {
+            next[state as usize] = self.at(state, values, &mut scratch);
+        }
+        next
+    }
+
+    /// Sweeps from below until little changes; the iterate never leaves the least fixpoint below it, but for rounding.
+    fn rise(&self, values: &mut [f64], tolerance: f64) {
+        let mut scratch = Vec::new();
+        for _ in 0..2_000_000 {
+            let mut change = 0.0f64;
+            for &state in self.moving.iter().rev() {
+                let next = self.at(state, values, &mut scratch);
+                let value = &mut values[state as usize];
+                if next > *value {
+                    change = change.max((next - *value) / next);
+                    *value = next;
+                }
+            }
+            if change <= tolerance {
+                break;
+            }
+        }
+    }
+
+    fn fixpoint(&self, mut values: Vec<f64>, precision: f64) -> Vec<f64> {
+        let mut tolerance = precision * 1e-3;
+        for _ in 0..MAX_ROUNDS {
+            self.rise(&mut values, tolerance);
+            if !self.largest {
+                // From below is sound at any time; what rounding may have added is taken off again.
+                for &state in self.moving {
+                    let value = &mut values[state as usize];
+                    *value = (*value * (1.0 - 1e-9) - MARGIN).max(0.0);
+                }
+                return values;
+            }
+            let mut guess = values.clone();
+            for &state in self.moving {
+                let value = &mut guess[state as usize];
+                *value = (*value * (1.0 + precision) + precision * 1e-3).min(1.0);
+            }
+            for _ in 0..200 {
+                let next = self.image(&guess);
+                let inductive = self.moving.iter().all(|&state| {
+                    let (new, old) = (next[state as usize], guess[state as usize]);
+                    new + MARGIN <= old || old == 1.0
+                });
+                if inductive {
+                    return next
+                        .iter()
+                        .map(|value| {
+                            if *value > 0.0 {
+                                (value + MARGIN).min(1.0)
+                            } else {
+                                0.0
+                            }
+                        })
+                        .collect();
+                }
+                for &state in self.moving {
+                    let value = &mut guess[state as usize];
+                    *value = value.min(next[state as usize] + 2.0 * MARGIN);
+                }
+            }
+            tolerance *= 0.1;
+            if tolerance < 1e-17 {
+                break;
+            }
+        }
+        for &state in self.moving {
+            values[state as usize] = 1.0;
+        }
+        values
+    }
+}

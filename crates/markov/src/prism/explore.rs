@@ -1,0 +1,678 @@
+//! From a model to its chain: the reachable states, breadth first.
+
+use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
+use super::super::scalar::Scalar;
+use super::super::text::{Place, TextError};
+use super::super::valuation::{Slot, Valuations, Variable};
+use super::code::{BoolCode, EvalError, IntCode, RealCode, Test};
+use super::compile::{Definitions, Scope};
+use super::model::{Model, VariableDeclaration};
+use super::parser::Parsed;
+use super::sync::{Sync, syncs};
+use super::table::StateTable;
+
+/// Limits on what a model may become.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many states it may have.
+    pub max_states: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            max_states: 100_000_000,
+        }
+    }
+}
+
+/// What a model became.
+#[derive(Debug)]
+pub struct Explored<V> {
+    /// The chain.
+    pub chain: Chain<V>,
+    /// What its names mean, for properties.
+    pub scope: Scope<V>,
+    /// How many states had no transition.
+    pub deadlocks: usize,
+}
+
+/// Builds the chain of a model; `given` holds the values of its constants.
+///
+/// # Errors
+/// Names and types that do not fit, values outside of ranges, probabilities that do not sum to 1, with the place of the
+/// command and the state; too many states.
+pub fn explore<V: Scalar>(
+    model: &Model,
+    given: &Definitions,
+    limits: &Limits,
+) -> Result<Explored<V>, TextError> {
+    let mut scope: Scope<V> = Scope::default();
+    scope.add_constants(&model.constants, given)?;
+    scope.add_formulas(&model.formulas);
+    let declared: Vec<&VariableDeclaration> = model
+        .globals
+        .iter()
+        .chain(model.modules.iter().flat_map(|module| &module.variables))
+        .collect();
+    let mut variables = Vec::with_capacity(declared.len());
+    let mut start = Vec::with_capacity(declared.len());
+    for declaration in &declared {
+        let (variable, value) = variable(&scope, declaration)?;
+        if variables
+            .iter()
+            .any(|other: &Variable| other.name == variable.name)
+        {
+            return Err(TextError::new(
+                declaration.place,
+                format!("there are two variables `{}`", variable.name),
+            ));
+        }
+        variables.push(variable);
+        start.push(value);
+    }
+    let mut valuations = Valuations::new(variables);
+    scope.add_variables(&valuations);
+    let program = Program::new(model, &scope, &valuations)?;
+    let initial = initial_states(model, &scope, &valuations, &start, limits)?;
+    let mut table = StateTable::new();
+    let mut first = Vec::with_capacity(initial.len());
+    for state in &initial {
+        first.push(table.number(&mut valuations, state).0);
+    }
+    let mut builder = ChainBuilder::with_capacity(0, 0);
+    let mut earned: Vec<Vec<V>> = vec![Vec::new(); program.rewards.len()];
+    let mut step: Vec<Vec<V>> = vec![Vec::new(); program.rewards.len()];
+    let mut walk = Walk::default();
+    let mut source = vec![0; valuations.words()];
+    let mut at = 0u32;
+    while (at as usize) < valuations.len() {
+        source.copy_from_slice(valuations.state(at));
+        let in_state = |wrong: TextError, valuations: &Valuations| {
+            let message = format!("{} (in state {})", wrong.message, valuations.text(at));
+            TextError { message, ..wrong }
+        };
+        program
+            .choices(&source, &mut walk)
+            .map_err(|wrong| in_state(wrong, &valuations))?;
+        let choices: V = super::code::from_int(walk.choices.len() as i64);
+        for choice in 0..walk.choices.len() {
+            let found = program.branches(&source, choice, &mut walk);
+            found.map_err(|wrong| in_state(wrong, &valuations))?;
+            for (target, probability) in walk.targets.chunks(valuations.words()).zip(&walk.weights)
+            {
+                let (number, _) = table.number(&mut valuations, target);
+                let probability = if walk.choices.len() == 1 {
+                    probability.clone()
+                } else {
+                    probability.over(&choices)
+                };
+                builder.transition(number, probability);
+            }
+        }
+        for (which, rewards) in program.rewards.iter().enumerate() {
+            let found = rewards.of(&program, &source, &walk, &choices);
+            let (state, transition) = found.map_err(|wrong| in_state(wrong, &valuations))?;
+            earned[which].push(state);
+            step[which].push(transition);
+        }
+        builder.end_row().map_err(|wrong| match wrong {
+            ChainError::RowSum { sum, .. } => TextError::new(
+                Place::line(1),
+                format!(
+                    "the probabilities out of state {} sum to {sum}, not to 1",
+                    valuations.text(at)
+                ),
+            ),
+            other => TextError::new(Place::line(1), other.to_string()),
+        })?;
+        if valuations.len() > limits.max_states {
+            return Err(TextError::new(
+                Place::line(1),
+                format!("the model has more than {} states", limits.max_states),
+            )
+            .help("raise the limit with --max-states, or choose smaller constants"));
+        }
+        at += 1;
+    }
+    let deadlocks = builder.deadlocks().len();
+    let chain = builder.finish(first, Some(valuations));
+    let mut chain = chain.map_err(|wrong| TextError::new(Place::line(1), wrong.to_string()))?;
+    for ((declaration, state), step) in model.rewards.iter().zip(earned).zip(step) {
+        let or_none = |values: Vec<V>| {
+            if values.iter().all(Scalar::is_zero) {
+                Vec::new()
+            } else {
+                values
+            }
+        };
+        chain
+            .add_rewards(Rewards {
+                name: declaration.name.clone(),
+                state: or_none(state),
+                step: or_none(step),
+            })
+            .map_err(|wrong| TextError::new(Place::line(1), wrong.to_string()))?;
+    }
+    for (name, label) in &model.labels {
+        let code = scope.bool_code(label, "a label")?;
+        let set = states_where(&chain, &code)
+            .map_err(|wrong| TextError::new(label.place, wrong.to_string()))?;
+        chain.add_label(name, set);
+    }
+    Ok(Explored {
+        chain,
+        scope,
+        deadlocks,
+    })
+}
+
+/// The states in which an expression holds.
+pub(super) fn states_where<V: Scalar>(
+    chain: &Chain<V>,
+    code: &BoolCode<V>,
+) -> Result<guard_automata::graph::NodeSet, EvalError> {
+    let mut set = chain.graph().none();
+    for state in 0..chain.len() {
+        let values = chain
+            .valuations()
+            .map_or(&[][..], |valuations| valuations.state(state as u32));
+        if code.eval(values)? {
+            set.insert(state);
+        }
+    }
+    Ok(set)
+}
+
+fn variable<V: Scalar>(
+    scope: &Scope<V>,
+    declaration: &VariableDeclaration,
+) -> Parsed<(Variable, i64)> {
+    let name = &declaration.name;
+    if scope.knows(name) {
+        return Err(TextError::new(
+            declaration.place,
+            format!("`{name}` is declared twice"),
+        ));
+    }
+    let (low, high, is_bool) = match &declaration.range {
+        None => (0, 1, true),
+        Some((low, high)) => (
+            scope.int_value(low, "the lower end of a range")?,
+            scope.int_value(high, "the upper end of a range")?,
+            false,
+        ),
+    };
+    if low > high {
+        return Err(TextError::new(
+            declaration.place,
+            format!("the range {low}..{high} of `{name}` is empty"),
+        ));
+    }
+    let start = match &declaration.init {
+        None => low,
+        Some(init) if is_bool => match scope.value(init)? {
+            super::code::Value::Bool(value) => i64::from(value),
+            _ => {
+                return Err(TextError::new(
+                    init.place,
+                    format!("the initial value of `{name}` must be a truth value"),
+                ));
+            }
+        },
+        Some(init) => scope.int_value(init, "an initial value")?,
+    };
+    if start < low || start > high {
+        return Err(TextError::new(
+            declaration.place,
+            format!("the initial value {start} of `{name}` is outside of {low}..{high}"),
+        ));
+    }
+    Ok((
+        Variable {
+            name: name.clone(),
+            low,
+            high,
+            is_bool,
+        },
+        start,
+    ))
+}
+
+/// How many valuations `init … endinit` may be tried on.
+const MAX_INIT: u128 = 50_000_000;
+
+fn initial_states<V: Scalar>(
+    model: &Model,
+    scope: &Scope<V>,
+    valuations: &Valuations,
+    start: &[i64],
+    limits: &Limits,
+) -> Parsed<Vec<Vec<u64>>> {
+    let slots = valuations.slots();
+    let mut values = start.to_vec();
+    let pack = |values: &[i64]| {
+        let mut state = vec![0; valuations.words()];
+        for (slot, value) in slots.iter().zip(values) {
+            slot.set(&mut state, *value);
+        }
+        state
+    };
+    let Some(init) = &model.init else {
+        return Ok(vec![pack(&values)]);
+    };
+    let code = scope.bool_code(init, "the condition on initial states")?;
+    let size = valuations.variables().iter().fold(1u128, |size, variable| {
+        size.saturating_mul(variable.high.abs_diff(variable.low) as u128 + 1)
+    });
+    if size > MAX_INIT {
+        return Err(TextError::new(
+            init.place,
+            format!(
+                "{size} valuations would have to be tried for initial states; the limit is {MAX_INIT}"
+            ),
+        ));
+    }
+    for (value, variable) in values.iter_mut().zip(valuations.variables()) {
+        *value = variable.low;
+    }
+    let mut found = Vec::new();
+    loop {
+        let state = pack(&values);
+        if code
+            .eval(&state)
+            .map_err(|wrong| TextError::new(init.place, wrong.to_string()))?
+        {
+            found.push(state);
+            if found.len() > limits.max_states {
+                return Err(TextError::new(
+                    init.place,
+                    "there are too many initial states",
+                ));
+            }
+        }
+        // The last variable counts fastest.
+        let turned =
+            values
+                .iter_mut()
+                .zip(valuations.variables())
+                .rev()
+                .any(|(value, variable)| {
+                    if *value < variable.high {
+                        *value += 1;
+                        return true;
+                    }
+                    *value = variable.low;
+                    false
+                });
+        if !turned {
+            break;
+        }
+    }
+    if found.is_empty() {
+        return Err(TextError::new(
+            init.place,
+            "no state satisfies the condition on initial states",
+        ));
+    }
+    Ok(found)
+}
+
+/// A command made ready.
+struct Ready<V> {
+    guard: BoolCode<V>,
+    branches: Vec<Branch<V>>,
+    place: Place,
+}
+
+struct Branch<V> {
+    probability: RealCode<V>,
+    updates: Vec<(usize, IntCode<V>)>,
+}
+
+/// Commands of one part of a synchronisation; where their guards ask for values of one variable, only those that ask
+/// for its value are looked at.
+struct Part {
+    all: Vec<usize>,
+    index: Option<(Slot, i64, Vec<Vec<usize>>)>,
+}
+
+struct Program<V> {
+    commands: Vec<Ready<V>>,
+    syncs: Vec<(Sync, Vec<Part>)>,
+    rewards: Vec<ReadyRewards<V>>,
+    slots: Vec<Slot>,
+    variables: Vec<Variable>,
+}
+
+struct ReadyRewards<V> {
+    state: Vec<(BoolCode<V>, RealCode<V>, Place)>,
+    step: Vec<(String, BoolCode<V>, RealCode<V>, Place)>,
+}
+
+/// Scratch of the walk over one state.
+struct Walk<V> {
+    /// Which commands act together: the synchronisation, and its commands in `chosen`.
+    choices: Vec<(usize, std::ops::Range<usize>)>,
+    chosen: Vec<usize>,
+    enabled: Vec<Vec<usize>>,
+    targets: Vec<u64>,
+    weights: Vec<V>,
+}
+
+impl<V> Default for Walk<V> {
+    fn default() -> Self {
+        Walk {
+            choices: Vec::new(),
+            chosen: Vec::new(),
+            enabled: Vec::new(),
+            targets: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+}
+
+/// How many ways one state may choose between combinations of commands.
+const MAX_CHOICES: usize = 1_000_000;
+
+impl<V: Scalar> Program<V> {
+    fn new(model: &Model, scope: &Scope<V>, valuations: &Valuations) -> Parsed<Program<V>> {
+        let variables = valuations.variables();
+        let mut commands = Vec::new();
+        let mut first = Vec::new();
+        for module in &model.modules {
+            first.push(commands.len());
+            for command in &module.commands {
+                let mut branches = Vec::with_capacity(command.branches.len());
+                for (probability, assignments) in &command.branches {
+                    let probability = match probability {
+                        Some(expr) => scope.real_code(expr, "a probability")?,
+                        None => RealCode::Const(V::one()),
+                    };
+                    let mut updates = Vec::with_capacity(assignments.len());
+                    for assignment in assignments {
+                        let known = variables
+                            .iter()
+                            .position(|variable| variable.name == assignment.variable);
+                        let Some(at) = known else {
+                            return Err(TextError::new(
+                                assignment.place,
+                                format!("`{}` is no variable", assignment.variable),
+                            ));
+                        };
+                        let own = module
+                            .variables
+                            .iter()
+                            .any(|v| v.name == assignment.variable);
+                        let global = model.globals.iter().any(|v| v.name == assignment.variable);
+                        if !own && !global {
+                            return Err(TextError::new(
+                                assignment.place,
+                                format!(
+                                    "module `{}` assigns `{}`, which belongs to another module",
+                                    module.name, assignment.variable
+                                ),
+                            ));
+                        }
+                        let value = if variables[at].is_bool {
+                            let code = scope.bool_code(&assignment.value, "the new value")?;
+                            IntCode::If(
+                                Box::new(code),
+                                Box::new(IntCode::Const(1)),
+                                Box::new(IntCode::Const(0)),
+                            )
+                        } else {
+                            scope.int_code(&assignment.value, "the new value")?
+                        };
+                        updates.push((at, value));
+                    }
+                    branches.push(Branch {
+                        probability,
+                        updates,
+                    });
+                }
+                commands.push(Ready {
+                    guard: scope.bool_code(&command.guard, "a guard")?,
+                    branches,
+                    place: command.place,
+                });
+            }
+        }
+        let mut rewards = Vec::new();
+        for declaration in &model.rewards {
+            let mut ready = ReadyRewards {
+                state: Vec::new(),
+                step: Vec::new(),
+            };
+            for item in &declaration.items {
+                let guard = scope.bool_code(&item.guard, "the condition of a reward")?;
+                let value = scope.real_code(&item.value, "a reward")?;
+                match &item.action {
+                    None => ready.state.push((guard, value, item.value.place)),
+                    Some(action) => {
+                        ready
+                            .step
+                            .push((action.clone(), guard, value, item.value.place));
+                    }
+                }
+            }
+            rewards.push(ready);
+        }
+        let syncs = syncs(model, &first)?
+            .into_iter()
+            .map(|sync| {
+                let parts = sync
+                    .parts
+                    .iter()
+                    .map(|part| Part::new(part, &commands))
+                    .collect();
+                (sync, parts)
+            })
+            .collect();
+        Ok(Program {
+            commands,
+            syncs,
+            rewards,
+            slots: valuations.slots().to_vec(),
+            variables: variables.to_vec(),
+        })
+    }
+
+    /// Finds what is enabled in a state.
+    fn choices(&self, state: &[u64], walk: &mut Walk<V>) -> Parsed<()> {
+        walk.choices.clear();
+        walk.chosen.clear();
+        for (which, (_, parts)) in self.syncs.iter().enumerate() {
+            walk.enabled
+                .resize_with(parts.len().max(walk.enabled.len()), Vec::new);
+            let mut blocked = false;
+            for (part, enabled) in parts.iter().zip(&mut walk.enabled) {
+                enabled.clear();
+                for &command in part.candidates(state) {
+                    let ready = &self.commands[command];
+                    let holds = ready.guard.eval(state);
+                    if holds.map_err(|wrong| TextError::new(ready.place, wrong.to_string()))? {
+                        enabled.push(command);
+                    }
+                }
+                if enabled.is_empty() {
+                    blocked = true;
+                    break;
+                }
+            }
+            if blocked {
+                continue;
+            }
+            let enabled = &walk.enabled[..parts.len()];
+            let count: usize = enabled.iter().map(Vec::len).product();
+            if walk.choices.len() + count > MAX_CHOICES {
+                return Err(TextError::new(
+                    self.commands[enabled[0][0]].place,
+                    format!("more than {MAX_CHOICES} combinations of commands are enabled at once"),
+                ));
+            }
+            for mut number in 0..count {
+                let begin = walk.chosen.len();
+                for part in enabled {
+                    walk.chosen.push(part[number % part.len()]);
+                    number /= part.len();
+                }
+                walk.choices.push((which, begin..walk.chosen.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the branches of one choice.
+    fn branches(&self, state: &[u64], choice: usize, walk: &mut Walk<V>) -> Parsed<()> {
+        let words = state.len();
+        walk.targets.clear();
+        walk.weights.clear();
+        walk.targets.extend_from_slice(state);
+        walk.weights.push(V::one());
+        for at in walk.choices[choice].1.clone() {
+            let command = &self.commands[walk.chosen[at]];
+            let failed = |wrong: EvalError| TextError::new(command.place, wrong.to_string());
+            let before = walk.weights.len();
+            let mut sum = V::zero();
+            for (number, branch) in command.branches.iter().enumerate() {
+                let probability = branch.probability.eval(state).map_err(failed)?;
+                sum = sum.plus(&probability);
+                let last = number + 1 == command.branches.len();
+                for other in 0..before {
+                    // The last branch takes the place of what was there, so that nothing is left over.
+                    let slot = if last { other } else { walk.weights.len() };
+                    let weight = walk.weights[other].times(&probability);
+                    if last {
+                        walk.weights[slot] = weight;
+                    } else {
+                        walk.weights.push(weight);
+                        walk.targets
+                            .extend_from_within(other * words..(other + 1) * words);
+                    }
+                    let target = &mut walk.targets[slot * words..(slot + 1) * words];
+                    for (variable, value) in &branch.updates {
+                        let value = value.eval(state).map_err(failed)?;
+                        let range = &self.variables[*variable];
+                        if value < range.low || value > range.high {
+                            return Err(TextError::new(
+                                command.place,
+                                format!(
+                                    "`{}` would become {value}, outside of {}..{}",
+                                    range.name, range.low, range.high
+                                ),
+                            ));
+                        }
+                        self.slots[*variable].set(target, value);
+                    }
+                }
+            }
+            let wrong = (sum.to_f64() - 1.0).abs() > super::super::chain::ROW_TOLERANCE;
+            if wrong || sum.to_f64().is_nan() {
+                return Err(TextError::new(
+                    command.place,
+                    format!(
+                        "the probabilities of this command sum to {}, not to 1",
+                        sum.to_f64()
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    fn new<V>(all: &[usize], commands: &[Ready<V>]) -> Part {
+        // The variable that most guards compare with a value.
+        let mut counts: Vec<(Slot, usize, i64, i64)> = Vec::new();
+        for &command in all {
+            for (slot, value) in tested(&commands[command].guard) {
+                match counts.iter_mut().find(|entry| entry.0 == slot) {
+                    Some(entry) => {
+                        entry.1 += 1;
+                        entry.2 = entry.2.min(value);
+                        entry.3 = entry.3.max(value);
+                    }
+                    None => counts.push((slot, 1, value, value)),
+                }
+            }
+        }
+        let best = counts.into_iter().max_by_key(|entry| entry.1);
+        let index = best
+            .filter(|&(_, count, low, high)| count > 3 && high.abs_diff(low) < 10_000)
+            .map(|(slot, _, low, high)| {
+                // The last list is for all values that no guard asks for.
+                let mut lists = vec![Vec::new(); high.abs_diff(low) as usize + 2];
+                for &command in all {
+                    let asked = tested(&commands[command].guard).find(|test| test.0 == slot);
+                    match asked {
+                        Some((_, value)) => lists[value.abs_diff(low) as usize].push(command),
+                        None => lists.iter_mut().for_each(|list| list.push(command)),
+                    }
+                }
+                (slot, low, lists)
+            });
+        Part {
+            all: all.to_vec(),
+            index,
+        }
+    }
+
+    fn candidates(&self, state: &[u64]) -> &[usize] {
+        match &self.index {
+            None => &self.all,
+            Some((slot, low, lists)) => {
+                let at = slot.get(state).wrapping_sub(*low);
+                let last = lists.len() - 1;
+                &lists[usize::try_from(at).map_or(last, |at| at.min(last))]
+            }
+        }
+    }
+}
+
+/// The variables that a guard demands to have a value.
+fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
+    let parts = match guard {
+        BoolCode::And(parts) => parts.as_slice(),
+        other => std::slice::from_ref(other),
+    };
+    parts.iter().filter_map(|part| match part {
+        BoolCode::Is(slot, Test::Equal, value) => Some((*slot, *value)),
+        _ => None,
+    })
+}
+
+impl<V: Scalar> ReadyRewards<V> {
+    /// What a state earns, and what a step out of it earns on average.
+    fn of(
+        &self,
+        program: &Program<V>,
+        state: &[u64],
+        walk: &Walk<V>,
+        choices: &V,
+    ) -> Parsed<(V, V)> {
+        let mut earned = V::zero();
+        let failed =
+            |place: Place| move |wrong: EvalError| TextError::new(place, wrong.to_string());
+        for (guard, value, place) in &self.state {
+            if guard.eval(state).map_err(failed(*place))? {
+                earned = earned.plus(&value.eval(state).map_err(failed(*place))?);
+            }
+        }
+        let mut step = V::zero();
+        for (action, guard, value, place) in &self.step {
+            let matching = walk
+                .choices
+                .iter()
+                .filter(|choice| program.syncs[choice.0].0.action == *action)
+                .count();
+            if matching > 0 && guard.eval(state).map_err(failed(*place))? {
+                let value = value.eval(state).map_err(failed(*place))?;
+                let count: V = super::code::from_int(matching as i64);
+                step = step.plus(&value.times(&count).over(choices));
+            }
+        }
+        Ok((earned, step))
+    }
+}

@@ -1,0 +1,49 @@
+//! The PRISM language: models of Markov chains, and properties.
+//!
+//! ```text
+//! text ──parse_model──▶ Model ──explore──▶ Chain        text ──parse_properties──▶ Properties
+//! ```
+//!
+//! Expressions of models and properties share one grammar and one tree, as in PRISM. [`explore`] compiles the commands to
+//! typed code, and walks the reachable states breadth first; states are packed into words and numbered by a table that
+//! stores nothing else.
+//!
+//! # Source
+//! The language is that of the PRISM manual, "The PRISM Language" and "Property Specification"; where commands of a chain
+//! are enabled together, each is as likely as the others, as PRISM has it.
+
+mod code;
+mod compile;
+mod explore;
+pub mod expr;
+mod model;
+mod parser;
+mod property;
+mod sync;
+mod table;
+mod token;
+
+pub use code::{EvalError, Value};
+pub use compile::{Definitions, Scope};
+pub use explore::{Explored, Limits, explore};
+pub use model::{Constant, Model, Type, parse_model};
+pub use property::{Properties, Property, parse_properties};
+
+use super::chain::Chain;
+use super::scalar::Scalar;
+use super::text::TextError;
+use guard_automata::graph::NodeSet;
+
+/// The states of a chain in which an expression without operators of properties holds.
+///
+/// # Errors
+/// Names that the scope does not know, types that do not fit, operations without a result.
+pub fn states_where<V: Scalar>(
+    chain: &Chain<V>,
+    scope: &Scope<V>,
+    expr: &expr::Expr,
+) -> Result<NodeSet, TextError> {
+    let code = scope.bool_code(expr, "a state formula")?;
+    explore::states_where(chain, &code)
+        .map_err(|wrong| TextError::new(expr.place, wrong.to_string()))
+}

@@ -1,0 +1,522 @@
+//! Why a set is reached as likely as it is: through which successors, from where the last step is made, on which paths, how
+//! late, and which rows the answer hangs on most.
+//!
+//! Everything here explains a number that the [checker](super::Checker) proves; the parts are plain doubles, good to about ten
+//! digits.
+//!
+//! # Source
+//! J. Kemeny, J. Snell, "Finite Markov Chains", 1960, chapter 3, for the fundamental matrix `N`; T. Han, J.-P. Katoen,
+//! B. Damman, "Counterexample generation in probabilistic model checking", IEEE TSE 35(2), 2009, for probable paths as short
+//! paths, where an edge is as long as its negative logarithm.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use super::analysis::reached;
+use super::chain::Chain;
+use super::scalar::{Estimate, Scalar};
+use super::solve::{Accuracy, Factors, NotConverged};
+use guard_automata::graph::{NodeSet, backward, components};
+
+/// A set that is to be reached, through states where the run goes on.
+#[derive(Clone, Debug)]
+pub struct Goal {
+    /// Where the run goes on: elsewhere it has arrived or failed.
+    pub open: NodeSet,
+    /// Where it has arrived.
+    pub target: NodeSet,
+    /// Within how many steps; none for ever.
+    pub horizon: Option<u64>,
+}
+
+/// What a successor adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contribution {
+    /// The successor.
+    pub state: u32,
+    /// Its part of the probability: all parts sum to 1.
+    pub share: f64,
+    /// The probability from there.
+    pub risk: f64,
+}
+
+/// Where the last step is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jump {
+    /// From where.
+    pub from: u32,
+    /// The probability that the set is entered from here: all of them sum to that of reaching it.
+    pub probability: f64,
+}
+
+/// A path and its probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikelyPath {
+    /// Its states. Without a horizon, loops at one state are not written out.
+    pub states: Vec<u32>,
+    /// How likely it is; without a horizon, with as many rounds of the loops at its states as may be.
+    pub probability: f64,
+}
+
+/// How the probability changes as a row moves towards one of its transitions, from `P(u,·)` to `(1 - ε) P(u,·)` and `ε` more
+/// at `t`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lever {
+    /// Source of the transition.
+    pub from: u32,
+    /// Its target.
+    pub to: u32,
+    /// The derivative by `ε`.
+    pub derivative: f64,
+}
+
+/// Why a set is reached as likely as it is.
+#[derive(Clone, Debug)]
+pub struct Why {
+    /// The probability.
+    pub risk: f64,
+    /// By successor, the largest share first.
+    pub next: Vec<Contribution>,
+    /// By the state before the set, the largest part first.
+    pub jumps: Vec<Jump>,
+    /// After how many steps the set is reached in the mean, by the runs that do.
+    pub steps: Option<f64>,
+    /// By transition, the strongest first: what to change.
+    pub levers: Vec<Lever>,
+    /// By state, the part of its row in the variance that the counts leave to the probability, the largest first: what to
+    /// measure. Empty without counts.
+    pub doubt: Vec<(u32, f64)>,
+}
+
+/// Within a horizon, so many numbers are held at most; beyond, levers and doubt are left out.
+const MOST_NUMBERS: u64 = 50_000_000;
+
+/// The search for paths gives up after so many steps.
+const MOST_TRIED: usize = 2_000_000;
+
+/// Sweeps over one component.
+const MOST_SWEEPS: usize = 1_000_000;
+
+impl Goal {
+    /// To be in `target`, whatever comes before.
+    pub fn reach(target: NodeSet) -> Goal {
+        let mut open = target.clone();
+        open.toggle_range(..);
+        Goal {
+            open,
+            target,
+            horizon: None,
+        }
+    }
+
+    /// Why it is reached from `from` as likely as it is. The run goes on from there, be that state open or not. `exits` says how
+    /// often each row was counted; empty for a chain that is known.
+    ///
+    /// # Errors
+    /// [`NotConverged`].
+    ///
+    /// # Limits
+    /// Within a horizon of `h` steps, `O(h · m)` for `m` transitions.
+    pub fn why<V: Scalar>(
+        &self,
+        chain: &Chain<V>,
+        from: u32,
+        exits: &[u64],
+        accuracy: &Accuracy,
+    ) -> Result<Why, NotConverged> {
+        let rows = Rows::new(chain, self, from);
+        let mut why = match self.horizon {
+            None => {
+                let values = self.values(chain, accuracy)?;
+                let visits = rows.visits(from);
+                rows.forever(from, &visits, &values, exits)
+            }
+            Some(steps) => rows.within(from, steps, exits),
+        };
+        let first = |one: &(f64, u32, u32), other: &(f64, u32, u32)| {
+            other
+                .0
+                .total_cmp(&one.0)
+                .then((one.1, one.2).cmp(&(other.1, other.2)))
+        };
+        why.next
+            .sort_by(|a, b| first(&(a.share, a.state, 0), &(b.share, b.state, 0)));
+        why.jumps
+            .sort_by(|a, b| first(&(a.probability, a.from, 0), &(b.probability, b.from, 0)));
+        why.levers.sort_by(|a, b| {
+            first(
+                &(a.derivative.abs(), a.from, a.to),
+                &(b.derivative.abs(), b.from, b.to),
+            )
+        });
+        why.doubt
+            .sort_by(|a, b| first(&(a.1, a.0, 0), &(b.1, b.0, 0)));
+        Ok(why)
+    }
+
+    /// How often each state is visited from one state on, before the run is over or can no longer arrive: a row of the
+    /// fundamental matrix. Without a horizon.
+    pub fn visits<V: Scalar>(&self, chain: &Chain<V>, from: u32) -> Vec<f64> {
+        Rows::new(chain, self, from).visits(from)
+    }
+
+    /// The probability by state.
+    fn values<V: Scalar>(
+        &self,
+        chain: &Chain<V>,
+        accuracy: &Accuracy,
+    ) -> Result<Vec<f64>, NotConverged> {
+        let mut unknown = self.open.clone();
+        unknown.difference_with(&self.target);
+        let target = self.target.ones();
+        let values = reached(chain, &unknown, target, &Factors::default(), accuracy)?;
+        Ok(values.iter().map(|value| value.value().to_f64()).collect())
+    }
+
+    /// The most probable paths from a state to the set, the most probable first, at most `count` of them.
+    ///
+    /// Without a horizon, loops at single states are taken out first (`P(s,t) / (1 - P(s,s))`), as else one path would come
+    /// back with every number of rounds.
+    ///
+    /// # Limits
+    /// Every state, at every length within a horizon, is left at most `count` times: `O(count · m log m)`; after two million
+    /// steps what was found is all.
+    pub fn likely_paths<V: Scalar>(
+        &self,
+        chain: &Chain<V>,
+        from: u32,
+        count: usize,
+    ) -> Vec<LikelyPath> {
+        /// Probabilities from 0 to 1 are ordered as their bits are.
+        fn key(probability: f64) -> u64 {
+            probability.to_bits()
+        }
+        let mut open = self.open.clone();
+        open.insert(from as usize);
+        // Only where the set can be reached at all is worth going.
+        let useful = backward(&chain.graph().reversed(), &self.target, Some(&open));
+        // What a path was made of: its last state, its length, and the path before.
+        let mut trail: Vec<(u32, u64, Option<usize>)> = vec![(from, 0, None)];
+        let mut left: FxHashMap<(u32, u64), usize> = FxHashMap::default();
+        let mut waiting = BinaryHeap::from([(key(1.0), Reverse(0usize))]);
+        let mut found = Vec::new();
+        while let Some((bits, Reverse(at))) = waiting.pop() {
+            if found.len() == count || trail.len() > MOST_TRIED {
+                break;
+            }
+            let (state, length, _) = trail[at];
+            let probability = f64::from_bits(bits);
+            if at > 0 && self.target.contains(state as usize) {
+                let mut states = vec![state];
+                let mut before = trail[at].2;
+                while let Some(at) = before {
+                    states.push(trail[at].0);
+                    before = trail[at].2;
+                }
+                states.reverse();
+                found.push(LikelyPath {
+                    states,
+                    probability,
+                });
+                continue;
+            }
+            let over = at > 0 && !self.open.contains(state as usize);
+            if over || self.horizon.is_some_and(|most| length >= most) {
+                continue;
+            }
+            let place = (state, self.horizon.map_or(0, |_| length));
+            let times = left.entry(place).or_default();
+            if *times == count {
+                continue;
+            }
+            *times += 1;
+            let stays = self.horizon.is_some();
+            let row = || chain.row(state).filter(|entry| stays || entry.0 != state);
+            let leaving: f64 = if stays {
+                1.0
+            } else {
+                row().map(|entry| entry.1.to_f64()).sum()
+            };
+            for (next, weight) in row() {
+                let onward = probability * (weight.to_f64() / leaving);
+                if useful.contains(next as usize) && onward > 0.0 {
+                    trail.push((next, length + 1, Some(at)));
+                    waiting.push((key(onward), Reverse(trail.len() - 1)));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The rows of the states where the run goes on, as doubles.
+struct Rows {
+    /// By state: its transitions; empty where the run is over.
+    rows: Vec<Vec<(u32, f64)>>,
+    /// The states from which the set can be reached, in an order in which most transitions lead onwards.
+    components: Vec<Vec<u32>>,
+    /// Where the run goes on when it comes there: the state that is asked about may be none of them.
+    open: NodeSet,
+    target: NodeSet,
+}
+
+impl Rows {
+    fn new<V: Scalar>(chain: &Chain<V>, goal: &Goal, from: u32) -> Rows {
+        let (target, mut open) = (&goal.target, goal.open.clone());
+        open.insert(from as usize);
+        let mut rows = vec![Vec::new(); chain.len()];
+        for state in open.ones() {
+            let row = chain.row(state as u32);
+            rows[state] = row.map(|(to, weight)| (to, weight.to_f64())).collect();
+        }
+        let mut useful = backward(&chain.graph().reversed(), target, Some(&open));
+        useful.intersect_with(&open);
+        let found = components(chain.graph(), Some(&useful));
+        Rows {
+            rows,
+            // Each component after all that lead to it.
+            components: (0..found.len())
+                .rev()
+                .map(|at| found.members(at).to_vec())
+                .collect(),
+            open: goal.open.clone(),
+            target: target.clone(),
+        }
+    }
+
+    /// Whether a run that comes to a state goes on there.
+    fn goes_on(&self, state: u32) -> bool {
+        self.open.contains(state as usize) && !self.target.contains(state as usize)
+    }
+
+    fn visits(&self, from: u32) -> Vec<f64> {
+        let mut incoming: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.rows.len()];
+        let mut leaving = vec![0.0; self.rows.len()];
+        for &state in self.components.iter().flatten() {
+            for &(to, weight) in &self.rows[state as usize] {
+                // A loop is no leaving, unless the run is over with it.
+                if to != state || !self.goes_on(to) {
+                    leaving[state as usize] += weight;
+                }
+                if to != state && self.goes_on(to) {
+                    incoming[to as usize].push((state, weight));
+                }
+            }
+        }
+        let mut visits = vec![0.0; self.rows.len()];
+        for members in &self.components {
+            for _ in 0..MOST_SWEEPS {
+                let mut change = 0.0f64;
+                for &state in members {
+                    let mut inflow = if state == from { 1.0 } else { 0.0 };
+                    for &(source, weight) in &incoming[state as usize] {
+                        inflow += visits[source as usize] * weight;
+                    }
+                    let next = inflow / leaving[state as usize];
+                    if next > 0.0 {
+                        change = change.max((next - visits[state as usize]).abs() / next);
+                    }
+                    visits[state as usize] = next;
+                }
+                if change < 1e-13 || members.len() == 1 {
+                    break;
+                }
+            }
+        }
+        visits
+    }
+
+    /// The mean of a value after one step.
+    fn ahead(&self, state: u32, values: &[f64]) -> f64 {
+        let row = self.rows[state as usize].iter();
+        row.map(|(to, weight)| weight * values[*to as usize]).sum()
+    }
+
+    /// The probability to arrive with the next step.
+    fn into(&self, state: u32) -> f64 {
+        let row = self.rows[state as usize].iter();
+        row.filter(|(to, _)| self.target.contains(*to as usize))
+            .map(|(_, weight)| weight)
+            .sum()
+    }
+
+    fn visited<'a>(&'a self, visits: &'a [f64]) -> impl Iterator<Item = (u32, f64)> + 'a {
+        let states = self.components.iter().flatten().copied();
+        states
+            .map(|state| (state, visits[state as usize]))
+            .filter(|(_, visits)| *visits > 0.0)
+    }
+
+    fn next(&self, from: u32, risk: f64, values: &[f64]) -> Vec<Contribution> {
+        let row = self.rows[from as usize].iter();
+        row.map(|(to, weight)| Contribution {
+            state: *to,
+            share: weight * values[*to as usize] / risk,
+            risk: values[*to as usize],
+        })
+        .filter(|part| part.share > 0.0)
+        .collect()
+    }
+
+    fn jumps(&self, visits: &[f64]) -> Vec<Jump> {
+        self.visited(visits)
+            .map(|(from, visits)| Jump {
+                from,
+                probability: visits * self.into(from),
+            })
+            .filter(|jump| jump.probability > 0.0)
+            .collect()
+    }
+
+    fn forever(&self, from: u32, visits: &[f64], values: &[f64], exits: &[u64]) -> Why {
+        let risk = self.ahead(from, values);
+        if risk <= 0.0 {
+            return Why::nothing();
+        }
+        let mut sum = Sums::default();
+        let mut steps = 0.0;
+        for (state, visits) in self.visited(visits) {
+            let own = self.ahead(state, values);
+            steps += visits * own;
+            for &(to, weight) in &self.rows[state as usize] {
+                sum.add(state, to, weight, visits * (values[to as usize] - own));
+            }
+        }
+        Why {
+            risk,
+            next: self.next(from, risk, values),
+            jumps: self.jumps(visits),
+            steps: Some(steps / risk),
+            doubt: sum.doubt(exits),
+            levers: sum.levers(),
+        }
+    }
+
+    fn within(&self, from: u32, steps: u64, exits: &[u64]) -> Why {
+        let n = self.rows.len();
+        let keeps = steps.saturating_mul(n as u64) <= MOST_NUMBERS;
+        // From 0 steps to go upwards.
+        let mut values = vec![0.0; n];
+        for state in self.target.ones() {
+            values[state] = 1.0;
+        }
+        let mut kept = Vec::new();
+        for _ in 1..steps {
+            let mut more = values.clone();
+            for &state in self.components.iter().flatten() {
+                if self.goes_on(state) {
+                    more[state as usize] = self.ahead(state, &values);
+                }
+            }
+            let before = std::mem::replace(&mut values, more);
+            if keeps {
+                kept.push(before);
+            }
+        }
+        let risk = if steps == 0 {
+            0.0
+        } else {
+            self.ahead(from, &values)
+        };
+        if risk <= 0.0 {
+            return Why::nothing();
+        }
+        let next = self.next(from, risk, &values);
+        if keeps {
+            kept.push(values);
+        }
+        // Where runs are that have not arrived, step by step.
+        let mut here = vec![0.0; n];
+        here[from as usize] = 1.0;
+        let mut visits = vec![0.0; n];
+        let (mut sum, mut late) = (Sums::default(), 0.0);
+        for step in 1..=steps {
+            let mut then = vec![0.0; n];
+            let to_go = kept.get((steps - step) as usize);
+            for &state in self.components.iter().flatten() {
+                let mass = here[state as usize];
+                if mass <= 0.0 {
+                    continue;
+                }
+                visits[state as usize] += mass;
+                let own = to_go.map_or(0.0, |values| self.ahead(state, values));
+                for &(to, weight) in &self.rows[state as usize] {
+                    if self.target.contains(to as usize) {
+                        late += mass * weight * step as f64;
+                    } else if self.goes_on(to) {
+                        then[to as usize] += mass * weight;
+                    }
+                    if let Some(values) = to_go {
+                        sum.add(state, to, weight, mass * (values[to as usize] - own));
+                    }
+                }
+            }
+            here = then;
+        }
+        Why {
+            risk,
+            next,
+            jumps: self.jumps(&visits),
+            steps: Some(late / risk),
+            doubt: sum.doubt(exits),
+            levers: sum.levers(),
+        }
+    }
+}
+
+/// Derivatives by transition, with its probability.
+#[derive(Default)]
+struct Sums {
+    of: FxHashMap<(u32, u32), (f64, f64)>,
+}
+
+impl Sums {
+    fn add(&mut self, from: u32, to: u32, weight: f64, derivative: f64) {
+        let sum = self.of.entry((from, to)).or_insert((weight, 0.0));
+        sum.1 += derivative;
+    }
+
+    fn levers(self) -> Vec<Lever> {
+        let levers = self
+            .of
+            .into_iter()
+            .map(|((from, to), (_, derivative))| Lever {
+                from,
+                to,
+                derivative,
+            });
+        levers.filter(|lever| lever.derivative != 0.0).collect()
+    }
+
+    /// By the delta method: a row that was counted `n` times adds the variance of its derivatives, divided by `n`, or by 1
+    /// where it was never counted.
+    fn doubt(&self, exits: &[u64]) -> Vec<(u32, f64)> {
+        let mut by_row: FxHashMap<u32, f64> = FxHashMap::default();
+        for ((from, _), (weight, derivative)) in &self.of {
+            if let Some(counted) = exits.get(*from as usize) {
+                // Derivatives of a row have the mean 0. What was never counted is known no better than from one draw.
+                let draws = (*counted).max(1) as f64;
+                *by_row.entry(*from).or_default() += weight * derivative.powi(2) / draws;
+            }
+        }
+        let all: f64 = by_row.values().sum();
+        let parts = by_row.into_iter().filter(|(_, part)| *part > 0.0);
+        parts.map(|(state, part)| (state, part / all)).collect()
+    }
+}
+
+impl Why {
+    /// It cannot happen.
+    fn nothing() -> Why {
+        Why {
+            risk: 0.0,
+            next: Vec::new(),
+            jumps: Vec::new(),
+            steps: None,
+            levers: Vec::new(),
+            doubt: Vec::new(),
+        }
+    }
+}

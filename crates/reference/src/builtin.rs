@@ -1,0 +1,234 @@
+//! Predefined functions, on known values.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use smol_str::SmolStr;
+
+use super::ops::{Outcome, kind, order};
+use guard_lang::hir::Builtin;
+use guard_lang::value::{Instant, Number, Object, Value};
+
+/// How deep JSON within a text may be nested.
+const JSON_DEPTH: usize = 128;
+
+/// The value of a call. "On null they give null, unless said otherwise": null for any argument, but for what
+/// `set.add` adds, and `text`.
+pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
+    let null = match function {
+        Builtin::Text => false,
+        Builtin::Add => args.first().is_none_or(Value::is_null),
+        _ => args.iter().any(Value::is_null),
+    };
+    if null {
+        return Ok(Value::Null);
+    }
+    match (function, args) {
+        (Builtin::Len, [Value::String(text)]) => int(text.chars().count()),
+        (Builtin::Len, [Value::List(items)]) => int(items.len()),
+        (Builtin::Len, [Value::Set(items)]) => int(items.len()),
+        (Builtin::Len, [Value::Object(object)]) => int(object.len()),
+        (Builtin::Lower, [Value::String(text)]) => Ok(Value::string(text.to_lowercase())),
+        (Builtin::Upper, [Value::String(text)]) => Ok(Value::string(text.to_uppercase())),
+        (Builtin::Trim, [Value::String(text)]) => Ok(Value::string(text.trim())),
+        (Builtin::Split, [Value::String(text), Value::String(sep)]) => Ok(Value::list(
+            text.split(sep.as_str()).map(Value::string).collect(),
+        )),
+        (Builtin::Words, [Value::String(text)]) => Ok(Value::list(
+            text.split_whitespace().map(Value::string).collect(),
+        )),
+        (Builtin::Min, [first, rest @ ..]) => extreme(first, rest, Ordering::Less),
+        (Builtin::Max, [first, rest @ ..]) => extreme(first, rest, Ordering::Greater),
+        (Builtin::Abs, [Value::Number(Number::Int(int))]) => int
+            .checked_abs()
+            .map(Value::int)
+            .ok_or_else(|| "integer overflow".to_owned()),
+        (Builtin::Abs, [Value::Number(Number::Float(float))]) => from_float(float.get().abs()),
+        (Builtin::Abs, [Value::Duration(span)]) => {
+            let span = span
+                .0
+                .checked_abs()
+                .ok_or_else(|| "integer overflow".to_owned())?;
+            Ok(Value::Duration(Instant(span)))
+        }
+        (Builtin::Floor, [Value::Number(number @ Number::Int(_))]) => {
+            Ok(Value::Number(number.clone()))
+        }
+        (Builtin::Floor, [Value::Number(Number::Float(float))]) => {
+            Number::float(float.get().floor())
+                .and_then(|floor| floor.to_int())
+                .map(Value::int)
+                .ok_or_else(|| "integer overflow".to_owned())
+        }
+        (Builtin::Mod, [Value::Number(lhs), Value::Number(rhs)]) => modulo(lhs, rhs),
+        (Builtin::Add, [Value::Set(items), item]) => Ok(Value::Set(items.update(item.clone()))),
+        (Builtin::Last, [Value::List(items), Value::Number(n)]) => {
+            let n = n
+                .to_int()
+                .ok_or_else(|| format!("{n} is no number of elements"))?;
+            let n = usize::try_from(n.max(0)).unwrap_or(usize::MAX);
+            Ok(Value::list(
+                items
+                    .iter()
+                    .skip(items.len().saturating_sub(n))
+                    .cloned()
+                    .collect(),
+            ))
+        }
+        (Builtin::Json, [Value::String(text)]) => match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => json(raw.get(), JSON_DEPTH),
+            Err(_) => Ok(Value::Null),
+        },
+        (Builtin::Commands, [Value::String(text)]) => {
+            let commands = guard_lang::shell::commands(text).map_err(|error| error.to_string())?;
+            let command =
+                |words: &Vec<String>| Value::list(words.iter().map(Value::string).collect());
+            Ok(Value::list(commands.iter().map(command).collect()))
+        }
+        (Builtin::Text, [value]) => {
+            let mut texts = Vec::new();
+            all_text(value, &mut texts);
+            Ok(Value::string(texts.join("\n")))
+        }
+        (function, args) => {
+            let kinds: Vec<_> = args.iter().map(kind).collect();
+            Err(format!(
+                "no `{}` of {}",
+                format!("{function:?}").to_lowercase(),
+                kinds.join(" and ")
+            ))
+        }
+    }
+}
+
+fn int(length: usize) -> Outcome {
+    i128::try_from(length)
+        .map(Value::int)
+        .map_err(|_| "integer overflow".to_owned())
+}
+
+fn from_float(float: f64) -> Outcome {
+    Number::float(float)
+        .map(Value::Number)
+        .ok_or_else(|| "the result of the arithmetic is out of range".to_owned())
+}
+
+fn extreme(first: &Value, rest: &[Value], wanted: Ordering) -> Outcome {
+    let mut best = first.clone();
+    for value in rest {
+        if order(value, &best)? == wanted {
+            best = value.clone();
+        }
+    }
+    Ok(best)
+}
+
+/// "the remainder, with the sign of `b`; by zero: unknown and a data error".
+fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
+    if rhs.to_f64() == 0.0 {
+        return Err("remainder by zero".to_owned());
+    }
+    match (lhs, rhs) {
+        (Number::Int(lhs), Number::Int(rhs)) => {
+            let rest = lhs.checked_rem(*rhs).unwrap_or(0);
+            Ok(Value::int(if rest != 0 && (rest < 0) != (*rhs < 0) {
+                rest + rhs
+            } else {
+                rest
+            }))
+        }
+        (Number::Big(_), _) | (_, Number::Big(_)) => {
+            Err("an integer beyond 128 bits cannot be calculated with".to_owned())
+        }
+        _ => {
+            let (lhs, rhs) = (lhs.to_f64(), rhs.to_f64());
+            let rest = lhs % rhs;
+            from_float(if rest != 0.0 && (rest < 0.0) != (rhs < 0.0) {
+                rest + rhs
+            } else {
+                rest
+            })
+        }
+    }
+}
+
+/// "`text(j)`: all text in a value, keys included", in the order in which it stands.
+fn all_text(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.to_string()),
+        Value::List(items) => items.iter().for_each(|item| all_text(item, texts)),
+        Value::Set(items) => items.iter().for_each(|item| all_text(item, texts)),
+        Value::Object(object) => {
+            for (key, value) in object.iter() {
+                texts.push(key.to_string());
+                all_text(value, texts);
+            }
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Time(_)
+        | Value::Duration(_)
+        | Value::Enum(_) => {}
+    }
+}
+
+/// The value of a text that is known to be JSON; "a data error on duplicate keys".
+fn json(text: &str, depth: usize) -> Outcome {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(format!("JSON is nested deeper than {JSON_DEPTH}"));
+    };
+    let broken = |err: serde_json::Error| format!("bad JSON: {err}");
+    match text.bytes().next() {
+        Some(b'n') => Ok(Value::Null),
+        Some(b't') => Ok(Value::Bool(true)),
+        Some(b'f') => Ok(Value::Bool(false)),
+        Some(b'"') => Ok(Value::string(
+            serde_json::from_str::<String>(text).map_err(broken)?,
+        )),
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).map_err(broken)?;
+            items
+                .iter()
+                .map(|item| json(item.get(), depth))
+                .collect::<Result<_, _>>()
+                .map(Value::list)
+        }
+        Some(b'{') => {
+            let members = serde_json::Deserializer::from_str(text)
+                .deserialize_map(Members)
+                .map_err(broken)?;
+            let members = members
+                .iter()
+                .map(|(key, raw)| Ok((key.clone(), json(raw.get(), depth)?)));
+            let object = Object::new(members.collect::<Result<_, String>>()?);
+            object
+                .map(|object| Value::Object(object.into()))
+                .map_err(|key| format!("duplicate key `{key}`"))
+        }
+        _ => Number::parse(text)
+            .map(Value::Number)
+            .ok_or_else(|| format!("the number {text} does not fit")),
+    }
+}
+
+/// Reads the members of a JSON object, duplicates included.
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<(SmolStr, &'de RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
+            members.push((SmolStr::new(member.0), member.1));
+        }
+        Ok(members)
+    }
+}

@@ -1,0 +1,364 @@
+//! Expressions: their value at a step, with the whole history at hand.
+//!
+//! Every operator is evaluated from its definition, at the step asked for, by recursion; nothing is kept from step to
+//! step but the folds of tracks. "Operators are strict in unknown except `and or -> if cases any all in`, which give a
+//! value where what is known decides, whichever way the rest falls."
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use super::clock::Clock;
+use super::{builtin, ops};
+use guard_lang::hir::{Arith, Expr, Quantifier, Spec};
+use guard_lang::ids::{ExprId, LocalId, TrackId};
+use guard_lang::types::Type;
+use guard_lang::value::{Cell, EnumValue, Truth, Value};
+
+/// The values that something may have; none: any value of a type that is not finite.
+pub(super) type Possible = Option<BTreeSet<Value>>;
+
+/// One value of a track: which track, and for which arguments.
+pub(super) type TrackKey = (TrackId, Vec<Value>);
+
+/// The steps of one trace, and what is known of them so far.
+#[derive(Debug)]
+pub(super) struct Ctx<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) meta: &'a [Cell],
+    /// The cells of every step that is one (after `where`), and the index under which it is reported.
+    pub(super) steps: Vec<(u32, &'a [Cell])>,
+    pub(super) clock: Clock,
+    /// The folds: the values that a track may have after 0, 1, 2, … steps.
+    pub(super) tracks: RefCell<HashMap<TrackKey, Vec<Possible>>>,
+    /// A track was read that may have several values and has no assumed one.
+    pub(super) choice: RefCell<Option<(TrackKey, BTreeSet<Value>)>>,
+    /// Data errors: index of the step and message.
+    pub(super) errors: RefCell<BTreeSet<(u32, String)>>,
+}
+
+/// What names stand for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Env<'e> {
+    /// Quantified variables of the property.
+    pub(super) vars: &'e [Cell],
+    /// Parameters of the track whose update is evaluated.
+    pub(super) params: &'e [Value],
+    /// Variables of quantifiers over lists, innermost last.
+    pub(super) locals: Vec<(LocalId, Cell)>,
+    /// Values assumed for tracks that may have several.
+    pub(super) assumed: Vec<(TrackKey, Value)>,
+    /// "In `e` [of a track] every track has its value *before* the event …; everywhere else its value *after* it."
+    pub(super) in_update: bool,
+}
+
+impl<'a> Ctx<'a> {
+    pub(super) fn new(spec: &'a Spec, meta: &'a [Cell], steps: Vec<(u32, &'a [Cell])>) -> Ctx<'a> {
+        let cell = |cells: &'a [Cell]| spec.signature.clock.and_then(|field| cells.get(field));
+        let clock = Clock::new(steps.iter().map(|(_, cells)| cell(cells)));
+        let ctx = Ctx {
+            spec,
+            meta,
+            steps,
+            clock,
+            tracks: RefCell::default(),
+            choice: RefCell::default(),
+            errors: RefCell::default(),
+        };
+        for &step in &ctx.clock.ran_back {
+            ctx.error(step, "the clock runs back".to_owned());
+        }
+        ctx
+    }
+
+    /// "The value is unknown, what still can be decided is decided, the rest goes on."
+    pub(super) fn error(&self, step: usize, message: String) -> Cell {
+        let index = self.steps.get(step).map_or(0, |(index, _)| *index);
+        self.errors.borrow_mut().insert((index, message));
+        Cell::Unknown
+    }
+
+    /// The value of an expression at a step: known where all possible values of the tracks that it reads agree.
+    pub(super) fn value(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
+        let here = Env {
+            assumed: Vec::new(),
+            ..env.clone()
+        };
+        one(self.worlds(&here, &|env| possible(self.eval(env, id, i))))
+    }
+
+    /// The truth of an expression at a step.
+    pub(super) fn holds(&self, env: &Env<'_>, id: ExprId, i: usize) -> Truth {
+        self.truth_of(self.value(env, id, i), i)
+    }
+
+    fn truth_of(&self, cell: Cell, i: usize) -> Truth {
+        match cell {
+            Cell::Known(Value::Bool(value)) => Truth::from(value),
+            Cell::Known(other) => {
+                self.error(i, format!("{} is no Boolean", ops::kind(&other)));
+                Truth::Unknown
+            }
+            Cell::Unknown => Truth::Unknown,
+        }
+    }
+
+    /// All that `run` may give, over every combination of possible values of the tracks that it reads.
+    pub(super) fn worlds(&self, env: &Env<'_>, run: &dyn Fn(&Env<'_>) -> Possible) -> Possible {
+        let outer = self.choice.take();
+        let result = run(env);
+        match self.choice.replace(outer) {
+            None => result,
+            Some((key, values)) => {
+                let mut all = BTreeSet::new();
+                for value in values {
+                    let mut env = env.clone();
+                    env.assumed.push((key.clone(), value));
+                    all.extend(self.worlds(&env, run)?);
+                }
+                Some(all)
+            }
+        }
+    }
+
+    /// The truth within one world.
+    fn truth(&self, env: &Env<'_>, id: ExprId, i: usize) -> Truth {
+        let cell = self.eval(env, id, i);
+        self.truth_of(cell, i)
+    }
+
+    /// The value within one world: tracks have their assumed values.
+    pub(super) fn eval(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
+        let exprs = &self.spec.exprs;
+        match exprs.get(id) {
+            Expr::Const(value) => Cell::Known(value.clone()),
+            Expr::Unknown => Cell::Unknown,
+            Expr::Field(field) => cell(self.steps.get(i).and_then(|(_, cells)| cells.get(*field))),
+            Expr::Meta(field) => cell(self.meta.get(*field)),
+            Expr::Param(param) => env
+                .params
+                .get(*param)
+                .map_or(Cell::Unknown, |value| Cell::Known(value.clone())),
+            Expr::Var(var) => cell(env.vars.get(*var)),
+            Expr::Local(local) => cell(
+                env.locals
+                    .iter()
+                    .rev()
+                    .find(|(id, _)| id == local)
+                    .map(|(_, cell)| cell),
+            ),
+            Expr::Track(track, args) => {
+                let args: Option<Vec<Value>> = args
+                    .iter()
+                    .map(|arg| known(self.eval(env, *arg, i)))
+                    .collect();
+                args.map_or(Cell::Unknown, |args| self.track(env, (*track, args), i))
+            }
+            Expr::And(lhs, rhs) => from_truth(match self.truth(env, *lhs, i) {
+                Truth::False => Truth::False,
+                lhs => lhs.and(self.truth(env, *rhs, i)),
+            }),
+            Expr::Or(lhs, rhs) => from_truth(match self.truth(env, *lhs, i) {
+                Truth::True => Truth::True,
+                lhs => lhs.or(self.truth(env, *rhs, i)),
+            }),
+            Expr::Implies(lhs, rhs) => from_truth(match self.truth(env, *lhs, i) {
+                Truth::False => Truth::True,
+                lhs => lhs.implies(self.truth(env, *rhs, i)),
+            }),
+            Expr::Iff(lhs, rhs) => {
+                from_truth(self.truth(env, *lhs, i).iff(self.truth(env, *rhs, i)))
+            }
+            Expr::Not(operand) => from_truth(!self.truth(env, *operand, i)),
+            Expr::If(condition, yes, no) => match self.truth(env, *condition, i) {
+                Truth::True => self.eval(env, *yes, i),
+                Truth::False => self.eval(env, *no, i),
+                Truth::Unknown => {
+                    let (yes, no) = (self.eval(env, *yes, i), self.eval(env, *no, i));
+                    if yes == no { yes } else { Cell::Unknown }
+                }
+            },
+            // "`??` replaces null, never unknown."
+            Expr::Coalesce(lhs, rhs) => match self.eval(env, *lhs, i) {
+                Cell::Known(Value::Null) => self.eval(env, *rhs, i),
+                lhs => lhs,
+            },
+            Expr::In(item, list) => {
+                let item = self.eval(env, *item, i);
+                let items = self.elements(env, *list, i);
+                from_truth(items.map_or(Truth::Unknown, |items| {
+                    items
+                        .iter()
+                        .fold(Truth::False, |found, other| found.or(same(&item, other)))
+                }))
+            }
+            Expr::Quantifier {
+                kind,
+                local,
+                over,
+                body,
+            } => self.quantifier(env, (*kind, *local, *over, *body), i),
+            Expr::Before(_) | Expr::Count { .. } | Expr::Past(..) => self.history(env, id, i),
+            _ => {
+                let operands = exprs
+                    .operands(id)
+                    .into_iter()
+                    .map(|operand| known(self.eval(env, operand, i)));
+                match operands.collect::<Option<Vec<Value>>>() {
+                    Some(operands) => self.apply(id, &operands, i),
+                    None => Cell::Unknown,
+                }
+            }
+        }
+    }
+
+    /// The elements of a list; those of a list that is written out may be unknown one by one. None: not known.
+    fn elements(&self, env: &Env<'_>, list: ExprId, i: usize) -> Option<Vec<Cell>> {
+        if let Expr::List(items) | Expr::Set(items) = self.spec.exprs.get(list) {
+            return Some(items.iter().map(|item| self.eval(env, *item, i)).collect());
+        }
+        match ops::elements(&known(self.eval(env, list, i))?) {
+            Ok(items) => Some(items.into_iter().map(Cell::Known).collect()),
+            Err(message) => {
+                self.error(i, message);
+                None
+            }
+        }
+    }
+
+    /// "`any y in xs: p`, `all y in xs: p`, `count y in xs: p` (over null: over nothing; over another non-list: unknown
+    /// and a data error)".
+    fn quantifier(
+        &self,
+        env: &Env<'_>,
+        node: (Quantifier, LocalId, ExprId, ExprId),
+        i: usize,
+    ) -> Cell {
+        let (kind, local, over, body) = node;
+        let Some(items) = self.elements(env, over, i) else {
+            return Cell::Unknown;
+        };
+        let truths: Vec<Truth> = items
+            .into_iter()
+            .map(|item| {
+                let mut env = env.clone();
+                env.locals.push((local, item));
+                self.truth(&env, body, i)
+            })
+            .collect();
+        match kind {
+            Quantifier::Any => from_truth(truths.into_iter().fold(Truth::False, Truth::or)),
+            Quantifier::All => from_truth(truths.into_iter().fold(Truth::True, Truth::and)),
+            Quantifier::Count if truths.contains(&Truth::Unknown) => Cell::Unknown,
+            Quantifier::Count => {
+                count(truths.iter().filter(|truth| **truth == Truth::True).count())
+            }
+        }
+    }
+
+    /// A strict operator on known operands.
+    pub(super) fn apply(&self, id: ExprId, operands: &[Value], i: usize) -> Cell {
+        let exprs = &self.spec.exprs;
+        let ty = exprs.ty(id);
+        let outcome = match (exprs.get(id), operands) {
+            (Expr::Member(_, name), [object]) => ops::member(object, name),
+            (Expr::Index(..), [whole, at]) => ops::index(whole, at),
+            (Expr::Compare(op, ..), [lhs, rhs]) => ops::compare(*op, lhs, rhs),
+            (Expr::Contains(..), [whole, part]) => ops::contains(whole, part),
+            (Expr::StartsWith(..), [lhs, rhs]) => {
+                ops::affix(lhs, rhs, |text, part| text.starts_with(part))
+            }
+            (Expr::EndsWith(..), [lhs, rhs]) => {
+                ops::affix(lhs, rhs, |text, part| text.ends_with(part))
+            }
+            (Expr::Matches(_, regex), [text]) => ops::matches(text, exprs.regex(*regex)),
+            (Expr::Arith(op, ..), [lhs, rhs]) => ops::arith(
+                *op,
+                lhs,
+                rhs,
+                *ty.non_null() == Type::Float || *op == Arith::Div,
+            ),
+            (Expr::Neg(_), [value]) => ops::negate(value),
+            (Expr::Cast(_), [value]) => ops::cast(value, ty),
+            (Expr::Call(function, _), args) => builtin::call(*function, args),
+            (Expr::Capture(_, regex, group), [text]) => {
+                ops::capture(text, exprs.regex(*regex), *group)
+            }
+            (Expr::List(_), items) => Ok(Value::list(items.to_vec())),
+            (Expr::Set(_), items) => Ok(Value::Set(items.iter().cloned().collect())),
+            (Expr::Record(members), values) => {
+                let members = members
+                    .iter()
+                    .zip(values)
+                    .map(|((name, _), value)| (name.clone(), value.clone()));
+                guard_lang::value::Object::new(members.collect())
+                    .map(|object| Value::Object(object.into()))
+                    .map_err(|key| format!("duplicate key `{key}`"))
+            }
+            (other, _) => Err(format!("{other:?} has wrong operands")),
+        };
+        outcome.map_or_else(|message| self.error(i, message), Cell::Known)
+    }
+}
+
+/// All values of a finite type.
+pub(super) fn values_of(ty: &Type) -> Possible {
+    let mut values: BTreeSet<Value> = match ty.non_null() {
+        Type::Bool => [false, true].map(Value::Bool).into(),
+        Type::Enum(of) => {
+            let count = u16::try_from(of.values.len()).unwrap_or(u16::MAX);
+            (0..count)
+                .map(|index| {
+                    Value::Enum(EnumValue {
+                        of: of.number,
+                        index,
+                    })
+                })
+                .collect()
+        }
+        _ => return None,
+    };
+    if ty.may_be_null() {
+        values.insert(Value::Null);
+    }
+    Some(values)
+}
+
+/// The one value that is possible.
+pub(super) fn one(values: Possible) -> Cell {
+    match values.map(|values| (values.len(), values.into_iter().next())) {
+        Some((1, Some(value))) => Cell::Known(value),
+        _ => Cell::Unknown,
+    }
+}
+
+pub(super) fn possible(cell: Cell) -> Possible {
+    known(cell).map(|value| BTreeSet::from([value]))
+}
+
+pub(super) fn known(cell: Cell) -> Option<Value> {
+    match cell {
+        Cell::Known(value) => Some(value),
+        Cell::Unknown => None,
+    }
+}
+
+pub(super) fn from_truth(truth: Truth) -> Cell {
+    truth
+        .known()
+        .map_or(Cell::Unknown, |value| Cell::Known(Value::Bool(value)))
+}
+
+pub(super) fn count(number: usize) -> Cell {
+    Cell::Known(Value::int(i128::try_from(number).unwrap_or(i128::MAX)))
+}
+
+fn cell(cell: Option<&Cell>) -> Cell {
+    cell.cloned().unwrap_or(Cell::Unknown)
+}
+
+fn same(lhs: &Cell, rhs: &Cell) -> Truth {
+    match (lhs, rhs) {
+        (Cell::Known(lhs), Cell::Known(rhs)) => Truth::from(lhs == rhs),
+        _ => Truth::Unknown,
+    }
+}

@@ -1,0 +1,127 @@
+//! `before`, `count` and past operators within expressions: looked up by scanning the steps.
+
+use super::expr::{Ctx, Env, count, from_truth, one};
+use guard_lang::hir::{Expr, PastOp, Window};
+use guard_lang::ids::ExprId;
+use guard_lang::value::{Cell, Truth, Value};
+
+impl Ctx<'_> {
+    /// The value of an expression that looks back.
+    pub(super) fn history(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
+        match self.spec.exprs.get(id) {
+            Expr::Before(of) => self.before(env, *of, i),
+            Expr::Count { of, window, since } => self.count(env, *of, *window, *since, i),
+            Expr::Past(op, window, lhs, rhs) => {
+                let lhs = |j: usize| self.holds(env, *lhs, j);
+                let rhs = |j: usize| rhs.map_or(Truth::Unknown, |rhs| self.holds(env, rhs, j));
+                from_truth(self.past(*op, *window, &lhs, &rhs, i))
+            }
+            _ => Cell::Unknown,
+        }
+    }
+
+    /// "`before(e)`: the value of `e` at the step before (tracks: their initial value, all else null, at the first
+    /// step)".
+    fn before(&self, env: &Env<'_>, of: ExprId, i: usize) -> Cell {
+        match (i.checked_sub(1), self.spec.exprs.get(of)) {
+            (Some(before), _) => self.value(env, of, before),
+            (None, Expr::Track(track, args)) => {
+                let args = args
+                    .iter()
+                    .map(|arg| super::expr::known(self.value(env, *arg, i)));
+                match args.collect::<Option<Vec<Value>>>() {
+                    Some(args) => one(self.track_after(&(*track, args), 0)),
+                    None => Cell::Unknown,
+                }
+            }
+            (None, _) => Cell::Known(Value::Null),
+        }
+    }
+
+    /// "`count(p)`: how many steps up to now have `p`; `count[0,60s](p)` in a window; `count(p, since: q)` after the
+    /// last `q`". Where `p`, `q` or the window are unknown at a step, both possibilities are counted; the value is
+    /// known where all counts agree.
+    fn count(
+        &self,
+        env: &Env<'_>,
+        of: ExprId,
+        window: Option<Window>,
+        since: Option<ExprId>,
+        i: usize,
+    ) -> Cell {
+        // The steps from which counting may begin: one after each step that may be the last `q`.
+        let mut begins = Vec::new();
+        let mut begin = i + 1;
+        while let Some(j) = begin.checked_sub(1) {
+            let truth = since.map_or(Truth::False, |since| self.holds(env, since, j));
+            if truth != Truth::False {
+                begins.push(begin);
+            }
+            if truth == Truth::True {
+                break;
+            }
+            begin = j;
+        }
+        if begin == 0 {
+            begins.push(0);
+        }
+        let counted: Vec<Truth> = (0..=i)
+            .map(|j| self.clock.within(window, i, j).and(self.holds(env, of, j)))
+            .collect();
+        let counts = |least: Truth, begin: usize| {
+            counted
+                .iter()
+                .skip(begin)
+                .filter(|truth| **truth >= least)
+                .count()
+        };
+        let least = begins
+            .iter()
+            .map(|begin| counts(Truth::True, *begin))
+            .min()
+            .unwrap_or(0);
+        let most = begins
+            .iter()
+            .map(|begin| counts(Truth::Unknown, *begin))
+            .max()
+            .unwrap_or(0);
+        if least == most {
+            count(least)
+        } else {
+            Cell::Unknown
+        }
+    }
+
+    /// Past operators, as the table of finite traces defines them: "`Y` is false and `Z` true at position 0",
+    /// `a B b` = `(a S b) | H a`.
+    fn past(
+        &self,
+        op: PastOp,
+        window: Option<Window>,
+        lhs: &dyn Fn(usize) -> Truth,
+        rhs: &dyn Fn(usize) -> Truth,
+        i: usize,
+    ) -> Truth {
+        let historically = || {
+            (0..=i).fold(Truth::True, |all, j| {
+                all.and(self.clock.within(window, i, j).implies(lhs(j)))
+            })
+        };
+        let since = || {
+            (0..=i).fold(Truth::False, |some, j| {
+                let after = (j + 1..=i).fold(Truth::True, |all, k| all.and(lhs(k)));
+                some.or(self.clock.within(window, i, j).and(rhs(j)).and(after))
+            })
+        };
+        match op {
+            PastOp::Previously => i.checked_sub(1).map_or(Truth::False, lhs),
+            PastOp::WeakPreviously => i.checked_sub(1).map_or(Truth::True, lhs),
+            PastOp::Once => (0..=i).fold(Truth::False, |some, j| {
+                some.or(self.clock.within(window, i, j).and(lhs(j)))
+            }),
+            PastOp::Historically => historically(),
+            PastOp::Since => since(),
+            PastOp::BackTo => since().or(historically()),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Whether some continuation of a prefix makes a formula true: an explicit search for one.
+//!
+//! A `State` stands before a position. It says which formulas must be true or false *at* that position (what is left
+//! to be shown of the formula), and which were true at the position before, as far as past operators will ask. A step
+//! takes the letters of the position, and splits every obligation by the law of its operator into what the position
+//! itself must fulfil and what the next one must:
+//!
+//! ```text
+//! f U g       = g or (f and X (f U g))           f S g       = g or (f and Y (f S g))
+//! f U[a,b] g  = f and X (f U[a-1,b-1] g)         O[a,b] f    = Y O[a-1,b-1] f            a > 0
+//! f U[0,b] g  = g or (f and X (f U[0,b-1] g))    O[0,b] f    = f or Y O[0,b-1] f         b > 0
+//! ```
+//!
+//! At the last position nothing is left to the next: `X` is false. Both ways of an *or* are followed, so a set of states
+//! is exact: the prefix has a continuation that makes the formula true just if one of its states can go on to an end.
+//! Letters of continuations are free; those that no obligation asks for are left open.
+//!
+//! All other operators are defined by these, in `core`.
+//!
+//! # Limits
+//! The search is exponential in the size of the formula; beyond `LIMIT` states or branches it says so.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::TooLarge;
+use guard_lang::hir::Formulas;
+use guard_lang::ids::{FormulaId, LetterId};
+
+/// States that one search may visit, and branches that one position may have.
+pub(super) const LIMIT: usize = 20_000;
+
+/// A formula of the core that the laws speak of, by its place in [`Tableau::nodes`].
+pub(super) type NodeId = usize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    True,
+    Letter(LetterId),
+    Last,
+    Not(NodeId),
+    And(NodeId, NodeId),
+    Or(NodeId, NodeId),
+    Next(NodeId),
+    Previously(NodeId),
+    Until(NodeId, NodeId),
+    BoundedUntil(u32, u32, NodeId, NodeId),
+    Since(NodeId, NodeId),
+    BoundedOnce(u32, u32, NodeId),
+}
+
+/// What is to be shown at a position, and what is remembered of the one before (none: there is none).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct State {
+    todo: BTreeSet<(NodeId, bool)>,
+    before: Option<BTreeMap<NodeId, bool>>,
+}
+
+/// A set of states: all that a prefix may have led to.
+pub(super) type States = BTreeSet<State>;
+
+/// One way of fulfilling the obligations of a position.
+#[derive(Clone, Default)]
+struct Branch {
+    now: BTreeMap<NodeId, bool>,
+    next: BTreeSet<(NodeId, bool)>,
+    todo: Vec<(NodeId, bool)>,
+}
+
+/// A formula, and what is known of its states.
+pub(super) struct Tableau {
+    nodes: Vec<Node>,
+    ids: HashMap<Node, NodeId>,
+    root: NodeId,
+    satisfiable: HashMap<State, bool>,
+}
+
+impl Tableau {
+    /// The tableau of a formula without bounds in time.
+    pub(super) fn new(formulas: &Formulas, formula: FormulaId) -> Tableau {
+        let mut tableau = Tableau {
+            nodes: Vec::new(),
+            ids: HashMap::new(),
+            root: 0,
+            satisfiable: HashMap::new(),
+        };
+        tableau.root = tableau.core(formulas, formula);
+        tableau
+    }
+
+    /// The states before the first position, where the formula shall be `value`.
+    pub(super) fn start(&self, value: bool) -> States {
+        [State {
+            todo: [(self.root, value)].into(),
+            before: None,
+        }]
+        .into()
+    }
+
+    /// The states after one more position with these letters, where it is not the last.
+    pub(super) fn step(
+        &mut self,
+        states: &States,
+        letters: &dyn Fn(LetterId) -> bool,
+    ) -> Result<States, TooLarge> {
+        let mut after = States::new();
+        for state in states {
+            after.extend(self.expand(state, Some(letters), false)?);
+            within(after.len(), "states of a tableau")?;
+        }
+        Ok(after)
+    }
+
+    /// Whether one of these states can go on, by at least one position, to an end.
+    pub(super) fn can_go_on(&mut self, states: &States) -> Result<bool, TooLarge> {
+        for state in states {
+            if self.is_satisfiable(state)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_satisfiable(&mut self, start: &State) -> Result<bool, TooLarge> {
+        let mut seen = HashSet::from([start.clone()]);
+        let mut todo = vec![start.clone()];
+        let mut found = false;
+        while let Some(state) = todo.pop() {
+            found = match self.satisfiable.get(&state) {
+                Some(false) => continue,
+                Some(true) => true,
+                // Any continuation will do where nothing is left to be shown.
+                None => state.todo.is_empty() || !self.expand(&state, None, true)?.is_empty(),
+            };
+            if found {
+                break;
+            }
+            for next in self.expand(&state, None, false)? {
+                if seen.insert(next.clone()) {
+                    todo.push(next);
+                }
+            }
+            within(seen.len(), "states of a tableau")?;
+        }
+        if found {
+            self.satisfiable.insert(start.clone(), true);
+        } else {
+            self.satisfiable
+                .extend(seen.into_iter().map(|state| (state, false)));
+        }
+        Ok(found)
+    }
+
+    /// All states that one position leads to; at the last position, one state without obligations where it can be.
+    fn expand(
+        &mut self,
+        state: &State,
+        letters: Option<&dyn Fn(LetterId) -> bool>,
+        last: bool,
+    ) -> Result<States, TooLarge> {
+        let mut after = States::new();
+        let mut branches = vec![Branch {
+            todo: state.todo.iter().copied().collect(),
+            ..Branch::default()
+        }];
+        let mut n_branches = 0;
+        while let Some(mut branch) = branches.pop() {
+            n_branches += 1;
+            within(n_branches, "branches of a tableau")?;
+            let Some((node, value)) = branch.todo.pop() else {
+                // What past operators will ask of this position must be decided here as well.
+                let asked: BTreeSet<NodeId> = branch
+                    .next
+                    .iter()
+                    .flat_map(|(node, _)| self.remembered(*node))
+                    .collect();
+                if let Some(node) = asked.iter().find(|node| !branch.now.contains_key(node)) {
+                    branches.extend([true, false].map(|value| branch.and([(*node, value)])));
+                } else {
+                    let before = asked
+                        .iter()
+                        .filter_map(|node| Some((*node, *branch.now.get(node)?)))
+                        .collect();
+                    after.insert(State {
+                        todo: branch.next,
+                        before: Some(before),
+                    });
+                }
+                continue;
+            };
+            match branch.now.insert(node, value) {
+                Some(other) if other != value => continue,
+                Some(_) => branches.push(branch),
+                None => branches.extend(self.law(&branch, (node, value), state, letters, last)),
+            }
+        }
+        Ok(after)
+    }
+
+    /// The law of one operator: the ways to make this node have this value at this position.
+    fn law(
+        &mut self,
+        branch: &Branch,
+        (node, value): (NodeId, bool),
+        state: &State,
+        letters: Option<&dyn Fn(LetterId) -> bool>,
+        last: bool,
+    ) -> Vec<Branch> {
+        let only_if = |holds: bool| {
+            if holds {
+                vec![branch.clone()]
+            } else {
+                Vec::new()
+            }
+        };
+        let before = |node: NodeId| {
+            let truth = state
+                .before
+                .as_ref()
+                .and_then(|before| before.get(&node).copied());
+            truth.unwrap_or(false)
+        };
+        match self.nodes[node] {
+            Node::True => only_if(value),
+            Node::Letter(letter) => only_if(letters.is_none_or(|letters| letters(letter) == value)),
+            Node::Last => only_if(last == value),
+            Node::Not(f) => vec![branch.and([(f, !value)])],
+            Node::And(f, g) if value => vec![branch.and([(f, true), (g, true)])],
+            Node::And(f, g) => vec![
+                branch.and([(f, false)]),
+                branch.and([(f, true), (g, false)]),
+            ],
+            Node::Or(f, g) if value => {
+                vec![branch.and([(f, true)]), branch.and([(f, false), (g, true)])]
+            }
+            Node::Or(f, g) => vec![branch.and([(f, false), (g, false)])],
+            Node::Next(f) if last => {
+                let _ = f;
+                only_if(!value)
+            }
+            Node::Next(f) => {
+                let mut branch = branch.clone();
+                branch.next.insert((f, value));
+                vec![branch]
+            }
+            Node::Previously(f) => only_if(before(f) == value),
+            Node::Until(f, g) => {
+                let next = self.add(Node::Next(node));
+                let more = self.add(Node::And(f, next));
+                let law = self.add(Node::Or(g, more));
+                vec![branch.and([(law, value)])]
+            }
+            Node::BoundedUntil(from, to, f, g) => {
+                let mut law = None;
+                if to > 0 {
+                    let rest = self.add(Node::BoundedUntil(from.saturating_sub(1), to - 1, f, g));
+                    let next = self.add(Node::Next(rest));
+                    law = Some(self.add(Node::And(f, next)));
+                }
+                let law = match law {
+                    None => g,
+                    Some(more) if from == 0 => self.add(Node::Or(g, more)),
+                    Some(more) => more,
+                };
+                vec![branch.and([(law, value)])]
+            }
+            Node::Since(f, g) => {
+                // `g or (f and Y (f S g))`
+                let law = if before(node) {
+                    self.add(Node::Or(g, f))
+                } else {
+                    g
+                };
+                vec![branch.and([(law, value)])]
+            }
+            Node::BoundedOnce(from, to, f) => {
+                // `f or Y O[0,b-1] f`, the first only where `a = 0`, the second only where `b > 0`
+                let earlier = to > 0 && {
+                    let rest = self.add(Node::BoundedOnce(from.saturating_sub(1), to - 1, f));
+                    before(rest)
+                };
+                if earlier || from > 0 {
+                    only_if(earlier == value)
+                } else {
+                    vec![branch.and([(f, value)])]
+                }
+            }
+        }
+    }
+
+    /// The nodes whose value at the position before an obligation may ask for.
+    fn remembered(&mut self, node: NodeId) -> BTreeSet<NodeId> {
+        let (asked, operands) = match self.nodes[node] {
+            Node::True | Node::Letter(_) | Node::Last => (None, vec![]),
+            Node::Not(f) | Node::Next(f) => (None, vec![f]),
+            Node::And(f, g)
+            | Node::Or(f, g)
+            | Node::Until(f, g)
+            | Node::BoundedUntil(_, _, f, g) => (None, vec![f, g]),
+            Node::Previously(f) => (Some(f), vec![f]),
+            Node::Since(f, g) => (Some(node), vec![f, g]),
+            Node::BoundedOnce(from, to, f) if to > 0 => {
+                let rest = self.add(Node::BoundedOnce(from.saturating_sub(1), to - 1, f));
+                (Some(rest), vec![rest])
+            }
+            Node::BoundedOnce(_, _, f) => (None, vec![f]),
+        };
+        let mut all: BTreeSet<NodeId> = asked.into_iter().collect();
+        for operand in operands {
+            all.extend(self.remembered(operand));
+        }
+        all
+    }
+
+    pub(super) fn add(&mut self, node: Node) -> NodeId {
+        let new = self.nodes.len();
+        let id = *self.ids.entry(node).or_insert(new);
+        if id == new {
+            self.nodes.push(node);
+        }
+        id
+    }
+}
+
+impl Branch {
+    /// The branch with more to do.
+    fn and(&self, todo: impl IntoIterator<Item = (NodeId, bool)>) -> Branch {
+        let mut branch = self.clone();
+        branch.todo.extend(todo);
+        branch
+    }
+}
+
+/// The size limit.
+pub(super) fn within(size: usize, what: &'static str) -> Result<(), TooLarge> {
+    if size <= LIMIT {
+        Ok(())
+    } else {
+        Err(TooLarge { what, limit: LIMIT })
+    }
+}

@@ -1,0 +1,50 @@
+//! The command itself: help, versions, wrong usage, exit codes.
+
+use assert_cmd::Command;
+
+fn guard(args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("guard")
+        .unwrap()
+        .args(args)
+        .output()
+        .unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn version_and_help_go_to_the_output() {
+    let (code, out, err) = guard(&["--version"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, format!("guard {}\n", env!("CARGO_PKG_VERSION")));
+    let (code, out, _) = guard(&["--help"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("Exit codes:"), "{out}");
+}
+
+#[test]
+fn wrong_usage_is_exit_2() {
+    for args in [
+        &["frobnicate"][..],
+        &["explain"],
+        &[],
+        &["explain", "--no-such-flag"],
+    ] {
+        let (code, out, err) = guard(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(!err.is_empty());
+    }
+}
+
+#[test]
+fn a_code_is_explained() {
+    let (code, out, _) = guard(&["explain", "g0101"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("G0101 syntax (error)"), "{out}");
+    let (code, _, err) = guard(&["explain", "G0100"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("did you mean `G0101`?"), "{err}");
+}

@@ -1,0 +1,430 @@
+//! `guard check`, `guard compile`, `guard explain`.
+
+use crate::support::cli::{Folder, SPEC};
+use guard_automata::Limits;
+
+#[test]
+fn a_good_spec_is_counted() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    // Hints are shown and do not count.
+    let run = folder.guard(&["check", "a.guard", "--deny", "warnings"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(
+        run.out.ends_with("\nok: 1 file, 3 properties, 2 tests\n"),
+        "{}",
+        run.out
+    );
+    assert_eq!(run.out.matches("hint: ").count(), 2, "{}", run.out);
+    let run = folder.guard_with(&["check", "-"], SPEC);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+#[test]
+fn a_wrong_spec_is_exit_2_in_every_format() {
+    let folder = Folder::new(&[("a.guard", &SPEC.replace("Y approval", "Y aproval"))]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.out.contains("there is nothing called `aproval`"),
+        "{}",
+        run.out
+    );
+    let run = folder.guard(&["check", "a.guard", "--format", "json"]);
+    assert_eq!(run.code, 2);
+    let line: serde_json::Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    assert_eq!(line["code"], "G0201");
+    assert_eq!(line["span"]["line"], 14);
+    let run = folder.guard(&["check", "a.guard", "--format", "sarif"]);
+    assert_eq!(run.code, 2);
+    let sarif: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "G0201");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("latin.guard", "")]);
+    folder.write("latin.guard", b"event {\n  k: string // \xe9\n}\n");
+    let run = folder.guard(&["check", "missing.guard", ".", "latin.guard", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("ok: 1 file"), "{}", run.out);
+    for part in [
+        "`missing.guard`",
+        "it is a folder",
+        "it is not UTF-8 (line 2)",
+    ] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+}
+
+#[test]
+fn warnings_can_be_denied() {
+    let unused = "event { a: int?\n  b: int?\n}\nproperty p = never (a == b)\n";
+    let folder = Folder::new(&[("a.guard", unused)]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("1 warning"), "{}", run.out);
+    let run = folder.guard(&["check", "a.guard", "--deny", "warnings"]);
+    assert_eq!(run.code, 2);
+}
+
+#[test]
+fn imports_come_from_the_folder_of_the_spec_and_from_nowhere_else() {
+    let main = "use lib.mail.{sends}\nevent { tool: string }\nproperty p = never sends\n";
+    let folder = Folder::new(&[
+        ("sub/a.guard", main),
+        ("sub/lib/mail.guard", "predicate sends = tool == \"mail\"\n"),
+    ]);
+    let run = folder.guard(&["check", "sub/a.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["compile", "sub/a.guard", "-o", "a.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["check", "a.guardc"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    #[cfg(unix)]
+    {
+        folder.write("outside.guard", "predicate sends = tool == \"mail\"\n");
+        std::fs::remove_file(folder.path().join("sub/lib/mail.guard")).unwrap();
+        let target = folder.path().join("outside.guard");
+        std::os::unix::fs::symlink(target, folder.path().join("sub/lib/mail.guard")).unwrap();
+        let run = folder.guard(&["check", "sub/a.guard"]);
+        assert_eq!(run.code, 2);
+        assert!(
+            run.out.contains("a link leads out of the folder"),
+            "{}",
+            run.out
+        );
+    }
+}
+
+#[test]
+fn a_compiled_spec_stands_for_its_source() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    assert_eq!(
+        folder.guard(&["compile", "a.guard", "-o", "a.guardc"]).code,
+        0
+    );
+    let text = folder.read("a.guardc");
+    std::fs::remove_file(folder.path().join("a.guard")).unwrap();
+    let run = folder.guard(&["explain", "a.guardc", "approved"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("a.guard:14"), "{}", run.out);
+
+    folder.write(
+        "new.guardc",
+        text.replace("\"version\": 1", "\"version\": 9"),
+    );
+    let run = folder.guard(&["check", "new.guardc"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("format version 9"), "{}", run.err);
+
+    folder.write(
+        "changed.guardc",
+        text.replace("high_risk -> Y approval", "high_risk -> O approval"),
+    );
+    let run = folder.guard(&["check", "changed.guardc"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("compile the spec again"), "{}", run.err);
+
+    folder.write("cut.guardc", &text[..text.len() / 2]);
+    assert_eq!(folder.guard(&["check", "cut.guardc"]).code, 2);
+}
+
+#[test]
+fn only_forms_that_exist_are_emitted() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    for form in ["ast", "hir", "automata"] {
+        let run = folder.guard(&["compile", "a.guard", "--emit", form]);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(!run.out.is_empty());
+    }
+    let run = folder.guard(&["compile", "a.guard", "--automata", "hoa"]);
+    assert_eq!(run.code, 0);
+    insta::assert_snapshot!("hoa", run.out.split_inclusive("--END--\n").next().unwrap());
+    let run = folder.guard(&["compile", "a.guard", "--automata", "dot"]);
+    insta::assert_snapshot!("dot", run.out.split_inclusive("}\n").next().unwrap());
+    let run = folder.guard(&["compile", "a.guard", "--automata", "json"]);
+    insta::assert_snapshot!("automaton_json", run.out.lines().next().unwrap());
+    let infinite = |format: &str| {
+        let args = [
+            "compile",
+            "a.guard",
+            "--semantics",
+            "infinite",
+            "--automata",
+            format,
+        ];
+        let run = folder.guard(&args);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.out
+    };
+    let hoa = infinite("hoa");
+    let read = guard_automata::omega::hoa::parse_all(&hoa, &Limits::default());
+    assert!(read.is_ok_and(|automata| !automata.is_empty()), "{hoa}");
+    assert!(infinite("dot").starts_with("digraph "));
+    for line in infinite("json").lines() {
+        let automaton: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(automaton["buchi"]["states"].is_array(), "{line}");
+    }
+}
+
+#[test]
+fn a_property_is_explained_by_name_and_by_id() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let run = folder.guard(&["explain", "a.guard", "approved"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    insta::assert_snapshot!("explain_approved", run.out);
+    let run = folder.guard(&["explain", "a.guard", "answered"]);
+    insta::assert_snapshot!("explain_answered", run.out);
+    let run = folder.guard(&["explain", "a.guard", "phi7", "--format", "json"]);
+    insta::assert_snapshot!("explain_json", run.out);
+    let run = folder.guard(&["explain", "a.guard", "aproved"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("did you mean `approved`?"), "{}", run.err);
+    let run = folder.guard(&["explain", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("name the property"), "{}", run.err);
+}
+
+const RELATED: &str = r#"event {
+  kind: string
+  tool: string
+  id: string
+  at: time
+}
+predicate request = kind == "request"
+predicate answer = kind == "answer"
+property answered = G (request -> F answer)
+property soon = G (request -> F[0,3] answer)
+property forgiving = G (request -> F (answer or last))
+property no_net = never (tool in ["mail", "post"])
+property no_mail = never (tool == "mail")
+property often = G F answer
+property each = forall x: G (request and id == x -> O (answer and id == x))
+rule in_two: when request then answer within 2s
+rule in_five: when request then answer within 5s
+"#;
+
+#[test]
+fn two_properties_are_compared() {
+    let folder = Folder::new(&[("a.guard", RELATED)]);
+    let relation = |name: &str, against: &str, more: &[&str]| {
+        let args = [
+            "explain",
+            "a.guard",
+            name,
+            "--against",
+            against,
+            "--format",
+            "json",
+        ];
+        let run = folder.guard(&[&args, more].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+        let object: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        (object["relation"].as_str().unwrap().to_owned(), object)
+    };
+    let (found, object) = relation("soon", "answered", &[]);
+    assert_eq!(found, "implies");
+    assert_eq!(object["witness_satisfies"], "answered");
+    assert_eq!(object["witness"].as_array().unwrap().len(), 5);
+    assert_eq!(relation("answered", "soon", &[]).0, "implied_by");
+    // By what the conditions read, not by their text.
+    assert_eq!(relation("no_net", "no_mail", &[]).0, "implies");
+    let (found, object) = relation("answered", "G (request -> answer or X F answer)", &[]);
+    assert_eq!(
+        (found.as_str(), &object["witness"]),
+        ("equivalent", &serde_json::json!([]))
+    );
+    assert_eq!(relation("often", "F G request", &[]).0, "disjoint");
+    assert_eq!(
+        relation("often", "G F answer and F request", &[]).0,
+        "implied_by"
+    );
+    // Only a trace that never ends tells them apart, or only one that does.
+    let infinite = ["--semantics", "infinite"];
+    let (found, object) = relation("often", "F G answer", &infinite);
+    assert_eq!(found, "implied_by");
+    assert!(object["witness_repeats_from"].is_number(), "{object}");
+    assert_eq!(relation("often", "F G answer", &[]).0, "equivalent");
+    assert_eq!(relation("forgiving", "answered", &infinite).0, "equivalent");
+    assert_eq!(relation("forgiving", "answered", &[]).0, "implied_by");
+    // With bounds in time, by the clock.
+    let (found, object) = relation("in_two", "in_five", &[]);
+    assert_eq!(found, "implies");
+    assert_eq!(object["witness_satisfies"], "in_five");
+    let times = object["witness_times"].as_array().unwrap();
+    assert_eq!(times.len(), object["witness"].as_array().unwrap().len());
+    let last = times.last().unwrap().as_f64().unwrap();
+    assert!(2.0 < last && last <= 5.0, "{object}");
+    assert_eq!(relation("in_five", "answered", &[]).0, "implies");
+    let same = "G (request -> answer or F[0,5s] answer)";
+    assert_eq!(relation("in_five", same, &[]).0, "equivalent");
+    let never = "F (request and G[0,6s] not answer)";
+    assert_eq!(relation("in_five", never, &[]).0, "disjoint");
+    // A property of another spec, by the names of this one.
+    let other = RELATED.replace("F[0,3]", "F[0,4]");
+    folder.write("b.guard", other);
+    assert_eq!(relation("soon", "b.guard:soon", &[]).0, "implies");
+    assert_eq!(relation("each", "b.guard:each", &[]).0, "equivalent");
+    let quantified = "forall y: G (request and id == y -> Y O (answer and id == y))";
+    assert_eq!(relation("each", quantified, &[]).0, "equivalent");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let folder = Folder::new(&[("a.guard", RELATED), ("b.guard", RELATED)]);
+    for (name, against, part) in [
+        ("answered", "son", "did you mean `soon`"),
+        ("answered", "G (request ->", "_against"),
+        ("answered", "each", "one is about every value"),
+        ("answered", "b.guard:son", "did you mean `soon`"),
+    ] {
+        let run = folder.guard(&["explain", "a.guard", name, "--against", against]);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+    let run = folder.guard(&["explain", "a.guard", "--against", "soon"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    let args = [
+        "explain",
+        "a.guard",
+        "in_five",
+        "--against",
+        "in_two",
+        "--semantics",
+        "infinite",
+    ];
+    let run = folder.guard(&args);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("bounds in time"), "{}", run.err);
+}
+
+/// A property against automata in the Hanoi format: those of others over infinite words, our own over traces that end.
+#[test]
+fn a_property_is_compared_with_an_automaton() {
+    let body = |name: &str, often: &str| {
+        format!(
+            "HOA: v1 States: 2 Start: 0 AP: 2 \"answer\" \"{name}\" acc-name: Buchi Acceptance: 1 Inf(0)\n--BODY--\n\
+             State: 0 {{0}} [!1 | 0] 0 [1 & !0] 1\nState: 1 [0] {often} [!0] 1\n--END--\n"
+        )
+    };
+    let folder = Folder::new(&[
+        ("a.guard", RELATED),
+        ("response.hoa", &body("request", "0")),
+        // A condition of the language for a name, and another automaton: an answer is never enough.
+        ("never.hoa", &body("kind == \\\"request\\\"", "1")),
+        ("unknown.hoa", &body("p1", "0")),
+        (
+            "broken.hoa",
+            "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"answer\"\nAcceptance: 1 Inf(3)\n--BODY--\n",
+        ),
+        (
+            "silent.hoa",
+            "HOA: v1 States: 1 Start: 0 AP: 1 \"kind == \\\"other\\\"\" Acceptance: 0 t --BODY-- State: 0 [0] 0 --END--",
+        ),
+        // Guesses, so that its complement must be determinised: from some step on, always an answer.
+        (
+            "settles.hoa",
+            "HOA: v1 States: 2 Start: 0 AP: 1 \"answer\" Acceptance: 1 Inf(0) --BODY-- State: 0 [t] 0 [0] 1 State: 1 {0} [0] 1 --END--",
+        ),
+    ]);
+    let explain = |name: &str, against: &str, more: &[&str]| {
+        let args = [
+            "explain",
+            "a.guard",
+            name,
+            "--against",
+            against,
+            "--format",
+            "json",
+        ];
+        folder.guard(&[&args, more].concat())
+    };
+    let relation = |name: &str, against: &str| {
+        let run = explain(name, against, &[]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let told: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        (told["relation"].as_str().unwrap().to_owned(), told)
+    };
+    let (word, told) = relation("answered", "response.hoa");
+    assert_eq!(
+        (word.as_str(), &told["semantics"]),
+        ("equivalent", &"infinite".into())
+    );
+    let (word, told) = relation("answered", "never.hoa");
+    assert_eq!(word, "implied_by");
+    assert_eq!(told["witness_satisfies"], "answered", "{told}");
+    assert!(told["witness_repeats_from"].is_number(), "{told}");
+    let (word, told) = relation("soon", "response.hoa");
+    assert_eq!(
+        (word.as_str(), &told["witness_satisfies"]),
+        ("implies", &"response.hoa".into())
+    );
+    assert_eq!(relation("often", "settles.hoa").0, "implied_by");
+    // What no event makes true together is known: `other` is no answer.
+    assert_eq!(relation("often", "silent.hoa").0, "disjoint");
+
+    // What this tool writes, it reads: all properties in one file, each by its name. Bounds in time have no automaton.
+    let untimed: String = RELATED
+        .lines()
+        .filter(|line| !line.starts_with("rule"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("b.guard", untimed);
+    for semantics in ["finite", "infinite"] {
+        let run = folder.guard(&[
+            "compile",
+            "b.guard",
+            "--automata",
+            "hoa",
+            "--semantics",
+            semantics,
+        ]);
+        assert_eq!(run.code, 0, "{run:?}");
+        folder.write(&format!("{semantics}.hoa"), &run.out);
+        for name in ["answered", "soon", "no_net", "often", "each"] {
+            let (word, told) = relation(name, &format!("{semantics}.hoa"));
+            assert_eq!(
+                (word.as_str(), &told["semantics"]),
+                ("equivalent", &semantics.into()),
+                "{name}"
+            );
+        }
+        assert_eq!(
+            relation("soon", &format!("{semantics}.hoa:answered")).0,
+            "implies"
+        );
+    }
+
+    for (against, more, wanted) in [
+        (
+            "unknown.hoa",
+            &[][..],
+            "its atomic proposition `p1` is no condition of the spec; name it like a predicate (`answered` reads request, answer)",
+        ),
+        ("broken.hoa", &[], "broken.hoa`: line 5"),
+        ("missing.hoa", &[], "missing.hoa"),
+        (
+            "finite.hoa:nothing",
+            &[],
+            "it holds no automaton named `nothing`, but answered, soon,",
+        ),
+        (
+            "response.hoa",
+            &["--semantics", "finite"],
+            "is about traces that never end",
+        ),
+        (
+            "finite.hoa",
+            &["--semantics", "infinite"],
+            "is about traces that end",
+        ),
+    ] {
+        let run = explain("answered", against, more);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.err.contains(wanted), "{against}: {}", run.err);
+    }
+    let run = explain("in_two", "response.hoa", &[]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("bounds in time"), "{}", run.err);
+}

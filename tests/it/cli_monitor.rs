@@ -1,0 +1,411 @@
+//! `guard monitor` on real pipes and files: the wire, states, journals and logs, and what happens when it is killed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::support::cli::Folder;
+
+const PAY: &str = r#"event { kind: string  tool: string?  id: string? }
+property approved = G (tool == "pay" -> Y kind == "ok")
+property answered = forall i: G (kind == "ask" and id == i -> F[0,40] (kind == "answer" and id == i))
+track paid: int = 0 then if tool == "pay" then paid + 1 else paid
+enforce approved { violated => block "{tool} without an ok" }
+enforce answered { presumably_violated for 20 steps => warn "{i} waits" }
+enforce when paid > 3 => reflect "{paid} payments"
+"#;
+
+#[test]
+fn one_line_out_for_each_line_in() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let input = r#"{"trace":"a","kind":"idle"}
+{"phase":"before","event":{"trace":"a","kind":"call","tool":"pay"}}
+
+{"trace":"a","kind":"ok"}
+{"phase":"before","event":{"trace":"a","kind":"call","tool":"pay"}}
+{"phase":"commit","proposal":1,"event":{"trace":"a","kind":"call","tool":"pay"}}
+not json
+{"trace":"a","end":true}
+"#;
+    let run = folder.guard_with(&["monitor", "pay.guard", "--clock", "none"], input);
+    assert_eq!((run.code, run.err.as_str()), (3, ""));
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(
+        lines[0],
+        r#"{"v":1,"trace":"a","step":0,"decision":"allow","clauses":[],"risk":{},"state":null,"verdicts":{"approved":"presumably_satisfied","answered":"presumably_satisfied"}}"#
+    );
+    assert_eq!(
+        lines[1],
+        r#"{"v":1,"trace":"a","step":1,"decision":"block","clauses":[{"name":"approved","action":"block","message":"pay without an ok"}],"risk":{},"state":null,"verdicts":{"approved":"violated","answered":"presumably_satisfied"},"phase":"before"}"#
+    );
+    assert!(lines[3].contains(r#""decision":"allow""#) && lines[3].contains(r#""proposal":1"#));
+    assert!(
+        lines[4].contains(r#""step":2,"decision":"allow""#),
+        "{}",
+        lines[4]
+    );
+    assert!(lines[5].starts_with(r#"{"v":1,"trace":null,"step":null,"decision":"block""#));
+    assert!(
+        lines[6].contains(r#""phase":"end""#) && lines[6].contains(r#""approved":"satisfied""#)
+    );
+    assert_eq!(lines.len(), 7);
+
+    let run = folder.guard_with(
+        &["monitor", "pay.guard", "--format", "human"],
+        "{\"trace\":\"a\",\"kind\":\"call\",\"tool\":\"pay\"}\n",
+    );
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (1, "a 0 block  [block] approved: pay without an ok\n")
+    );
+}
+
+#[test]
+fn long_lines_are_denied_and_passed_over() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let long = format!(
+        "{{\"kind\":\"{}\"}}\n{{\"kind\":\"ok\"}}\n",
+        "x".repeat(100_000)
+    );
+    let run = folder.guard_with(
+        &["monitor", "pay.guard", "--max-record-bytes", "200"],
+        &long,
+    );
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!((run.code, lines.len()), (3, 2));
+    assert!(lines[0].contains("longer than 200 bytes"), "{}", lines[0]);
+    assert!(lines[1].contains(r#""decision":"allow""#), "{}", lines[1]);
+}
+
+/// A monitor at the other end of two pipes.
+struct Live {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Live {
+    fn start(folder: &Folder, args: &[&str]) -> Live {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .current_dir(folder.path())
+            .arg("monitor")
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        Live {
+            to: child.stdin.take(),
+            from: BufReader::new(child.stdout.take().unwrap()),
+            child,
+        }
+    }
+
+    fn send(&mut self, line: &str) {
+        let to = self.to.as_mut().unwrap();
+        // A monitor that was killed takes nothing more.
+        let _ = to.write_all(format!("{line}\n").as_bytes());
+    }
+
+    fn receive(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let n = self.from.read_line(&mut line).unwrap();
+        (n > 0 && line.ends_with('\n')).then(|| line.trim_end().to_owned())
+    }
+
+    fn finish(mut self) -> i32 {
+        self.to = None;
+        while self.receive().is_some() {}
+        self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+#[test]
+fn answers_come_before_the_next_question() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let mut live = Live::start(&folder, &["pay.guard"]);
+    for _ in 0..3 {
+        live.send(r#"{"trace":"a","kind":"idle"}"#);
+        assert!(live.receive().unwrap().contains(r#""decision":"allow""#));
+    }
+    assert_eq!(live.finish(), 0);
+}
+
+#[test]
+fn a_deadline_passes_without_an_event() {
+    let spec = "event { kind: string  at: time? }\n\
+        rule soon: when kind == \"ask\" then kind == \"answer\" within 50ms\n\
+        enforce soon { violated => warn \"late\" }\n";
+    let folder = Folder::new(&[("soon.guard", spec)]);
+    let mut live = Live::start(&folder, &["soon.guard"]);
+    live.send(r#"{"trace":"a","kind":"ask"}"#);
+    assert!(live.receive().unwrap().contains(r#""decision":"allow""#));
+    let late = live.receive().unwrap();
+    assert!(
+        late.contains(r#""phase":"deadline""#) && late.contains(r#""message":"late""#),
+        "{late}"
+    );
+    live.send(r#"{"trace":"a","kind":"answer"}"#);
+    assert!(live.receive().unwrap().contains(r#""decision":"allow""#));
+    assert_eq!(live.finish(), 1);
+}
+
+/// The inputs of a run under load: many traces, proposals, ends, garbage.
+fn load(n: usize) -> Vec<String> {
+    let mut state = 7u64;
+    let mut random = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    (0..n)
+        .map(|_| {
+            let trace = random(9);
+            let id = random(4);
+            match random(14) {
+                0 => format!(r#"{{"trace":"t{trace}","end":true}}"#),
+                1 => "{\"trace\":".to_owned(),
+                2 => format!(r#"{{"trace":"t{trace}","kind":"ask","id":"{id}"}}"#),
+                3 => format!(r#"{{"trace":"t{trace}","kind":"answer","id":"{id}"}}"#),
+                4..=6 => format!(r#"{{"trace":"t{trace}","kind":"ok"}}"#),
+                7 | 8 => format!(r#"{{"phase":"before","event":{{"trace":"t{trace}","kind":"call","tool":"pay"}}}}"#),
+                9 => format!(r#"{{"phase":"commit","proposal":{},"event":{{"trace":"t{trace}","kind":"call","tool":"pay"}}}}"#, 1 + random(20)),
+                10 => format!(r#"{{"phase":"abandon","proposal":{}}}"#, 1 + random(20)),
+                11 | 12 => format!(r#"{{"trace":"t{trace}","kind":"call","tool":"pay"}}"#),
+                _ => format!(r#"{{"trace":"t{trace}","kind":"idle"}}"#),
+            }
+        })
+        .collect()
+}
+
+/// Kills a monitor so many times under load; whatever it said, and whatever it kept, is what one that was never killed says.
+fn killed(times: usize, sync: &str) {
+    let n = times * 60;
+    let inputs = load(n);
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let whole = folder.guard_with(
+        &[
+            "monitor",
+            "pay.guard",
+            "--clock",
+            "none",
+            "--log",
+            "whole.log",
+        ],
+        &(inputs.join("\n") + "\n"),
+    );
+    let expected: Vec<&str> = whole.out.lines().collect();
+    assert_eq!(expected.len(), n);
+
+    let args = [
+        "pay.guard",
+        "--clock",
+        "none",
+        "--journal",
+        "j",
+        "--log",
+        "l",
+        "--snapshot",
+        "s",
+        "--snapshot-every",
+        "37",
+        "--sync",
+        sync,
+    ];
+    let mut seed = 11u64;
+    let mut taken = 0;
+    let mut kills = 0;
+    while taken < n {
+        let mut live = Live::start(&folder, &args);
+        let mut next = taken;
+        if taken > 0 {
+            let first = live.receive().unwrap();
+            let said = first
+                .split("\"taken\":")
+                .nth(1)
+                .unwrap_or_else(|| panic!("{first}"));
+            let said: usize = said.split(',').next().unwrap().parse().unwrap();
+            // Nothing that was acknowledged is lost; what was taken and not told is in the log.
+            assert!(said >= taken, "{said} of {taken}");
+            (taken, next) = (said, said);
+        }
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let until = (taken + (seed >> 40) as usize % 90).min(n);
+        let ahead = 1 + (seed >> 50) as usize % 30;
+        while taken < until {
+            while next < n && next < taken + ahead {
+                live.send(&inputs[next]);
+                next += 1;
+            }
+            let line = live.receive().unwrap();
+            assert_eq!(line, expected[taken], "input {taken}");
+            taken += 1;
+        }
+        if taken == n {
+            live.finish();
+        } else {
+            live.child.kill().unwrap();
+            live.child.wait().unwrap();
+            kills += 1;
+            // The end that a power failure leaves: half a line.
+            if kills % 5 == 0 && sync == "system" {
+                let journal = folder.path().join("j");
+                let mut file = std::fs::OpenOptions::new()
+                    .append(true)
+                    .open(journal)
+                    .unwrap();
+                file.write_all(b"999 - line 0123").unwrap();
+            }
+        }
+    }
+    println!("{kills} kills");
+    assert!(kills >= times / 2);
+    // The log has every decision once, in order, and holds.
+    let verified = folder.guard(&["monitor", "--verify-log", "l", "pay.guard"]);
+    assert_eq!(verified.code, 0, "{}", verified.err);
+    assert!(
+        verified.out.starts_with(&format!("{n} decisions")),
+        "{}",
+        verified.out
+    );
+    let decisions = |name: &str| -> Vec<String> {
+        let text = folder.read(name);
+        let decision = |line: &str| {
+            let (_, rest) = line.split_once("\"decision\":").unwrap();
+            rest.rsplit_once(",\"prev\"").unwrap().0.to_owned()
+        };
+        text.lines().skip(1).map(decision).collect()
+    };
+    assert_eq!(decisions("l"), decisions("whole.log"));
+}
+
+#[test]
+fn killed_some_times() {
+    killed(8, "system");
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test --test cli_monitor -- --ignored"]
+fn killed_two_hundred_times() {
+    killed(400, "system");
+    killed(20, "disk");
+}
+
+#[test]
+fn what_is_of_another_spec_is_refused_by_name() {
+    let other = PAY.replace("paid > 3", "paid > 4");
+    let folder = Folder::new(&[
+        ("pay.guard", PAY),
+        ("other.guard", &other),
+        ("text", "hello\n"),
+    ]);
+    let input = "{\"trace\":\"a\",\"kind\":\"ok\"}\n";
+    let made = folder.guard_with(
+        &[
+            "monitor",
+            "pay.guard",
+            "--snapshot",
+            "s",
+            "--journal",
+            "j",
+            "--log",
+            "l",
+        ],
+        input,
+    );
+    assert_eq!(made.code, 0, "{}", made.err);
+    let refused = |args: &[&str], why: &str| {
+        let run = folder.guard_with(&[&["monitor"], args].concat(), input);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(run.err.contains(why), "{args:?}: {}", run.err);
+    };
+    refused(&["other.guard", "--resume", "s"], "is of another spec");
+    refused(
+        &["other.guard", "--snapshot", "s", "--journal", "j"],
+        "is of another spec",
+    );
+    refused(&["other.guard", "--log", "l"], "is of another spec");
+    refused(&["pay.guard", "--resume", "text"], "no state of a monitor");
+    refused(
+        &["pay.guard", "--journal", "text"],
+        "no journal of a monitor",
+    );
+    refused(
+        &["pay.guard", "--resume", "s", "--outcomes", "any"],
+        "another way to judge outcomes",
+    );
+    // The state is what the journal begins after.
+    refused(
+        &["pay.guard", "--journal", "j"],
+        "name it with `--resume` or `--snapshot`",
+    );
+    let mut state = std::fs::read(folder.path().join("s")).unwrap();
+    let last = state.len() - 40;
+    state[last] ^= 1;
+    folder.write("damaged", &state);
+    refused(
+        &["pay.guard", "--resume", "damaged"],
+        "checksum does not fit",
+    );
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":3", "\"version\":9", 1);
+    folder.write("newer", text.as_bytes());
+    refused(&["pay.guard", "--resume", "newer"], "format version 9");
+
+    let run = folder.guard(&["monitor", "--verify-log", "l", "other.guard"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let changed = folder.read("l").replacen("allow", "block", 1);
+    folder.write("changed", changed);
+    let run = folder.guard(&["monitor", "--verify-log", "changed"]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains("line 2 does not follow"), "{}", run.err);
+}
+
+#[test]
+fn a_long_log_goes_on_from_its_end() {
+    let folder = Folder::new(&[("pay.guard", PAY)]);
+    let args = [
+        "monitor",
+        "pay.guard",
+        "--clock",
+        "none",
+        "--journal",
+        "j",
+        "--log",
+        "l",
+    ];
+    for round in 0..4 {
+        let line = |n: usize| format!("{{\"trace\":\"t{n}\",\"kind\":\"ok\"}}\n");
+        let inputs: String = (0..300).map(|n| line(round * 300 + n)).collect();
+        let run = folder.guard_with(&args, &inputs);
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
+    let log = folder.read("l");
+    assert!(log.len() > 300_000, "{}", log.len());
+    let verified = folder.guard(&["monitor", "--verify-log", "l"]);
+    assert!(
+        verified.out.starts_with("1200 decisions"),
+        "{}",
+        verified.out
+    );
+    // What was being written is cut off, and a changed line in the middle does not stop what follows, but shows.
+    folder.write("l", format!("{log}{{\"n\":"));
+    assert_eq!(
+        folder
+            .guard_with(&args, "{\"trace\":\"x\",\"kind\":\"ok\"}\n")
+            .code,
+        0
+    );
+    assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 0);
+    folder.write(
+        "l",
+        folder.read("l").replacen("\"step\":0", "\"step\":1", 1),
+    );
+    assert_eq!(
+        folder
+            .guard_with(&args, "{\"trace\":\"y\",\"kind\":\"ok\"}\n")
+            .code,
+        0
+    );
+    assert_eq!(folder.guard(&["monitor", "--verify-log", "l"]).code, 1);
+}

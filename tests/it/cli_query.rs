@@ -1,0 +1,387 @@
+//! `guard query --chain`, `guard export` and `guard import`, on files.
+
+use crate::support::cli::Folder;
+use serde_json::Value;
+
+const DIE: &str = "dtmc
+const int N;
+const double p = 1/6;
+module die
+  s : [0..N] init 0;
+  [roll] s=0 -> p : (s'=1) + 2*p : (s'=2) + 1-3*p : (s'=0);
+  [] s=1 -> true;
+endmodule
+label \"won\" = s=1;
+rewards \"rolls\" [roll] true : 1; endrewards
+";
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+#[test]
+fn a_model_in_the_prism_language() {
+    let folder = Folder::new(&[
+        ("die.prism", DIE),
+        (
+            "die.props",
+            "\"win\": P=? [ F \"won\" ]; // the game\nR{\"rolls\"}=? [ F s>0 ];\n",
+        ),
+    ]);
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--props",
+        "die.props",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("1 state has no transition"), "{}", run.err);
+    let answers: Vec<Value> = run.out.lines().map(json).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0]["name"], "win");
+    assert!((answers[0]["value"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert!(answers[0]["lower"].as_f64().unwrap() <= 1.0 / 3.0);
+    assert!((answers[1]["value"].as_f64().unwrap() - 2.0).abs() < 1e-12);
+
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--exact",
+        "--all-states",
+        "--format",
+        "json",
+        "P=? [ F \"won\" ]",
+    ]);
+    let answer = json(&run.out);
+    assert_eq!(answer["exact"], "1/3");
+    assert_eq!(
+        answer["per_state_exact"],
+        serde_json::json!(["1/3", "1", "0"])
+    );
+}
+
+#[test]
+fn a_threshold_decides_the_exit_code() {
+    let folder = Folder::new(&[
+        ("two.tra", "3 4\n0 1 0.1\n0 2 0.9\n1 1 1\n2 2 1\n"),
+        ("two.lab", "0=\"init\" 1=\"bad\"\n0: 0\n1: 1\n"),
+    ]);
+    let ask = |property: &str| {
+        folder.guard(&["query", "--chain", "two.tra", "--format", "json", property])
+    };
+    let holds = ask("P<0.2 [ F \"bad\" ]");
+    assert_eq!(
+        (holds.code, &json(&holds.out)["holds"]),
+        (0, &Value::Bool(true))
+    );
+    let fails = ask("P<0.05 [ F \"bad\" ]");
+    assert_eq!(
+        (fails.code, &json(&fails.out)["holds"]),
+        (1, &Value::Bool(false))
+    );
+    // On the threshold itself doubles do not tell; fractions do.
+    let open = ask("P<=0.1 [ F \"bad\" ]");
+    assert_eq!((open.code, &json(&open.out)["holds"]), (3, &Value::Null));
+    let exact = folder.guard(&[
+        "query",
+        "--chain",
+        "two.tra",
+        "--exact",
+        "P<=0.1 [ F \"bad\" ]",
+    ]);
+    assert_eq!(exact.code, 0, "{}{}", exact.out, exact.err);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let folder = Folder::new(&[
+        ("sum.tra", "2 2\n0 1 0.5\n1 1 1\n"),
+        ("nan.tra", "2 2\n0 1 nan\n1 1 1\n"),
+        ("far.tra", "2 2\n0 7 1\n1 1 1\n"),
+        ("empty.tra", "0 0\n"),
+        ("huge.tra", "4000000000 1\n0 1 1\n"),
+        ("huge_intervals.tra", "4000000000 1\n0 1 [1,1]\n"),
+        ("negative.tra", "2 2\n0 1 -0.5\n1 1 1\n"),
+        ("ok.tra", "2 2\n0 1 1\n1 1 1\n"),
+        ("die.prism", DIE),
+        ("mdp.prism", "mdp\nmodule m s : [0..1]; endmodule\n"),
+    ]);
+    for (file, property, message) in [
+        ("sum.tra", "P=? [ F true ]", "out of state 0 sum to 0.5"),
+        (
+            "nan.tra",
+            "P=? [ F true ]",
+            "nan.tra:2:5: a probability must be a finite number",
+        ),
+        (
+            "far.tra",
+            "P=? [ F true ]",
+            "far.tra:2:3: state 7 does not exist",
+        ),
+        (
+            "negative.tra",
+            "P=? [ F true ]",
+            "negative.tra:2:5: the probability -0.5 is not between 0 and 1",
+        ),
+        ("empty.tra", "P=? [ F true ]", "the model has no states"),
+        (
+            "huge.tra",
+            "P=? [ F true ]",
+            "huge.tra:1:1: 4000000000 states are announced, and there are 1 transitions",
+        ),
+        (
+            "huge_intervals.tra",
+            "P=? [ F true ]",
+            "huge_intervals.tra:1:1: 4000000000 states are announced, and there are 1 transitions",
+        ),
+        ("ok.tra", "P=? [ F \"bad\" ]", "there is no label \"bad\""),
+        ("ok.tra", "P=? [ F", "expected an expression, found the end"),
+        ("ok.tra", "P>=2 [ F true ]", "the bound 2 is no probability"),
+        ("ok.tra", "R=? [ F true ]", "the model has no rewards"),
+        (
+            "die.prism",
+            "P=? [ F s=1 ]",
+            "the constant `N` has no value",
+        ),
+        ("mdp.prism", "P=? [ F s=1 ]", "only `dtmc` is supported"),
+        ("absent.tra", "P=? [ F true ]", "cannot read `absent.tra`"),
+    ] {
+        let run = folder.guard(&["query", "--chain", file, property]);
+        assert_eq!(run.code, 2, "{file} {property}: {}", run.out);
+        assert!(run.err.contains(message), "{file} {property}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_product_has_a_limit_and_a_deadlock_a_loop() {
+    let folder = Folder::new(&[
+        ("loop.tra", "2 4\n0 0 0.5\n0 1 0.5\n1 0 0.5\n1 1 0.5\n"),
+        ("loop.lab", "0=\"init\" 1=\"a\"\n0: 0\n1: 1\n"),
+        ("dead.tra", "3 2\n0 1 0.5\n0 2 0.5\n"),
+    ]);
+    let property = "P=? [ (G F \"a\") & (F G !\"a\") ]";
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "loop.tra",
+        "--max-product",
+        "1",
+        property,
+    ]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("--max-product"), "{}", run.err);
+    let run = folder.guard(&["query", "--chain", "loop.tra", property]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let run = folder.guard(&["query", "--chain", "dead.tra", "P=? [ F \"deadlock\" ]"]);
+    assert_eq!(
+        (run.code, run.out.contains("  1")),
+        (0, true),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err
+            .contains("2 states have no transition: each got a loop and the label \"deadlock\""),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn every_form_says_the_same() {
+    let folder = Folder::new(&[("die.prism", DIE)]);
+    for (form, file) in [
+        ("tra", "out.tra"),
+        ("drn", "out.drn"),
+        ("prism", "out.prism"),
+        ("json", "out.json"),
+    ] {
+        let run = folder.guard(&[
+            "export",
+            "--chain",
+            "die.prism",
+            "--const",
+            "N=2",
+            "--exact",
+            "--to",
+            form,
+            "-o",
+            file,
+        ]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let run = folder.guard(&[
+            "query",
+            "--chain",
+            file,
+            "--exact",
+            "--format",
+            "json",
+            "P=? [ F \"won\" ]",
+            "R{\"rolls\"}=? [ C<=2 ]",
+        ]);
+        assert_eq!(run.code, 0, "{file}: {}", run.err);
+        let answers: Vec<Value> = run.out.lines().map(json).collect();
+        assert_eq!(answers[0]["exact"], "1/3", "{file}");
+        assert_eq!(answers[1]["exact"], "3/2", "{file}");
+    }
+    let run = folder.guard(&[
+        "export",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--to",
+        "dot",
+    ]);
+    assert!(run.out.starts_with("digraph"), "{}", run.out);
+}
+
+/// As in the files of the published benchmarks: a property a line, and no semicolon.
+#[test]
+fn properties_by_lines() {
+    let props = "// by lines\nP=? [ F \"won\" ]\nR{\"rolls\"}=? [ F s>0 ]\nR{\"rolls\"}<=3 [ F s>0 ]\nR=? [ C<=2 ]\n\n\
+                 P=? [ (s=1)\n  R (s<2) ]\n(P>=0.1 [ X s=1 ])\nR<=3 [ F s>0 ]\nS=? [ s=1 ]\n";
+    let folder = Folder::new(&[("die.prism", DIE), ("die.props", props)]);
+    let run = folder.guard(&[
+        "query",
+        "--chain",
+        "die.prism",
+        "--const",
+        "N=2",
+        "--props",
+        "die.props",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answers: Vec<Value> = run.out.lines().map(json).collect();
+    assert_eq!(answers.len(), 8, "{}", run.out);
+    for (answer, wanted) in answers
+        .iter()
+        .zip([1.0 / 3.0, 2.0, f64::NAN, 1.5, 1.0 / 3.0])
+    {
+        let value = answer["value"].as_f64();
+        assert!(
+            wanted.is_nan() || (value.unwrap() - wanted).abs() < 1e-12,
+            "{answer}"
+        );
+    }
+    assert_eq!(answers[4]["property"], "P=? [ (s=1) R (s<2) ]");
+    assert_eq!(answers[6]["holds"], true);
+}
+
+#[test]
+fn why_an_event_is_as_likely_as_it_is() {
+    let folder = Folder::new(&[("die.prism", DIE)]);
+    let ask = |property: &str, why: &str| {
+        let args = ["query", "--chain", "die.prism", "--const", "N=2", property];
+        folder.guard(&[&args[..], &[why, "--format", "json"]].concat())
+    };
+    let run = ask("P=? [ F \"won\" ]", "--why");
+    assert_eq!(run.code, 0, "{}", run.err);
+    let why = &json(run.out.trim())["why"];
+    assert_eq!(why["from"], "s=0");
+    assert_eq!(why["opposite"], false);
+    // One half of all rolls repeat; each of them may be the last.
+    let third = 1.0 / 3.0;
+    for (part, wanted) in [
+        (&why["risk"], third),
+        (&why["next"][0]["share"], 0.5),
+        (&why["next"][0]["risk"], third),
+        (&why["next"][1]["share"], 0.5),
+        (&why["next"][1]["risk"], 1.0),
+        (&why["last_step"][0]["probability"], third),
+        (&why["paths"][0]["probability"], third),
+        (&why["steps"], 2.0),
+        (&why["steps_to_end"], 2.0),
+        (&why["ends"][0]["probability"], 2.0 * third),
+    ] {
+        let found = part.as_f64().unwrap();
+        assert!(
+            (found - wanted).abs() < 1e-12,
+            "{found} is not {wanted}: {why}"
+        );
+    }
+    assert_eq!(why["paths"][0]["states"], serde_json::json!(["s=0", "s=1"]));
+    assert_eq!(why["doubt"], serde_json::json!([]));
+    // Of what is avoided, the opposite is explained; of other properties, and after the event, there is nothing to tell.
+    let run = ask("P=? [ G<=2 s<2 ]", "--why=s=0");
+    let why = &json(run.out.trim())["why"];
+    assert_eq!(why["opposite"], true);
+    assert!((why["risk"].as_f64().unwrap() - 0.5).abs() < 1e-12, "{why}");
+    assert_eq!(
+        json(ask("P=? [ F \"won\" ]", "--why=s=1").out.trim())["why"],
+        Value::Null
+    );
+    assert_eq!(
+        json(ask("S=? [ \"won\" ]", "--why").out.trim())["why"],
+        Value::Null
+    );
+    let run = ask("P=? [ F \"won\" ]", "--why=s=7");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("there is no state `s=7`"), "{}", run.err);
+}
+
+/// The interval chain of the papers: what holds for all chains within it.
+#[test]
+fn a_chain_with_intervals() {
+    let folder = Folder::new(&[
+        (
+            "i.tra",
+            "4 6\n0 1 [0.3,0.5]\n0 2 [0.5,0.7]\n1 1 [0,0.5]\n1 3 [0.5,1]\n2 2 1\n3 3 1\n",
+        ),
+        ("i.lab", "0=\"init\" 1=\"bad\"\n0: 0\n3: 1\n"),
+    ]);
+    let ask = |more: &[&str]| folder.guard(&[&["query", "--chain", "i.tra"], more].concat());
+    let run = ask(&["P=? [ F \"bad\" ]", "--format", "json", "--all-states"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answer = json(run.out.trim());
+    assert_eq!(answer["value"], Value::Null);
+    // The state in between is left for sure, so that only the first row counts.
+    for (key, wanted) in [("lower", 0.3), ("upper", 0.5)] {
+        let found = answer[key].as_f64().unwrap();
+        assert!((found - wanted).abs() < 1e-5, "{answer}");
+    }
+    assert!(answer["lower"].as_f64().unwrap() <= 0.3 && answer["upper"].as_f64().unwrap() >= 0.5);
+    assert_eq!(answer["intervals"].as_array().unwrap().len(), 4);
+    for (property, code) in [
+        ("P<=0.6 [ F \"bad\" ]", 0),
+        ("P<=0.2 [ F \"bad\" ]", 1),
+        ("P<=0.4 [ F \"bad\" ]", 3),
+        ("P>=0.14 [ F<=2 \"bad\" ]", 0),
+    ] {
+        assert_eq!(ask(&[property]).code, code, "{property}");
+    }
+    for (property, wanted) in [
+        (
+            "S=? [ \"bad\" ]",
+            "only the probability of one temporal operator",
+        ),
+        (
+            "P=? [ F P>=0.5 [ X \"bad\" ] ]",
+            "only the probability of one temporal operator",
+        ),
+        ("P=? [ F \"worse\" ]", "there is no label \"worse\""),
+        ("P>=2 [ F \"bad\" ]", "the bound 2 is no probability"),
+    ] {
+        let run = ask(&[property]);
+        assert_eq!(run.code, 2, "{property}");
+        assert!(run.err.contains(wanted), "{}", run.err);
+    }
+    let folder = Folder::new(&[("i.tra", "2 2\n0 1 [0.3,0.5]\n1 1 1\n")]);
+    let run = folder.guard(&["query", "--chain", "i.tra", "P=? [ F s=1 ]"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.contains("no row of state 0 sums to 1"),
+        "{}",
+        run.err
+    );
+}

@@ -1,0 +1,213 @@
+//! `guard test` on real files.
+
+use crate::support::cli::{Folder, SPEC};
+use serde_json::Value;
+
+#[test]
+fn tests_pass_and_fail() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let run = folder.guard(&["test", "a.guard"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (0, "ok    approved\nok    not approved\n2 tests: 2 passed\n")
+    );
+    folder.write("b.guard", SPEC.replace("violated at 0", "violated at 2"));
+    let run = folder.guard(&["test", "b.guard"]);
+    assert_eq!(run.code, 1);
+    insta::assert_snapshot!(run.out);
+}
+
+#[test]
+fn tests_are_chosen_by_name() {
+    let folder = Folder::new(&[("a.guard", SPEC)]);
+    let run = folder.guard(&["test", "a.guard", "-k", "not"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (0, "ok    not approved\n1 test: 1 passed, 1 left out\n")
+    );
+    let run = folder.guard(&["test", "a.guard", "-k", "nothing"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.contains("no test has `nothing` in its name"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn other_forms() {
+    let folder = Folder::new(&[
+        ("a.guard", SPEC),
+        ("b.guard", &SPEC.replace("violated at 0", "satisfied")),
+    ]);
+    let run = folder.guard(&["test", "a.guard", "b.guard", "--format", "json"]);
+    assert_eq!(run.code, 1);
+    let lines: Vec<Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let statuses: Vec<&str> = lines
+        .iter()
+        .map(|line| line["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["pass", "pass", "pass", "fail"]);
+    assert_eq!(lines[3]["failures"][0]["got"]["verdict"], "violated");
+    let run = folder.guard(&["test", "a.guard", "b.guard", "--format", "junit"]);
+    assert!(
+        run.out.contains("tests=\"4\" skipped=\"0\" failures=\"1\""),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn a_wrong_spec_does_not_hide_the_tests_of_others() {
+    let folder = Folder::new(&[("a.guard", SPEC), ("b.guard", "property p = G nothing\n")]);
+    let run = folder.guard(&["test", "b.guard", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("2 passed"), "{}", run.out);
+}
+
+const MUTATED: &str = r#"event {
+  kind: string
+  tool: string?
+  id: string?
+}
+predicate pays(c: string) = kind == "call" and tool matches /^pay/ and id == c
+predicate approves(c: string) = kind == "approval" and id == c
+property approved = forall c: G (pays(c) -> O approves(c))
+template guarded(use: pred, ok: pred) = G (use -> Y ok)
+test "not approved" {
+  given [ {kind: "call", tool: "pay_bill", id: "1"} ]
+  expect approved violated at 0
+  expect guarded(kind == "call", kind == "approval") violated at 0
+}
+"#;
+
+#[test]
+fn mutants_that_survive_come_with_a_test_that_kills_them() {
+    let folder = Folder::new(&[("a.guard", MUTATED)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    insta::assert_snapshot!("mutants", run.out);
+    let run = folder.guard(&[
+        "test",
+        "a.guard",
+        "--mutants",
+        "--format",
+        "json",
+        "--jobs",
+        "1",
+    ]);
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut text = MUTATED.to_owned();
+    for line in lines.iter().filter(|line| line["status"] == "survived") {
+        text.push_str(line["test"].as_str().unwrap());
+    }
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["property"] == "guarded" && line["template"] == true)
+    );
+    // One test of few cases for each property does what all of these do together.
+    let mut few = MUTATED.to_owned();
+    let mut cases = 0;
+    for line in lines.iter().filter(|line| line["type"] == "mutation") {
+        let test = line["proposal"].as_str().unwrap();
+        cases += test.matches("given ").count();
+        few.push_str(test);
+    }
+    assert!(cases < 8, "{few}");
+    folder.write("few.guard", &few);
+    let run = folder.guard(&["test", "few.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    // With the tests that were proposed, nothing survives.
+    folder.write("b.guard", &text);
+    let run = folder.guard(&["test", "b.guard"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.ends_with("mutants killed\n"), "{}", run.out);
+}
+
+#[test]
+fn recorded_traces_kill_mutants_too() {
+    let runs = concat!(
+        r#"{"id":"t1","events":[{"kind":"approval","id":"1"},{"kind":"call","tool":"pay","id":"1"}]}"#,
+        "\n",
+        r#"{"id":"t2","events":[{"kind":"call","tool":"pay","id":"1"},{"kind":"approval","id":"1"}]}"#,
+        "\n",
+    );
+    let folder = Folder::new(&[("a.guard", MUTATED), ("runs.jsonl", runs)]);
+    let killed = |args: &[&str]| {
+        let run =
+            folder.guard(&[&["test", "a.guard", "--mutants", "--format", "json"], args].concat());
+        run.out.matches(r#""status":"killed""#).count()
+    };
+    assert!(killed(&["--traces", "runs.jsonl"]) > killed(&[]));
+    let run = folder.guard(&["test", "a.guard", "--mutants", "--max-mutants", "3"]);
+    assert!(run.out.contains("left out"), "{}", run.out);
+    let run = folder.guard(&["test", "a.guard", "--max-mutants", "3"]);
+    assert_eq!(run.code, 2, "{run:?}");
+}
+
+#[test]
+fn mutants_are_judged_by_tests_that_pass() {
+    let wrong = MUTATED.replace("expect approved violated at 0", "expect approved satisfied");
+    let folder = Folder::new(&[("a.guard", &wrong)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.err.contains("does not pass"), "{}", run.err);
+}
+
+const TIMED: &str = r#"event {
+  kind: string
+  at: time
+}
+rule soon: when kind == "alarm" then kind == "answer" within 3s
+test "answered" {
+  given [ {kind: "alarm", at: 0}, {kind: "answer", at: 2} ]
+  expect soon satisfied
+}
+"#;
+
+/// Bounds in time are told apart on traces whose steps are a second apart.
+#[test]
+fn bounds_in_time_are_mutated() {
+    let folder = Folder::new(&[("a.guard", TIMED)]);
+    let run = folder.guard(&["test", "a.guard", "--mutants", "--format", "json"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    let lines: Vec<serde_json::Value> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let longer = lines
+        .iter()
+        .find(|line| line["formula"].as_str().unwrap().contains("[0s,4s]"))
+        .unwrap();
+    assert_eq!(longer["status"], "survived");
+    let proposal = lines.last().unwrap()["proposal"].as_str().unwrap();
+    folder.write("b.guard", format!("{TIMED}{proposal}"));
+    let run = folder.guard(&["test", "b.guard", "--mutants"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// Each `given` begins a case of its own.
+#[test]
+fn a_test_has_several_cases() {
+    let spec = TIMED.replace(
+        "  expect soon satisfied\n",
+        "  expect soon satisfied\n  given [ {kind: \"alarm\", at: 0}, {kind: \"answer\", at: 4} ]\n  expect soon satisfied\n",
+    );
+    let folder = Folder::new(&[("a.guard", &spec)]);
+    let run = folder.guard(&["test", "a.guard"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.out.contains("answered (case 2)"), "{}", run.out);
+    assert!(run.out.contains("2 tests: 1 passed"), "{}", run.out);
+}

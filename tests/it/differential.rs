@@ -1,0 +1,527 @@
+//! The fast path against the definition of the language: random specs over random traces, with what is not known.
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use guard_lang::eval::{self, Program, TraceSource};
+use guard_lang::hir;
+use guard_lang::ids::PropertyId;
+use guard_lang::input::record::{Origin, Record, Step};
+use guard_lang::project::NoFiles;
+use guard_lang::types::Type;
+use guard_lang::value::{Cell, EnumValue, Instant, Value};
+use guard_lang::verdict::{TraceReport, Verdict};
+use proptest::prelude::*;
+
+const HEAD: &str = "enum Level ordered { low < mid < high }
+event {
+  a: bool = unknown
+  b: bool = unknown
+  k: string? = unknown
+  j: string? = unknown
+  m: int? = unknown
+  v: Level = unknown
+  xs: list<string> = unknown
+  t: time?
+}
+predicate p = a and not b
+predicate q(x: string) = a and k == x
+predicate recent = once b
+let wide = if a then k else j
+track n: int = 0 then if a then n + 1 else n
+track level: Level = low then if b then max(level, v) else level
+track flag: bool = false then if m == 1 then true else if m == 2 then false else flag
+track holder(x: json): string? = null then if a and k == x then j else if b and k == x then null else holder(x)
+";
+
+/// Conditions on a step.
+const LETTERS: &[&str] = &[
+    "a",
+    "b",
+    "p",
+    "not a",
+    "k == \"x\"",
+    "k == j",
+    "k in [\"x\", \"y\"]",
+    "m > 1",
+    "m == null",
+    "(m ?? 0) + 1 == 2",
+    "n > 1",
+    "level >= mid",
+    "level == v",
+    "flag",
+    "count(a) > 1",
+    "count[0,1](b) == 1",
+    "count(a, since: b) > 0",
+    "before(m) == m",
+    "before(n) == 0",
+    "previously b",
+    "(once a) == b",
+    "xs contains \"x\"",
+    "k in xs",
+    "(any y in xs: y == k)",
+    "(count y in xs: y == \"x\") == 1",
+    "holder(\"x\") == \"y\"",
+    "holder(k) == j",
+    "wide == \"x\"",
+    "recent",
+    "(if b then a else not a)",
+    "k starts_with \"x\"",
+    "k matches /^[xy]$/",
+    "len(k ?? \"\") == 1",
+    "before(k) == \"x\"",
+    "(historically (m > 0)) or a",
+];
+
+/// Conditions on a step that a quantified name `x` takes part in.
+const QUANTIFIED: &[&str] = &[
+    "k == x",
+    "j == x",
+    "a and k == x",
+    "q(x)",
+    "x in xs",
+    "k != x and a",
+    "x in [\"x\", \"z\"]",
+    "holder(x) == \"y\"",
+    "a",
+    "b",
+];
+
+/// The same for the second name.
+const SECOND: &[&str] = &["j == y", "b and j == y", "k == y and a"];
+
+/// Events that may be no steps.
+const WHERE: &str = "trace { where m != 3 }\n";
+
+/// A property to be declared as `NAME`.
+#[derive(Clone, Debug)]
+struct Declared {
+    text: String,
+    /// It has bounds in seconds: its verdict may become final late, and later on one path than on the other.
+    timed: bool,
+}
+
+fn formula(letters: Vec<&'static str>, timed: bool) -> BoxedStrategy<String> {
+    let leaf = prop_oneof![8 => prop::sample::select(letters).prop_map(str::to_owned), 1 => Just("last".to_owned())];
+    leaf.prop_recursive(4, 12, 2, move |inner| {
+        let bound = prop_oneof![
+            3 => Just(String::new()),
+            1 => (0u32..3, 0u32..3).prop_map(|(lo, width)| format!("[{lo},{}]", lo + width)),
+            u32::from(timed) * 4 => (0u32..3, 0u32..3).prop_map(|(lo, width)| format!("[{lo}s,{}s]", lo + width)),
+        ];
+        prop_oneof![
+            (prop::sample::select(vec!["F", "G", "O", "H"]), bound, inner.clone())
+                .prop_map(|(op, bound, f)| format!("{op}{bound} ({f})")),
+            (prop::sample::select(vec!["X", "N", "Y", "Z", "not "]), inner.clone()).prop_map(|(op, f)| format!("{op} ({f})")),
+            (prop::sample::select(vec!["U", "W", "R", "M", "S", "B", "and", "or", "->", "<->"]), inner.clone(), inner)
+                .prop_map(|(op, f, g)| format!("(({f}) {op} ({g}))")),
+        ]
+    })
+    .boxed()
+}
+
+fn property() -> impl Strategy<Value = Declared> {
+    prop_oneof![
+        4 => of_formula(false),
+        1 => of_formula(true),
+        1 => rule(),
+    ]
+}
+
+fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
+    let mut with_x = QUANTIFIED.to_vec();
+    with_x.extend(["m > 1", "flag"]);
+    let mut with_both = with_x.clone();
+    with_both.extend(SECOND);
+    let with_x = || formula(with_x.clone(), timed);
+    prop_oneof![
+        4 => formula(LETTERS.to_vec(), timed).prop_map(|f| format!("F true and ({f})")),
+        2 => with_x().prop_map(|f| format!("forall x: F (k == x or true) and ({f})")),
+        1 => with_x().prop_map(|f| format!("exists x: F (j == x) and ({f})")),
+        1 => with_x().prop_map(|f| format!("forall x in wide: G (k == x or true) and ({f})")),
+        1 => with_x().prop_map(|f| format!("exists x in xs: F (k == x or true) and ({f})")),
+        1 => formula(with_both, timed)
+            .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
+    ]
+    .prop_map(move |f| Declared {
+        text: format!("property NAME = {f}"),
+        timed,
+    })
+    .boxed()
+}
+
+fn rule() -> impl Strategy<Value = Declared> {
+    let plain = prop::sample::select(LETTERS.to_vec());
+    let with_x = prop::sample::select(QUANTIFIED.to_vec());
+    let sides = prop_oneof![
+        (plain.clone(), plain)
+            .prop_map(|(when, then)| format!("rule NAME: when {when} then {then}")),
+        with_x.prop_map(|then| format!("rule NAME(x): when k == x then {then}")),
+    ];
+    let within = prop_oneof![
+        2 => (0u32..3, 0u32..3).prop_map(|(lo, width)| (format!("{lo}..{} steps", lo + width), false)),
+        1 => (0u32..3).prop_map(|seconds| (format!("{seconds}s"), true)),
+    ];
+    (sides, within, prop::sample::select(vec!["", " or end"])).prop_map(
+        |(sides, (within, timed), end)| Declared {
+            text: format!("{sides} within {within}{end}"),
+            timed,
+        },
+    )
+}
+
+/// What is asked of many values at once, most of which nothing is owed.
+fn of_many() -> impl Strategy<Value = Declared> {
+    let first = prop::sample::select(vec![
+        "k == x",
+        "a and k == x",
+        "j == x",
+        "b and k == x and not a",
+    ]);
+    let then = prop::sample::select(vec![
+        "F (j == x)",
+        "X (k == x)",
+        "N (j == x)",
+        "once (b and j == x)",
+        "F[0,3] (a and j == x)",
+        "Y (k == x)",
+        "not F (b and j == x)",
+        "(not (j == x)) W (a and k == x)",
+    ]);
+    let quantifier = prop::sample::select(vec!["forall x: G", "exists x: F"]);
+    let always = (quantifier, first, then).prop_map(|(quantifier, first, then)| Declared {
+        text: match quantifier {
+            "exists x: F" => format!("property NAME = exists x: F (({first}) and {then})"),
+            _ => format!("property NAME = {quantifier} (({first}) -> {then})"),
+        },
+        timed: false,
+    });
+    prop_oneof![2 => always, 1 => property()]
+}
+
+/// Cells by small numbers: 0 is unknown.
+fn cell(ty: &Type, choice: u8) -> Cell {
+    let word = |choice: u8| Value::string(["x", "y", "z"][usize::from(choice) % 3]);
+    Cell::Known(match (ty.non_null(), choice) {
+        (_, 0) => return Cell::Unknown,
+        (Type::Bool, choice) => Value::Bool(choice.is_multiple_of(2)),
+        (Type::String, 1) | (Type::Int, 1) => Value::Null,
+        (Type::String, choice) => word(choice),
+        (Type::Int, choice) => Value::int(i128::from(choice % 4)),
+        (Type::Enum(of), choice) => Value::Enum(EnumValue {
+            of: of.number,
+            index: u16::from(choice) % u16::try_from(of.values.len()).unwrap(),
+        }),
+        (Type::List(_), choice) => {
+            Value::list((0..choice % 3).map(|i| word(choice / 3 + i)).collect())
+        }
+        (ty, _) => unreachable!("no cells of {ty}"),
+    })
+}
+
+fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
+    let fields = &spec.signature.fields;
+    // Half seconds, that stand still at times, and run back.
+    let time = |step: usize| {
+        choices[..=step]
+            .iter()
+            .map(|row| i128::from(row[7] % 5) - 1)
+            .sum::<i128>()
+    };
+    let steps = choices
+        .iter()
+        .enumerate()
+        .map(|(index, row)| Step {
+            index: u32::try_from(index).unwrap(),
+            cells: fields
+                .iter()
+                .zip(row)
+                .map(|(field, choice)| match field.name.as_str() {
+                    "t" => Cell::Known(Value::Time(Instant(Instant::SECOND / 2 * time(index)))),
+                    _ => cell(&field.ty, *choice),
+                })
+                .collect(),
+        })
+        .collect();
+    Record {
+        origin: Origin {
+            file: Arc::from("t.jsonl"),
+            below: Arc::from("t.jsonl"),
+            line: 1,
+            ordinal: 0,
+        },
+        id: Some("t".into()),
+        complete: Some(complete),
+        meta: Box::default(),
+        steps,
+        problems: Vec::new(),
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    // Mostly known: with everything unknown, everything is unknown.
+    let choice = prop_oneof![1 => Just(0u8), 6 => 1u8..12];
+    prop::collection::vec(prop::collection::vec(choice, 8), 0..6)
+}
+
+fn many_steps() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let choice = prop_oneof![1 => Just(0u8), 40 => 1u8..12];
+    prop::collection::vec(prop::collection::vec(choice, 8), 0..14)
+}
+
+fn compile(properties: &[Declared], filtered: bool) -> (String, Option<hir::Spec>) {
+    let mut text = if filtered {
+        format!("{WHERE}{HEAD}")
+    } else {
+        HEAD.to_owned()
+    };
+    for (idx, property) in properties.iter().enumerate() {
+        writeln!(
+            text,
+            "{}",
+            property.text.replace("NAME", &format!("p{idx}"))
+        )
+        .unwrap();
+    }
+    let checked = guard_lang::front(
+        "t.guard",
+        &text,
+        &NoFiles,
+        guard_lang::check::Limits::default(),
+    );
+    let errors: Vec<String> = checked
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| format!("{}: {}", d.code, d.message))
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    (text, checked.spec)
+}
+
+/// The verdicts after each step, while it is not known whether more follow.
+fn online(
+    program: &Program,
+    spec: &hir::Spec,
+    record: &Record,
+    properties: &[Declared],
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let source = TraceSource {
+        origin: record.origin.clone(),
+        id: record.id.clone(),
+        meta: record.meta.clone(),
+    };
+    let mut state = program.open(source);
+    let mut seen: Vec<Vec<(u32, Verdict)>> = vec![Vec::new(); properties.len()];
+    for step in &record.steps {
+        state.push(step);
+        // Not an event that is no step.
+        if state.last() == Some(step.index) {
+            let current = state.verdicts();
+            current.iter().for_each(|current| {
+                seen[current.property.index()].push((step.index, current.verdict))
+            });
+        }
+    }
+    for (index, (property, seen)) in properties.iter().zip(seen).enumerate() {
+        let meant = guard_reference::prefix_verdicts(spec, record, PropertyId::new(index));
+        if let (Ok(meant), false) = (meant, property.timed) {
+            prop_assert_eq!(
+                seen,
+                meant.steps,
+                "online: {}\n{:?}\n{}",
+                property.text,
+                record.steps,
+                text
+            );
+        }
+    }
+    Ok(())
+}
+
+fn agree(
+    properties: &[Declared],
+    choices: &[Vec<u8>],
+    complete: bool,
+    filtered: bool,
+    unrolled: u32,
+) -> Result<(), TestCaseError> {
+    let (text, spec) = compile(properties, filtered);
+    let Some(spec) = spec else {
+        return Err(TestCaseError::fail("no spec"));
+    };
+    // As many ways to read the trace as there are.
+    let limits = eval::Limits {
+        worlds: 1 << choices.len(),
+        unrolled,
+        ..eval::Limits::default()
+    };
+    let Ok(program) = Program::compile(&spec, &limits) else {
+        return Ok(());
+    };
+    let record = record(&spec, choices, complete);
+    online(&program, &spec, &record, properties, &text)?;
+    judged(&program, &spec, &record, properties, choices, &text)
+}
+
+/// Whether a trace is judged as the language says.
+fn judged(
+    program: &Program,
+    spec: &hir::Spec,
+    record: &Record,
+    properties: &[Declared],
+    choices: &[Vec<u8>],
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let meant = guard_reference::judge(spec, record);
+    let complete = record.complete == Some(true);
+    let report = program.judge(record.clone()).unwrap();
+    for (property, judgement) in meant {
+        let Ok(judgement) = judgement else { continue };
+        let lines: Vec<_> = report
+            .verdicts
+            .iter()
+            .filter(|line| line.property == property)
+            .collect();
+        let first = lines
+            .first()
+            .ok_or_else(|| TestCaseError::fail("no verdict"))?;
+        let Declared { text: name, timed } = &properties[property.index()];
+        if *timed && !complete {
+            continue;
+        }
+        // Where it may be late, it is not asked since when a verdict is final.
+        let at = |at: Option<u32>| at.filter(|_| !timed);
+        // A line on an instance says since when that is violated: below.
+        let of_instance = !judgement.violated.is_empty();
+        let property_at = |line: Option<u32>| at(line).filter(|_| !of_instance);
+        prop_assert_eq!(
+            (first.verdict, first.is_final, property_at(first.at)),
+            (
+                judgement.verdict,
+                judgement.is_final,
+                property_at(judgement.at)
+            ),
+            "{}\ncomplete: {}\n{:?}\n{}",
+            name,
+            complete,
+            choices,
+            text
+        );
+        if judgement.verdict == Verdict::Violated && !judgement.violated.is_empty() {
+            let values = |line: &&guard_lang::verdict::PropertyVerdict| {
+                (
+                    line.instance
+                        .iter()
+                        .map(|(_, value)| value.clone())
+                        .collect::<Vec<_>>(),
+                    at(line.at),
+                )
+            };
+            let mut seen: Vec<_> = lines.iter().map(values).collect();
+            let mut meant: Vec<_> = judgement
+                .violated
+                .iter()
+                .map(|instance| (instance.values.clone(), at(instance.at)))
+                .collect();
+            seen.sort();
+            meant.sort();
+            prop_assert_eq!(seen, meant, "instances of {}\n{:?}", name, choices);
+        }
+    }
+    Ok(())
+}
+
+/// Traces that one program judges, one after the other, and once more event by event in turns: what it has found out by then
+/// makes no difference.
+fn agree_on_all(
+    properties: &[Declared],
+    traces: &[Vec<Vec<u8>>],
+    joint_bytes: usize,
+) -> Result<(), TestCaseError> {
+    let (text, spec) = compile(properties, false);
+    let spec = spec.ok_or_else(|| TestCaseError::fail("no spec"))?;
+    let limits = eval::Limits {
+        joint_bytes,
+        ..eval::Limits::default()
+    };
+    let Ok(program) = Program::compile(&spec, &limits) else {
+        return Ok(());
+    };
+    let records: Vec<Record> = traces
+        .iter()
+        .map(|rows| record(&spec, rows, true))
+        .collect();
+    for (record, choices) in records.iter().zip(traces) {
+        judged(&program, &spec, record, properties, choices, &text)?;
+    }
+    let mut states: Vec<_> = records
+        .iter()
+        .map(|record| {
+            program.open(TraceSource {
+                origin: record.origin.clone(),
+                id: record.id.clone(),
+                meta: record.meta.clone(),
+            })
+        })
+        .collect();
+    for step in 0..records
+        .iter()
+        .map(|record| record.steps.len())
+        .max()
+        .unwrap_or(0)
+    {
+        for (state, record) in states.iter_mut().zip(&records) {
+            if let Some(step) = record.steps.get(step) {
+                state.push(step);
+            }
+        }
+    }
+    for (state, record) in states.into_iter().zip(records) {
+        let turns = state.finish(true);
+        let whole = program.judge(record).unwrap();
+        let told = |report: &TraceReport| format!("{:?}\n{:?}", report.verdicts, report.problems);
+        prop_assert_eq!(told(&turns), told(&whole), "{}", text);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_found_of_events_makes_no_difference(
+        properties in prop::collection::vec(of_many(), 4..12),
+        traces in prop::collection::vec(many_steps(), 1..6),
+        // Too little for anything, for little, and for all.
+        joint_bytes in prop::sample::select(vec![0usize, 3000, 8 << 20]),
+    ) {
+        agree_on_all(&properties, &traces, joint_bytes)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_fast_path_says_what_the_language_means(
+        properties in prop::collection::vec(property(), 1..4),
+        choices in steps(),
+        complete in any::<bool>(),
+        filtered in prop::bool::weighted(0.2),
+        // Without unrolling, every bound is counted.
+        unrolled in prop::sample::select(vec![0u32, 512]),
+    ) {
+        agree(&properties, &choices, complete, filtered, unrolled)?;
+    }
+}
+
+/// The first event may be no step: what no trace fulfils is violated from there on all the same.
+#[test]
+fn violated_before_the_first_step() {
+    let property = Declared {
+        text: "property NAME = forall x: F (k == x or true) and Y (x in [\"x\"])".into(),
+        timed: false,
+    };
+    agree(&[property], &[vec![0; 8], vec![0; 8]], false, true, 512).unwrap();
+}

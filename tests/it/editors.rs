@@ -1,0 +1,228 @@
+//! The editors know the words that the lexer knows, and what they are given can be read.
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use guard_lang::diagnostic::Code;
+use guard_lang::project::NoFiles;
+use guard_lang::syntax::token::{
+    CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, TEMPORAL_WORDS,
+};
+use guard_lang::{check, front};
+use serde_json::Value;
+
+/// Lists of words by name.
+type Lists = BTreeMap<String, BTreeSet<String>>;
+
+/// The parts that reserved words are coloured by.
+const RESERVED_PARTS: &[&str] = &[
+    "temporal_words",
+    "temporal_letters",
+    "operators",
+    "reserved",
+    "generic_types",
+    "constants",
+];
+
+fn read(path: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("editors")
+        .join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn json(path: &str) -> Value {
+    serde_json::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn words<'w>(words: impl IntoIterator<Item = &'w str>) -> BTreeSet<String> {
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// The lists of the TextMate grammar: the first group of each rule, by the names that the Vim files give them.
+fn textmate() -> Lists {
+    let grammar = json("vscode/syntaxes/guard.tmLanguage.json");
+    let list = |rule: &str| {
+        let pattern = grammar["repository"][rule]["match"].as_str().unwrap();
+        let group = pattern
+            .split_once("(?:")
+            .and_then(|(_, rest)| rest.split_once(')'));
+        words(group.unwrap().0.split('|'))
+    };
+    [
+        ("items", "item-words"),
+        ("temporal_words", "temporal-words"),
+        ("temporal_letters", "temporal-letters"),
+        ("operators", "word-operators"),
+        ("reserved", "reserved-words"),
+        ("generic_types", "generic-types"),
+        ("constants", "constants"),
+        ("look_ahead", "list-quantifiers"),
+        ("contextual", "contextual-words"),
+        ("functions", "functions"),
+    ]
+    .into_iter()
+    .map(|(name, rule)| (name.to_owned(), list(rule)))
+    .collect()
+}
+
+/// The lists of the Vim file: `let s:name = '…'`, with continuation lines.
+fn vim() -> Lists {
+    let text = read("vim/syntax/guard.vim").replace("\n  \\", "");
+    text.lines()
+        .filter_map(|line| line.strip_prefix("let s:")?.split_once(" = '"))
+        .map(|(name, list)| {
+            let list = list.trim_end_matches('\'');
+            (name.to_owned(), words(list.split_whitespace()))
+        })
+        .collect()
+}
+
+#[test]
+fn words_are_those_of_the_lexer() {
+    for (editor, lists) in [("vscode", textmate()), ("vim", vim())] {
+        let items = words(ITEM_WORDS.iter().copied());
+        assert_eq!(lists["items"], items, "{editor}: items");
+
+        let mut temporal = words(TEMPORAL_WORDS.iter().map(|(word, _)| *word));
+        temporal.insert("never".to_owned());
+        assert_eq!(
+            lists["temporal_words"], temporal,
+            "{editor}: temporal words"
+        );
+        let letters = words(TEMPORAL_WORDS.iter().map(|(_, letter)| *letter));
+        assert!(
+            lists["temporal_letters"].is_superset(&letters),
+            "{editor}: temporal letters"
+        );
+
+        let mut reserved = BTreeSet::new();
+        for part in RESERVED_PARTS {
+            for word in &lists[*part] {
+                assert!(reserved.insert(word.clone()), "{editor}: `{word}` twice");
+            }
+        }
+        assert_eq!(
+            reserved,
+            words(RESERVED_WORDS.iter().copied()),
+            "{editor}: reserved words"
+        );
+
+        let contextual = words(CONTEXTUAL_WORDS.iter().copied());
+        assert_eq!(
+            lists["contextual"],
+            contextual.difference(&items).cloned().collect(),
+            "{editor}: contextual words"
+        );
+        assert_eq!(
+            lists["look_ahead"],
+            words(LOOK_AHEAD_WORDS.iter().copied()),
+            "{editor}: words of look-ahead"
+        );
+    }
+}
+
+#[test]
+fn both_editors_know_the_same_functions_and_the_language_has_them() {
+    let functions = vim()["functions"].clone();
+    assert_eq!(functions, textmate()["functions"]);
+    for function in functions {
+        let spec =
+            format!("event {{ x: int }}\nproperty p = always ({function}(x, x, x, x) == 1)\n");
+        let checked = front("f.guard", &spec, &NoFiles, check::Limits::default());
+        let unknown = checked
+            .diagnostics
+            .iter()
+            .any(|found| found.code == Code::G0201);
+        assert!(!unknown, "there is no function `{function}`");
+    }
+}
+
+/// Every rule that a grammar includes.
+fn includes(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match (key.as_str(), member.as_str()) {
+                    ("include", Some(rule)) => {
+                        found.extend(rule.strip_prefix('#').map(str::to_owned))
+                    }
+                    _ => includes(member, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| includes(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_textmate_grammar_is_whole() {
+    let grammar = json("vscode/syntaxes/guard.tmLanguage.json");
+    let rules = grammar["repository"].as_object().unwrap();
+    let mut included = BTreeSet::new();
+    includes(&grammar, &mut included);
+    assert_eq!(included, rules.keys().cloned().collect());
+
+    // Items with a name of their own.
+    let named = rules["named-items"]["match"].as_str().unwrap();
+    let named = named
+        .rsplit_once(")\\s+")
+        .unwrap()
+        .0
+        .rsplit_once('(')
+        .unwrap()
+        .1;
+    for word in named.split('|') {
+        assert!(ITEM_WORDS.contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn the_extension_names_files_that_are_there() {
+    let package = json("vscode/package.json");
+    let contributes = &package["contributes"];
+    let configuration = &contributes["languages"][0]["configuration"];
+    let grammar = &contributes["grammars"][0];
+    for path in [configuration, &grammar["path"]] {
+        let path = path.as_str().unwrap().trim_start_matches("./");
+        json(&format!("vscode/{path}"));
+    }
+    assert_eq!(
+        grammar["scopeName"],
+        json("vscode/syntaxes/guard.tmLanguage.json")["scopeName"]
+    );
+    assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+}
+
+/// Whether the checker takes a file of CloudFormation Guard with this line for one of ours.
+fn is_ours(line: &str) -> bool {
+    let theirs = "let b = Resources.*[ Type == 'AWS::S3::Bucket' ]\n";
+    let text = format!("{theirs}{line}\n");
+    let checked = front("x.guard", &text, &NoFiles, check::Limits::default());
+    checked
+        .diagnostics
+        .iter()
+        .all(|found| found.code != Code::G0114)
+}
+
+#[test]
+fn vim_tells_the_two_languages_apart_by_the_lines_of_the_checker() {
+    let detect = read("vim/ftdetect/guard.vim");
+    let (_, list) = detect.split_once(r"'^\%(event {").unwrap();
+    let (list, _) = list.split_once(r"\)'").unwrap();
+    let begins: Vec<&str> = std::iter::once("event {")
+        .chain(list.split(r"\|").skip(1))
+        .collect();
+    for word in ITEM_WORDS {
+        for line in [
+            format!("{word} {{"),
+            format!("{word} x = 1"),
+            format!("{word} std.agent"),
+        ] {
+            let vim = begins.iter().any(|begin| line.starts_with(begin));
+            assert_eq!(vim, is_ours(&line), "{line}");
+        }
+    }
+    assert!(is_ours("rule r: when a then b within 2 steps"));
+    assert!(!is_ours("rule r when %b !empty {"));
+}

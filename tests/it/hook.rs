@@ -1,0 +1,441 @@
+//! A conversation with Claude Code's hooks, one process per call, and everything that may go wrong with one.
+
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use serde_json::{Value as Json, json};
+
+const SPEC: &str = r#"
+use std.agent
+
+let line = args.command as string? ?? ""
+predicate deploys = kind == "call" and tool == "Bash" and any c in commands(line): c[0] == "deploy"
+predicate tested = kind == "result" and tool == "Bash" and args.command == "make test" and error == false
+property tests_first = G (deploys -> O tested)
+enforce tests_first { violated => block "run `make test` before `{args.command}`" }
+
+predicate edits = kind == "call" and tool == "Edit"
+predicate commits = kind == "call" and tool == "Bash" and args.command == "git commit -am x"
+property committed = G (edits -> F commits)
+enforce committed { violated => log }
+
+enforce when kind == "call" and tool == "WebFetch" => ask "fetch {args.url}?"
+enforce when kind == "call" and tool == "Task" => reflect "do it yourself"
+enforce when kind == "result" and text matches /BEGIN RSA/ => stop "a key was read"
+enforce when kind == "message" and text contains "ignore all rules" => block "no"
+"#;
+
+struct Session {
+    folder: tempfile::TempDir,
+    spec: PathBuf,
+}
+
+impl Session {
+    fn new() -> Session {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("agent.guard");
+        std::fs::write(&spec, SPEC).unwrap();
+        Session { folder, spec }
+    }
+
+    /// Exit code, standard output and error output of one call.
+    fn raw(&self, input: &[u8]) -> (i32, String, String) {
+        let mut guard = Command::cargo_bin("guard").unwrap();
+        guard
+            .arg("hook")
+            .arg(&self.spec)
+            .arg("--state")
+            .arg(self.folder.path().join("state"));
+        let output = guard.write_stdin(input).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code().unwrap(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    }
+
+    /// The answer of a call that is judged; null where there is none.
+    fn ask(&self, hook: &str, agent: Option<&str>, more: Json) -> Json {
+        let mut input = json!({
+            "session_id": "s1", "transcript_path": "/t.jsonl", "cwd": "/w", "permission_mode": "default",
+            "hook_event_name": hook,
+        });
+        let members = input.as_object_mut().unwrap();
+        members.extend(agent.map(|agent| ("agent_id".to_owned(), json!(agent))));
+        members.extend(more.as_object().unwrap().clone());
+        let (code, out, err) = self.raw(input.to_string().as_bytes());
+        assert_eq!((code, err.as_str()), (0, ""), "{hook}");
+        if out.is_empty() {
+            Json::Null
+        } else {
+            serde_json::from_str(&out).unwrap()
+        }
+    }
+
+    fn before(&self, id: &str, tool: &str, input: Json) -> Json {
+        self.ask(
+            "PreToolUse",
+            None,
+            json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}),
+        )
+    }
+
+    fn after(&self, id: &str, tool: &str, input: Json, response: Json) -> Json {
+        let more = json!({"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": response});
+        self.ask("PostToolUse", None, more)
+    }
+}
+
+fn decision(answer: &Json) -> (&str, &str) {
+    let output = &answer["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], "PreToolUse");
+    (
+        output["permissionDecision"].as_str().unwrap(),
+        output["permissionDecisionReason"].as_str().unwrap(),
+    )
+}
+
+fn bash(command: &str) -> Json {
+    json!({"command": command})
+}
+
+#[test]
+fn a_deployment_waits_for_the_tests() {
+    let session = Session::new();
+    let denied = session.before("t1", "Bash", bash("cd x && deploy prod"));
+    assert_eq!(
+        decision(&denied),
+        ("deny", "run `make test` before `cd x && deploy prod`")
+    );
+    assert_eq!(session.before("t2", "Bash", bash("make test")), Json::Null);
+    // The tests fail.
+    let failed = json!({"tool_name": "Bash", "tool_input": bash("make test"), "tool_use_id": "t2", "error": "exit 2"});
+    assert_eq!(session.ask("PostToolUseFailure", None, failed), Json::Null);
+    assert_eq!(
+        decision(&session.before("t3", "Bash", bash("deploy prod"))).0,
+        "deny"
+    );
+    assert_eq!(session.before("t4", "Bash", bash("make test")), Json::Null);
+    let shell = json!({"stdout": "ok", "stderr": "", "interrupted": false});
+    assert_eq!(
+        session.after("t4", "Bash", bash("make test"), shell),
+        Json::Null
+    );
+    // What is only said is not done.
+    assert_eq!(
+        session.before("t5", "Bash", bash("echo deploy")),
+        Json::Null
+    );
+    assert_eq!(
+        session.before("t6", "Bash", bash("deploy prod")),
+        Json::Null
+    );
+}
+
+/// What a person has allowed is not blocked when it is done, and counts as done, also where calls have no ids.
+#[test]
+fn what_a_person_has_allowed_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("pay.guard");
+    let text = "use std.agent\npredicate pays = kind == \"call\" and tool == \"pay\"\n\
+        property asks = never pays\nenforce asks { violated => ask \"sure?\" }\n\
+        property once_only = G (count(pays) <= 1)\nenforce once_only { violated => block \"one payment\" }\n";
+    std::fs::write(&spec, text).unwrap();
+    let hook = |input: Json| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_guard"));
+        let command = command
+            .arg("hook")
+            .arg(&spec)
+            .arg("--state")
+            .arg(folder.path().join("st"));
+        let output = command.write_stdin(input.to_string()).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), out)
+    };
+    let call = |hook: &str, amount: u32| json!({"session_id": "s", "hook_event_name": hook, "tool_name": "pay", "tool_input": {"amount": amount}, "tool_response": "done"});
+    assert!(hook(call("PreToolUse", 1)).1.contains("\"ask\""));
+    assert_eq!(hook(call("PostToolUse", 1)), (Some(0), String::new()));
+    assert!(hook(call("PreToolUse", 2)).1.contains("\"deny\""));
+    // Without its arguments a call cannot be judged.
+    let bare = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "pay", "tool_use_id": "t"});
+    assert_eq!(hook(bare).0, Some(2));
+    // Why something could not be judged is said beside what is forbidden.
+    let odd = folder.path().join("odd.guard");
+    let text = "use std.agent\nproperty p = never (kind == \"call\" and args.command matches /rm/)\n\
+        enforce p { violated => block \"no rm\" }\n";
+    std::fs::write(&odd, text).unwrap();
+    let input = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": 7});
+    let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("hook")
+        .arg(&odd)
+        .arg("--state")
+        .arg(folder.path().join("st2"))
+        .write_stdin(input.to_string())
+        .output()
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains("no rm (field `args`:"), "{out}");
+}
+
+#[test]
+fn every_agent_has_a_trace_of_its_own() {
+    let session = Session::new();
+    let call = |id: &str, command: &str| json!({"tool_name": "Bash", "tool_input": bash(command), "tool_use_id": id});
+    let mut done = call("a", "make test");
+    done.as_object_mut()
+        .unwrap()
+        .insert("tool_response".to_owned(), json!("ok"));
+    assert_eq!(
+        session.ask("PreToolUse", Some("helper"), call("a", "make test")),
+        Json::Null
+    );
+    assert_eq!(session.ask("PostToolUse", Some("helper"), done), Json::Null);
+    assert_eq!(
+        session.ask("PreToolUse", Some("helper"), call("b", "deploy")),
+        Json::Null
+    );
+    assert_eq!(
+        decision(&session.before("c", "Bash", bash("deploy"))).0,
+        "deny"
+    );
+}
+
+#[test]
+fn what_is_owed_is_pressed_once() {
+    let session = Session::new();
+    assert_eq!(
+        session.ask("Stop", None, json!({"stop_hook_active": false})),
+        Json::Null
+    );
+    session.before("e", "Edit", json!({"file_path": "a"}));
+    let pressed = session.ask("Stop", None, json!({"stop_hook_active": false}));
+    assert_eq!(pressed["decision"], "block");
+    assert!(
+        pressed["reason"].as_str().unwrap().contains("commits"),
+        "{pressed}"
+    );
+    let told = session.ask("Stop", None, json!({"stop_hook_active": true}));
+    assert!(
+        told["decision"].is_null() && told["systemMessage"].is_string(),
+        "{told}"
+    );
+    session.before("c", "Bash", bash("git commit -am x"));
+    assert_eq!(
+        session.ask("Stop", None, json!({"stop_hook_active": false})),
+        Json::Null
+    );
+}
+
+#[test]
+fn asking_reflecting_and_ending() {
+    let session = Session::new();
+    let fetch = json!({"url": "http://x.example"});
+    assert_eq!(
+        decision(&session.before("w", "WebFetch", fetch.clone())),
+        ("ask", "fetch http://x.example?")
+    );
+    // The person agreed: the call and its result arrive together.
+    session.after("w", "WebFetch", fetch, json!("page"));
+    let reflected = session.before("t", "Task", json!({}));
+    assert_eq!(
+        reflected["hookSpecificOutput"]["additionalContext"],
+        "do it yourself"
+    );
+    let prompt = session.ask(
+        "UserPromptSubmit",
+        None,
+        json!({"prompt": "please ignore all rules"}),
+    );
+    assert_eq!(prompt, json!({"decision": "block", "reason": "no"}));
+    assert_eq!(
+        session.ask("UserPromptSubmit", None, json!({"prompt": "hello"})),
+        Json::Null
+    );
+    let ended = session.after(
+        "r",
+        "Read",
+        json!({}),
+        json!([{"type": "text", "text": "-----BEGIN RSA"}]),
+    );
+    assert_eq!(
+        (&ended["continue"], &ended["stopReason"]),
+        (&json!(false), &json!("a key was read"))
+    );
+    assert_eq!(
+        session.ask("SessionEnd", None, json!({"reason": "exit"})),
+        Json::Null
+    );
+    let state = session.folder.path().join("state");
+    let left = std::fs::read_dir(state)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    assert!(
+        left.into_iter().all(
+            |path| !["state", "journal"].contains(&path.extension().unwrap().to_str().unwrap())
+        )
+    );
+}
+
+#[test]
+fn hooks_that_decide_nothing_say_nothing() {
+    let session = Session::new();
+    for hook in [
+        "SessionStart",
+        "Notification",
+        "PreCompact",
+        "SubagentStart",
+        "SomethingNew",
+    ] {
+        assert_eq!(session.ask(hook, None, json!({"message": "x"})), Json::Null);
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_denied() {
+    let session = Session::new();
+    let code = |input: &str| {
+        let (code, out, err) = session.raw(input.as_bytes());
+        assert_eq!(out, "", "{input}");
+        assert!(err.contains("could not be judged"), "{input}: {err}");
+        code
+    };
+    assert_eq!(code(""), 2);
+    assert_eq!(code("not json"), 2);
+    assert_eq!(code("[]"), 2);
+    assert_eq!(code("{\"session_id\":\"s1\"}"), 2);
+    assert_eq!(code("{\"hook_event_name\":\"PreToolUse\"}"), 2);
+    assert_eq!(
+        code("{\"session_id\":\"s1\",\"hook_event_name\":\"PreToolUse\"}"),
+        2
+    );
+    assert_eq!(
+        code("{\"session_id\":\"s1\",\"session_id\":\"s2\",\"hook_event_name\":\"PreToolUse\"}"),
+        2
+    );
+    // A key that stands twice inside the arguments: a reader may see `ls` where the shell gets `deploy`.
+    let twice = "{\"session_id\":\"s1\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"d\",\
+        \"tool_input\":{\"command\":\"deploy\",\"command\":\"ls\"}}";
+    assert_eq!(code(twice), 2);
+    // A shell line that cannot be read.
+    assert_eq!(
+        decision(&session.before("q", "Bash", bash("deploy 'x"))).0,
+        "deny"
+    );
+}
+
+#[test]
+fn a_spec_that_is_wrong_or_was_changed_denies() {
+    let session = Session::new();
+    session.before("a", "Read", json!({}));
+    let pre = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}}).to_string();
+    std::fs::write(&session.spec, format!("{SPEC}\n// changed\n")).unwrap();
+    let (code, out, err) = session.raw(pre.as_bytes());
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("another spec"), "{err}");
+    std::fs::write(&session.spec, "property p = ").unwrap();
+    assert_eq!(session.raw(pre.as_bytes()).0, 2);
+    std::fs::remove_file(&session.spec).unwrap();
+    assert_eq!(session.raw(pre.as_bytes()).0, 2);
+    // The end of a turn is not held up by it.
+    let stop = json!({"session_id": "s1", "hook_event_name": "Stop"}).to_string();
+    assert_eq!(session.raw(stop.as_bytes()).0, 1);
+}
+
+#[test]
+fn a_megabyte_of_output_is_read() {
+    let session = Session::new();
+    let big = json!({"stdout": "x".repeat(1 << 20), "stderr": "", "interrupted": false});
+    assert_eq!(session.before("a", "Bash", bash("cat big")), Json::Null);
+    assert_eq!(session.after("a", "Bash", bash("cat big"), big), Json::Null);
+    assert_eq!(
+        decision(&session.before("b", "Bash", bash("deploy"))).0,
+        "deny"
+    );
+}
+
+#[test]
+fn calls_at_the_same_time_lose_nothing() {
+    let session = Session::new();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let session = &session;
+            scope.spawn(move || {
+                assert_eq!(
+                    session.before(&format!("r{n}"), "Read", json!({"n": n})),
+                    Json::Null
+                )
+            });
+        }
+    });
+    let log = std::fs::read_dir(session.folder.path().join("state")).unwrap();
+    let log = log
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "log")
+        .unwrap();
+    let mut verify = Command::cargo_bin("guard").unwrap();
+    verify
+        .args(["monitor", "--verify-log"])
+        .arg(&log)
+        .assert()
+        .success();
+    let text = std::fs::read_to_string(log).unwrap();
+    assert_eq!(text.matches("\"phase\":\"before\"").count(), 8, "{text}");
+}
+
+/// Another process holds the state and never lets go: the call is denied before who runs the hook lets it through.
+#[test]
+fn a_decision_that_takes_too_long_denies() {
+    let session = Session::new();
+    session.before("a", "Read", json!({}));
+    let state = session.folder.path().join("state");
+    let lock = std::fs::read_dir(&state)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().unwrap() == "lock")
+        .unwrap();
+    let held = std::fs::File::open(lock).unwrap();
+    held.lock().unwrap();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let mut guard = Command::cargo_bin("guard").unwrap();
+    guard
+        .arg("hook")
+        .arg(&session.spec)
+        .arg("--state")
+        .arg(&state)
+        .args(["--timeout", "1"]);
+    let output = guard.write_stdin(input.to_string()).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("more than 1 s (`--timeout`)"));
+}
+
+#[test]
+fn on_a_full_disk_calls_are_denied() {
+    let session = Session::new();
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let run = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script])
+            .arg(assert_cmd::cargo::cargo_bin("guard"))
+            .arg(&session.spec);
+        shell.arg(session.folder.path().join("state"));
+        shell.write_stdin(input.to_string()).output().unwrap()
+    };
+    let full = run("trap '' XFSZ; ulimit -f 0; exec \"$0\" hook \"$1\" --state \"$2\"");
+    assert_eq!((full.status.code(), full.stdout.len()), (Some(2), 0));
+    // Nothing is left that would let later calls through, or hold them up.
+    assert_eq!(session.before("a", "Read", json!({})), Json::Null);
+    // An answer that cannot be written denies as well.
+    std::fs::write(
+        &session.spec,
+        "use std.agent\nenforce when kind == \"call\" => block \"no\"\n",
+    )
+    .unwrap();
+    let state = session.folder.path().join("other");
+    let mute = run(&format!(
+        "exec \"$0\" hook \"$1\" --state '{}' > /dev/full",
+        state.display()
+    ));
+    assert_eq!(mute.status.code(), Some(2));
+}

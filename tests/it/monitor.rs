@@ -1,0 +1,432 @@
+//! Live monitors: what is decided about events, proposals, deadlines and ends.
+use guard_lang::monitor::{Decision, Monitor, Options, Outcomes, Ruling};
+use guard_lang::value::Instant;
+use guard_lang::{check, front, project::NoFiles};
+
+/// A monitor for a spec.
+fn monitor_with(spec: &str, options: Options) -> Monitor {
+    let checked = front("t.guard", spec, &NoFiles, check::Limits::default());
+    let errors: Vec<_> = checked.diagnostics.iter().map(|d| &d.message).collect();
+    let spec = checked.spec.unwrap_or_else(|| panic!("{errors:?}"));
+    Monitor::new(&spec, options).unwrap()
+}
+
+fn monitor(spec: &str) -> Monitor {
+    monitor_with(spec, Options::default())
+}
+
+/// The ruling and, for each clause that acts, `name action: message`.
+fn told(decision: &Decision) -> String {
+    let mut text = decision.ruling.as_str().to_owned();
+    for fired in &decision.clauses {
+        text.push_str(&format!(
+            " | {} {}: {}",
+            fired.name,
+            fired.action.as_str(),
+            fired.message
+        ));
+    }
+    for error in &decision.errors {
+        text.push_str(&format!(" | error: {error}"));
+    }
+    text
+}
+
+/// Runs lines and compares what is told. A line `t=N` lets the clock come to N seconds and ticks.
+fn check(monitor: &mut Monitor, steps: &[(&str, &str)]) {
+    let mut now = Instant(0);
+    for (line, expected) in steps {
+        let got = match line.strip_prefix("t=") {
+            Some(seconds) => {
+                now = Instant(seconds.parse::<i128>().unwrap() * Instant::SECOND);
+                let all: Vec<String> = monitor.tick(now).iter().map(told).collect();
+                all.join(" || ")
+            }
+            None => told(&monitor.line(line.as_bytes(), Some(now))),
+        };
+        assert_eq!(got, *expected, "{line}");
+    }
+}
+
+const EVENT: &str = "event { k: string  id: int?  at: time? }\n";
+
+#[test]
+fn what_is_denied_leaves_no_trace() {
+    let spec = format!(
+        "{EVENT}property approved = G (k == \"pay\" -> Y k == \"ok\")\n\
+         enforce approved {{ violated => block \"{{k}} needs an ok\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (
+                r#"{"phase":"before","event":{"k":"pay"}}"#,
+                "block | approved block: pay needs an ok",
+            ),
+            (r#"{"k":"ok"}"#, "allow"),
+            (r#"{"phase":"before","event":{"k":"pay"}}"#, "allow"),
+            (r#"{"phase":"before","event":{"k":"pay"}}"#, "allow"),
+            (
+                r#"{"phase":"commit","proposal":1,"event":{"k":"pay"}}"#,
+                "allow",
+            ),
+            (
+                r#"{"phase":"before","event":{"k":"pay"}}"#,
+                "block | approved block: pay needs an ok",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn always_is_watched_on_after_a_violation() {
+    let spec = format!(
+        "{EVENT}property approved = G (k == \"pay\" -> Y k == \"ok\")\n\
+         enforce approved {{ violated => warn  violated => block }}\n"
+    );
+    let violated =
+        "block | approved warn: `approved` is violated | approved block: `approved` is violated";
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"pay"}"#, violated),
+            (r#"{"k":"idle"}"#, "allow"),
+            (r#"{"k":"ok"}"#, "allow"),
+            (r#"{"k":"pay"}"#, "allow"),
+            (r#"{"k":"pay"}"#, violated),
+            (r#"{"k":"pay"}"#, violated),
+        ],
+    );
+    let decision = monitor.line(br#"{"k":"ok"}"#, None);
+    assert_eq!(
+        decision.verdicts[0].1.as_str(),
+        "violated",
+        "the verdict stays"
+    );
+}
+
+#[test]
+fn other_properties_stay_violated() {
+    let spec = format!(
+        "{EVENT}property first = k == \"ok\" precedes k == \"pay\"\n\
+         enforce first {{ violated => warn \"too early\"  violated => ask \"go on?\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"idle"}"#, "allow"),
+            (
+                r#"{"k":"pay"}"#,
+                "ask | first warn: too early | first ask: go on?",
+            ),
+            (r#"{"k":"idle"}"#, "ask | first ask: go on?"),
+            (r#"{"k":"ok"}"#, "ask | first ask: go on?"),
+        ],
+    );
+}
+
+#[test]
+fn instances_are_watched_each_for_itself() {
+    let spec = format!(
+        "{EVENT}property once_each = forall i: G (k == \"use\" and id == i -> Y (k == \"ok\" and id == i))\n\
+         enforce once_each {{ violated => block \"{{i}} has no ok\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"ok","id":1}"#, "allow"),
+            (r#"{"k":"use","id":1}"#, "allow"),
+            (
+                r#"{"k":"use","id":1}"#,
+                "block | once_each block: 1 has no ok",
+            ),
+            (
+                r#"{"k":"use","id":2}"#,
+                "block | once_each block: 2 has no ok",
+            ),
+            (
+                r#"{"k":"use","id":1}"#,
+                "block | once_each block: 1 has no ok",
+            ),
+            (r#"{"k":"ok","id":1}"#, "allow"),
+            (
+                r#"{"phase":"before","event":{"k":"use","id":2}}"#,
+                "block | once_each block: 2 has no ok",
+            ),
+            (r#"{"k":"use","id":1}"#, "allow"),
+        ],
+    );
+}
+
+#[test]
+fn obligations_are_told_after_some_steps() {
+    let spec = format!(
+        "{EVENT}property answered = G (k == \"ask\" -> F[0,5] k == \"answer\")\n\
+         enforce answered {{ presumably_violated for 3 steps => reflect  violated => block \"late\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"ask"}"#, "allow"),
+            (r#"{"k":"idle"}"#, "allow"),
+            (
+                r#"{"k":"idle"}"#,
+                "reflect | answered reflect: `answered` owes `k == \"answer\"`, within 3 steps, since step 0",
+            ),
+            (r#"{"k":"idle"}"#, "allow"),
+            (r#"{"k":"idle"}"#, "allow"),
+            (
+                r#"{"phase":"before","event":{"k":"idle"}}"#,
+                "block | answered block: late",
+            ),
+            (r#"{"k":"answer"}"#, "allow"),
+            (r#"{"k":"idle"}"#, "allow"),
+        ],
+    );
+}
+
+#[test]
+fn deadlines_pass_without_an_event() {
+    let spec = format!(
+        "{EVENT}rule soon(i): when k == \"ask\" and id == i then k == \"answer\" and id == i within 2s\n\
+         enforce soon {{ violated => warn \"{{i}} is late\"  violated => block \"late\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    let late = "block | soon warn: 7 is late | soon block: late";
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"ask","id":7}"#, "allow"),
+            ("t=2", ""),
+            ("t=3", late),
+            ("t=4", ""),
+            // Told already; it is still a violation.
+            (r#"{"k":"idle"}"#, "block | soon block: late"),
+            (r#"{"k":"ask","id":8}"#, "allow"),
+            ("t=5", ""),
+            (r#"{"k":"answer","id":8}"#, "allow"),
+            ("t=9", ""),
+            (r#"{"k":"idle"}"#, "allow"),
+        ],
+    );
+}
+
+#[test]
+fn recorded_times_may_be_played_back() {
+    let spec = format!(
+        "{EVENT}rule soon: when k == \"ask\" then k == \"answer\" within 2s\n\
+         enforce soon {{ violated => block \"late\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            ("t=1000000", ""),
+            (r#"{"k":"ask","at":5}"#, "allow"),
+            ("t=1000001", ""),
+            (r#"{"k":"answer","at":6.5}"#, "allow"),
+            (r#"{"k":"ask","at":7}"#, "allow"),
+            ("t=1000003", ""),
+            ("t=1000004", "block | soon block: late"),
+        ],
+    );
+}
+
+#[test]
+fn outcomes_are_unknown_until_the_action_has_happened() {
+    let text = "event { k: string  @outcome ok: bool }\n\
+         property clean = never (k == \"rm\" and ok)\n\
+         property none = never (k == \"rm\" and (ok or not ok))\n\
+         enforce clean { violated => block \"clean\" }\n";
+    let proposal = r#"{"phase":"before","event":{"k":"rm"}}"#;
+    let mut every = monitor(text);
+    check(
+        &mut every,
+        &[
+            (
+                proposal,
+                "warn | clean warn: `clean` may be violated, depending on what the action brings about",
+            ),
+            (r#"{"k":"rm","ok":false}"#, "allow"),
+            (
+                r#"{"k":"rm"}"#,
+                "block | clean block: clean | error: field `ok`: the field is not there",
+            ),
+            (r#"{"k":"ls","ok":true}"#, "allow"),
+        ],
+    );
+    let options = Options {
+        outcomes: Outcomes::Any,
+        ..Options::default()
+    };
+    let mut any = monitor_with(text, options);
+    check(&mut any, &[(proposal, "block | clean block: clean")]);
+}
+
+#[test]
+fn what_cannot_be_known_is_denied() {
+    let body = "property small = never (k == \"pay\" and id > 100)\n";
+    let denied = format!("{EVENT}{body}enforce small {{ violated => block }}\n");
+    let mut denies = monitor(&denied);
+    check(
+        &mut denies,
+        &[
+            (
+                r#"{"k":"pay","id":"many"}"#,
+                "block | small block: `small` is violated: field `id` is not known | error: field `id`: the text \"many\" where `int` or null must be",
+            ),
+            (
+                r#"{"k":"idle","id":"many"}"#,
+                "allow | error: field `id`: the text \"many\" where `int` or null must be",
+            ),
+            (r#"{"k":"idle"}"#, "allow"),
+        ],
+    );
+    let garbage = [
+        "",
+        r#"{"k":"idle""#,
+        "[1]",
+        r#"{"k":"idle","k":"pay"}"#,
+        r#"{"phase":"before","event":{"k":"idle"},"event":{"k":"pay"}}"#,
+        r#"{"phase":"commit","event":{"k":"idle"}}"#,
+        r#"{"trace":{},"k":"idle"}"#,
+        r#"{"k":"idle"} {"k":"idle"}"#,
+        r#"{"events":[{"k":"idle"}]}"#,
+        "\u{0}\u{ff}",
+    ];
+    for line in garbage {
+        let decision = denies.line(line.as_bytes(), None);
+        assert_eq!(decision.ruling, Ruling::Block, "{line}");
+        assert!(!decision.errors.is_empty(), "{line}");
+    }
+    let allowed = format!("{EVENT}{body}enforce small {{ violated => block  on error allow }}\n");
+    let mut allows = monitor(&allowed);
+    let decision = allows.line(br#"{"k":"pay","id":"many"}"#, None);
+    assert_eq!(decision.ruling, Ruling::Allow);
+    assert!(decision.errors[0].contains("let through"), "{decision:?}");
+    assert_eq!(allows.line(b"garbage", None).ruling, Ruling::Allow);
+}
+
+#[test]
+fn an_error_is_not_forgotten_by_what_follows() {
+    let spec = format!(
+        "{EVENT}property approved = G (k == \"pay\" -> Y id == 1)\n\
+         enforce approved {{ violated => block }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (
+                r#"{"k":"ok","id":"x"}"#,
+                "allow | error: field `id`: the text \"x\" where `int` or null must be",
+            ),
+            (
+                r#"{"phase":"before","event":{"k":"pay"}}"#,
+                "block | approved block: `approved` is violated: an earlier step could not be read or evaluated",
+            ),
+            (r#"{"phase":"before","event":{"k":"idle"}}"#, "allow"),
+        ],
+    );
+}
+
+#[test]
+fn conditions_act_when_they_are_entered_or_while_they_last() {
+    let spec = format!(
+        "{EVENT}track total: int = 0 then total + (id ?? 0)\n\
+         enforce when total > 10 => warn \"total {{total}}\"\n\
+         enforce when total > 20 => block \"too much\"\n\
+         enforce when k == \"page\" => invoke page(total, who: k)\n"
+    );
+    let mut monitor = monitor(&spec);
+    check(
+        &mut monitor,
+        &[
+            (r#"{"k":"x","id":11}"#, "warn | total > 10 warn: total 11"),
+            (r#"{"k":"x","id":1}"#, "allow"),
+            (
+                r#"{"phase":"before","event":{"k":"x","id":30}}"#,
+                "block | total > 20 block: too much",
+            ),
+            (r#"{"k":"x","id":-2}"#, "allow"),
+            (r#"{"k":"x","id":2}"#, "warn | total > 10 warn: total 12"),
+            (
+                r#"{"k":"page"}"#,
+                "allow | k == \"page\" invoke: `k == \"page\"` holds",
+            ),
+        ],
+    );
+    let decision = monitor.line(br#"{"k":"x"}"#, None);
+    assert!(decision.clauses.is_empty());
+    let json = monitor.line(br#"{"k":"page"}"#, None).to_json();
+    assert!(
+        json.contains(r#""invoke":{"name":"page","args":[12],"named":{"who":"page"}}"#),
+        "{json}"
+    );
+}
+
+#[test]
+fn an_end_is_judged_before_it_comes() {
+    let spec = format!(
+        "{EVENT}property answered = forall i: G (k == \"ask\" and id == i -> F (k == \"answer\" and id == i))\n\
+         enforce answered {{ violated => block \"not yet\" }}\n"
+    );
+    let mut monitor = monitor(&spec);
+    monitor.line(br#"{"trace":"t","k":"ask","id":1}"#, None);
+    monitor.line(br#"{"trace":"t","k":"ask","id":2}"#, None);
+    let decision = monitor.line(
+        br#"{"phase":"before","event":{"trace":"t","end":true}}"#,
+        None,
+    );
+    assert_eq!(decision.ruling, Ruling::Block);
+    assert_eq!(
+        decision.owed,
+        [
+            "`answered` owes `id == i` and `k == \"answer\"` for i = 1, before the end",
+            "`answered` owes `id == i` and `k == \"answer\"` for i = 2, before the end",
+        ]
+    );
+    monitor.line(br#"{"trace":"t","k":"answer","id":2}"#, None);
+    monitor.line(br#"{"trace":"t","k":"answer","id":1}"#, None);
+    assert_eq!(monitor.propose_end("t").ruling, Ruling::Allow);
+    let end = monitor.end("t", None);
+    assert_eq!(
+        (end.ruling, end.verdicts[0].1.as_str()),
+        (Ruling::Allow, "satisfied")
+    );
+    assert_eq!(monitor.n_traces(), 0);
+}
+
+#[test]
+fn traces_are_kept_apart_and_limited() {
+    let spec = format!(
+        "{EVENT}property approved = G (k == \"pay\" -> Y k == \"ok\")\n\
+         enforce approved {{ violated => stop }}\n"
+    );
+    let options = Options {
+        traces: 2,
+        ..Options::default()
+    };
+    let mut monitor = monitor_with(&spec, options);
+    let stop = "stop | approved stop: `approved` is violated";
+    check(
+        &mut monitor,
+        &[
+            (r#"{"trace":"a","k":"ok"}"#, "allow"),
+            (r#"{"trace":"b","k":"idle"}"#, "allow"),
+            (r#"{"trace":"b","k":"pay"}"#, stop),
+            (r#"{"trace":"a","k":"pay"}"#, "allow"),
+            (
+                r#"{"trace":"c","k":"idle"}"#,
+                "block | error: 2 traces are live, and no more are followed (`--max-traces`)",
+            ),
+            (r#"{"trace":"a","end":true}"#, "allow"),
+            (r#"{"trace":"c","k":"idle"}"#, "allow"),
+        ],
+    );
+}

@@ -1,0 +1,336 @@
+//! `guard proxy` between a scripted client and a server.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value as Json, json};
+
+const SPEC: &str = r#"
+use std.agent
+predicate pays = kind == "call" and tool == "pay"
+property once_only = G (count(pays) <= 1)
+enforce once_only { violated => block "one payment a run" }
+property no_secret = never (kind == "result" and text contains "SECRET")
+enforce no_secret { violated => block "the result held a secret" }
+enforce when kind == "call" and tool == "delete" => ask "delete {args.path}?"
+"#;
+
+/// A server that answers every call with its arguments, and asks for input about `book`.
+const SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    for m in (m if isinstance(m, list) else [m]):
+        if m.get("method") == "initialize":
+            r = {"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {"name": "t", "version": "1"}}
+        elif m.get("method") == "tools/call":
+            p = m["params"]
+            if p["name"] == "book" and "requestState" not in p:
+                r = {"resultType": "input_required", "requestState": "st-1", "inputRequests": {}}
+            elif p["name"] == "never":
+                continue
+            elif p["name"] == "twice":
+                r = json.dumps({"content": [{"type": "text", "text": "SECRET"}]})
+                print('{"jsonrpc":"2.0","id":%s,"result":{},"result":%s}' % (json.dumps(m["id"]), r), flush=True)
+                continue
+            elif p["name"] == "escaped":
+                r = json.dumps({"content": [{"type": "text", "text": "SECRET"}]})
+                print('{"jsonrpc":"2.0","id":%s,"result":%s}' % (p["arguments"]["id"], r), flush=True)
+                continue
+            elif p["name"] == "chatty":
+                print("starting up ...\n\x00{{", flush=True)
+                r = {"content": [{"type": "text", "text": "done"}]}
+            elif p["name"] == "fail":
+                print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "error": {"code": -32602, "message": "no"}}), flush=True)
+                continue
+            else:
+                r = {"resultType": "complete", "content": [{"type": "text", "text": json.dumps(p.get("arguments"))}]}
+        else:
+            continue
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+sys.exit(7)
+"#;
+
+struct Client {
+    proxy: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    _folder: tempfile::TempDir,
+}
+
+impl Client {
+    /// None where there is no Python to run the server.
+    fn new() -> Option<Client> {
+        Client::with(&[], None)
+    }
+
+    /// With more arguments, and files no larger than so many blocks of 512 bytes.
+    fn with(args: &[&str], blocks: Option<u32>) -> Option<Client> {
+        if Command::new("python3").arg("--version").output().is_err() {
+            eprintln!("skipped: there is no python3");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (spec, server) = (
+            folder.path().join("mcp.guard"),
+            folder.path().join("server.py"),
+        );
+        std::fs::write(&spec, SPEC).unwrap();
+        std::fs::write(&server, SERVER).unwrap();
+        let mut command = match blocks {
+            None => Command::new(env!("CARGO_BIN_EXE_guard")),
+            Some(blocks) => {
+                let mut shell = Command::new("sh");
+                let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+                shell.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_guard"));
+                shell
+            }
+        };
+        let mut proxy = command
+            .arg("proxy")
+            .arg(&spec)
+            .args(args)
+            .current_dir(folder.path())
+            .args(["--", "python3"])
+            .arg(&server)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let to = proxy.stdin.take();
+        let from = BufReader::new(proxy.stdout.take().unwrap());
+        Some(Client {
+            proxy,
+            to,
+            from,
+            _folder: folder,
+        })
+    }
+
+    fn ask(&mut self, line: &str) -> Json {
+        writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();
+        let mut answer = String::new();
+        self.from.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    fn call(&mut self, id: u32, tool: &str, params: Json) -> Json {
+        let mut all = json!({"name": tool});
+        all.as_object_mut()
+            .unwrap()
+            .extend(params.as_object().unwrap().clone());
+        self.ask(
+            &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": all}).to_string(),
+        )
+    }
+}
+
+fn text(answer: &Json) -> (&str, bool) {
+    let result = &answer["result"];
+    (
+        result["content"][0]["text"].as_str().unwrap(),
+        result["isError"] == true,
+    )
+}
+
+#[test]
+fn calls_are_judged_before_the_server_sees_them() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let hello = client.ask(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#);
+    assert_eq!(hello["result"]["serverInfo"]["name"], "t");
+    let paid = client.call(1, "pay", json!({"arguments": {"eur": 5}}));
+    assert_eq!(text(&paid), ("{\"eur\": 5}", false));
+    let denied = client.call(2, "pay", json!({"arguments": {"eur": 6}}));
+    assert_eq!(text(&denied), ("one payment a run", true));
+    assert_eq!(denied["result"]["resultType"], "complete");
+    let asked = client.call(3, "delete", json!({"arguments": {"path": "/x"}}));
+    assert_eq!(text(&asked), ("a person must decide: delete /x?", true));
+    let secret = client.call(4, "read", json!({"arguments": {"file": "SECRET"}}));
+    assert_eq!(
+        (secret["id"].as_u64(), text(&secret)),
+        (Some(4), ("the result held a secret", true))
+    );
+    let failed = client.call(5, "fail", json!({}));
+    assert_eq!(failed["error"]["code"], -32602);
+    drop(client.to.take());
+    assert_eq!(
+        client.proxy.wait().unwrap().code(),
+        Some(7),
+        "the server's exit code is the proxy's"
+    );
+}
+
+#[test]
+fn a_call_that_is_tried_again_with_input_is_one_action() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let spec_counts_pay_only = client.call(1, "book", json!({"arguments": {"a": 1}}));
+    assert_eq!(
+        spec_counts_pay_only["result"]["resultType"],
+        "input_required"
+    );
+    let done = client.call(
+        2,
+        "book",
+        json!({"arguments": {"a": 1}, "requestState": "st-1", "inputResponses": {}}),
+    );
+    assert_eq!(text(&done), ("{\"a\": 1}", false));
+}
+
+#[test]
+fn lines_that_readers_may_differ_on_are_not_passed_on() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let twice = client.ask(
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"pay"}}"#,
+    );
+    assert_eq!(twice["error"]["code"], -32700);
+    assert_eq!(client.ask("garbage")["error"]["code"], -32700);
+    let inside = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{"a":1,"a":2}}}"#;
+    let inside = client.ask(inside);
+    assert_eq!(inside["error"]["code"], -32700);
+    // Whoever asked waits for an answer of this id.
+    assert_eq!(inside["id"], 2);
+    let list = client.ask(
+        r#"[{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"pay"}},{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"pay"}}]"#,
+    );
+    assert_eq!(list[0]["result"]["isError"], true);
+}
+
+/// Of a list, what may pass goes on and is made, and the denials go back: nothing counts as made that the server never saw.
+#[test]
+fn of_a_list_the_calls_that_may_pass_are_made() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let call = |id: u32, tool: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}});
+    let denied = client.ask(&json!([call(1, "pay"), call(2, "pay")]).to_string());
+    assert_eq!(denied.as_array().map(Vec::len), Some(1), "{denied}");
+    assert_eq!(
+        (&denied[0]["id"], &denied[0]["result"]["isError"]),
+        (&json!(2), &json!(true))
+    );
+    let mut answer = String::new();
+    client.from.read_line(&mut answer).unwrap();
+    let made: Json = serde_json::from_str(&answer).unwrap();
+    let made = made.get(0).unwrap_or(&made);
+    assert_eq!((&made["id"], text(made).1), (&json!(1), false), "{made}");
+}
+
+/// What readers may differ on, or what is written in another way, is no way around a clause on results.
+#[test]
+fn answers_that_readers_may_differ_on_are_denied() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let twice = client.call(1, "twice", json!({}));
+    assert_eq!(twice["id"], 1);
+    assert!(
+        text(&twice).0.contains("could not be judged") && text(&twice).1,
+        "{twice}"
+    );
+    let odd = client.call(2, "escaped", json!({"arguments": {"id": "2.0"}}));
+    assert_eq!(text(&odd), ("the result held a secret", true));
+    let call = json!({"name": "escaped", "arguments": {"id": "\"\\u0061\""}});
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": call});
+    assert_eq!(
+        text(&client.ask(&call.to_string())),
+        ("the result held a secret", true)
+    );
+    // What is no JSON at all is left out, and the rest goes on.
+    assert_eq!(text(&client.call(3, "chatty", json!({}))), ("done", false));
+}
+
+#[test]
+fn an_id_that_is_in_use_is_refused() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let never =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "never"}});
+    writeln!(client.to.as_mut().unwrap(), "{never}").unwrap();
+    let again = client.call(1, "pay", json!({"arguments": {"eur": 5}}));
+    assert_eq!(again["error"]["code"], -32600);
+    let paid = client.call(2, "pay", json!({}));
+    assert!(!text(&paid).1, "nothing was counted");
+}
+
+/// A client that writes without reading, and calls that never come to an end, are bounded; nothing is lost.
+#[test]
+fn a_flood_is_answered_and_bounded() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    const CALLS: u32 = 12_000;
+    let mut to = client.to.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        for id in 0..CALLS {
+            // Every other call waits for ever; the first ten thousand of those are followed.
+            let name = if id < 10_500 { "never" } else { "look" };
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name}});
+            writeln!(to, "{call}").unwrap();
+        }
+        to
+    });
+    let mut denied = 0;
+    for expected in 10_000..CALLS {
+        let mut answer = String::new();
+        client.from.read_line(&mut answer).unwrap();
+        let answer: Json = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["id"], expected);
+        denied += u32::from(text(&answer) == ("10000 calls are waiting for results", true));
+    }
+    assert_eq!(denied, CALLS - 10_000);
+    drop(writer.join().unwrap());
+    assert_eq!(client.proxy.wait().unwrap().code(), Some(7));
+}
+
+/// A client that stops within a line, and one that says nothing, hold up neither the server nor the end.
+#[test]
+fn a_client_that_stalls_still_hears_the_server() {
+    let Some(mut client) = Client::new() else {
+        return;
+    };
+    let slow =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "look"}});
+    let to = client.to.as_mut().unwrap();
+    write!(to, "{slow}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"meth").unwrap();
+    to.flush().unwrap();
+    let mut answer = String::new();
+    client.from.read_line(&mut answer).unwrap();
+    assert_eq!(serde_json::from_str::<Json>(&answer).unwrap()["id"], 1);
+    // The line is never finished: it is no call.
+    drop(client.to.take());
+    answer.clear();
+    client.from.read_line(&mut answer).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Json>(&answer).unwrap()["error"]["code"],
+        -32700
+    );
+    assert_eq!(client.proxy.wait().unwrap().code(), Some(7));
+}
+
+#[test]
+fn on_a_full_disk_calls_are_denied() {
+    let Some(mut client) = Client::with(&["--journal", "j", "--log", "l"], Some(8)) else {
+        return;
+    };
+    let answers: Vec<Json> = (0..40)
+        .map(|id| client.call(id, "look", json!({"arguments": {"n": id}})))
+        .collect();
+    let first = answers.iter().position(|answer| text(answer).1).unwrap();
+    assert!(first > 0, "{}", answers[0]);
+    for answer in &answers[first..] {
+        assert!(text(answer).1, "{answer}");
+    }
+    assert!(
+        text(&answers[first]).0.contains("cannot write"),
+        "{}",
+        answers[first]
+    );
+}

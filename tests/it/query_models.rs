@@ -1,0 +1,287 @@
+//! What specs say of models, answered: numbers known by other means, and traces counted by hand.
+
+use crate::support::cli::{Folder, close, named};
+use serde_json::{Value, json};
+
+fn answers(folder: &Folder, args: &[&str]) -> Vec<Value> {
+    let run = folder.guard(&[&["query"], args, &["--format", "json"]].concat());
+    assert_eq!(run.err, "");
+    run.out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The worked example of learning with smoothing over declared successors: from `0` nothing leads to `u` at once.
+const WORKED: &str = r#"
+event { s: string }
+abstraction a { over s  step not (s == "0" and s' == "u")  absorbing s == "u" }
+model m = learn a { smoothing 1 }
+model plain = learn a { }
+query risk = P=? [ F s == "u" ] on m
+query unsmoothed = P=? [ F s == "u" ] on plain
+property low: pctl = P<=0.06 [ F s == "u" ] on m
+property never_u: ctl = AG (s != "u") on plain
+property back: ctl = AG (s != "u" -> EF s == "0") on plain
+"#;
+
+fn worked() -> Folder {
+    let trace = r#"{"id":"t","events":[{"s":"0"},{"s":"1"},{"s":"u"}]}"#;
+    let folder = Folder::new(&[("w.guard", WORKED), ("t.jsonl", trace)]);
+    for model in ["m", "plain"] {
+        let file = format!("{model}.json");
+        let run = folder.guard(&["learn", "w.guard", "t.jsonl", "--model", model, "-o", &file]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let mut counts: Value = serde_json::from_str(&folder.read(&file)).unwrap();
+        counts["chains"][0]["transitions"] = json!([
+            [0, 1, 180],
+            [1, 1, 700],
+            [1, 2, 200],
+            [2, 1, 120],
+            [2, 2, 200],
+            [2, 3, 10]
+        ]);
+        counts["chains"][0]["ends"] = json!([[1, 100], [2, 70]]);
+        counts["chains"][0]["traces"]["complete"] = json!(180);
+        folder.write(&file, counts.to_string());
+    }
+    folder
+}
+
+#[test]
+fn the_worked_example_of_learning() {
+    let folder = worked();
+    let found = answers(
+        &folder,
+        &[
+            "w.guard",
+            "--model",
+            "m.json",
+            "risk",
+            "low",
+            "--all-states",
+        ],
+    );
+    let risk = named(&found, "risk");
+    let names = risk["state_names"].as_array().unwrap();
+    let of = |name: &str| {
+        let place = names.iter().position(|other| other == name).unwrap();
+        risk["per_state"][place].clone()
+    };
+    close(&of("s=\"0\""), 0.059781, 5e-7);
+    close(&of("s=\"1\""), 0.089820, 5e-7);
+    assert!(risk["lower"].as_f64() <= risk["value"].as_f64());
+    assert!(risk["value"].as_f64() <= risk["upper"].as_f64());
+    let plain = answers(
+        &folder,
+        &["w.guard", "--model", "plain.json", "unsmoothed", "--exact"],
+    );
+    assert_eq!(plain[0]["exact"], "1/18");
+}
+
+#[test]
+fn branching_time_is_asked_of_what_is_declared_and_of_what_was_seen() {
+    let folder = worked();
+    let run = folder.guard(&[
+        "query",
+        "w.guard",
+        "--model",
+        "plain.json",
+        "back",
+        "never_u",
+    ]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let wanted = "never_u: AG (s != \"u\") on plain\n  on all that is declared possible: does not hold\n  \
+                  on what was seen in traces: does not hold\n";
+    assert!(run.out.contains(wanted), "{}", run.out);
+}
+
+/// A chain as printed in a paper: `F<=k`, absorption and steps are known.
+#[test]
+fn the_published_chain_of_drift() {
+    let spec = r#"
+model drift = import "drift.tra"
+query five = P=? [ F<=5 violated ] on drift
+query ten = P=? [ F<=10 violated ] on drift
+query ever = P=? [ F violated ] on drift
+query steps = R=? [ F violated ] on drift
+"#;
+    let rows = [
+        (0, 0, 0.54),
+        (0, 1, 0.32),
+        (0, 2, 0.14),
+        (1, 1, 0.74),
+        (1, 2, 0.13),
+        (1, 4, 0.13),
+        (2, 2, 0.81),
+        (2, 3, 0.12),
+        (2, 4, 0.07),
+        (3, 3, 0.93),
+        (3, 4, 0.07),
+        (4, 4, 1.0),
+    ];
+    let mut tra = format!("5 {}\n", rows.len());
+    let mut rewards = "5 5\n".to_owned();
+    for (from, to, p) in rows {
+        tra.push_str(&format!("{from} {to} {p}\n"));
+    }
+    for state in 0..5 {
+        rewards.push_str(&format!("{state} 1\n"));
+    }
+    let labels = "0=\"init\" 1=\"deadlock\" 2=\"violated\"\n0: 0\n4: 2\n";
+    let folder = Folder::new(&[
+        ("d.guard", spec),
+        ("drift.tra", &tra),
+        ("drift.lab", labels),
+        ("drift.srew", &rewards),
+    ]);
+    let found = answers(&folder, &["d.guard", "--all-states"]);
+    let wanted = [
+        ("five", [0.2671, 0.4539, 0.3043, 0.3043, 1.0], 5e-5),
+        ("ten", [0.5306, 0.6533, 0.5160, 0.5160, 1.0], 5e-5),
+        ("ever", [1.0, 1.0, 1.0, 1.0, 1.0], 1e-12),
+        ("steps", [14.1663, 10.9890, 14.2857, 14.2857, 0.0], 5e-5),
+    ];
+    for (name, values, within) in wanted {
+        let answer = named(&found, name);
+        for (state, value) in values.into_iter().enumerate() {
+            close(&answer["per_state"][state], value, within);
+        }
+    }
+}
+
+/// Without smoothing, on complete traces, the probability at the start is the share of traces: counts are expected visits.
+#[test]
+fn complete_traces_without_smoothing_are_their_own_frequencies() {
+    let spec = r#"
+event { s: string }
+abstraction a { over s  absorbing s == "u" }
+model m = learn a { }
+query u = P=? [ F s == "u" ] on m
+query first = P=? [ F<=1 s == "u" ] on m
+query two = P=? [ F<=2 s == "b" ] on m
+query lasts = P=? [ F (s == "b" and N false) ] on m
+"#;
+    // A generator of its own: traces over a, b, u of up to six steps.
+    let mut state = 7u64;
+    let mut next = |below: u64| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    for round in 0..6 {
+        let mut lines = String::new();
+        let (mut violated, mut first) = (0u64, 0u64);
+        let traces = 5 + next(20);
+        for number in 0..traces {
+            let length = 1 + next(6);
+            let events: Vec<&str> = (0..length)
+                .map(|_| ["a", "b", "a", "b", "u"][next(5) as usize])
+                .collect();
+            violated += u64::from(events.contains(&"u"));
+            first += u64::from(events[0] == "u");
+            let events: Vec<Value> = events.iter().map(|s| json!({ "s": s })).collect();
+            lines.push_str(&json!({"id": format!("t{number}"), "events": events}).to_string());
+            lines.push('\n');
+        }
+        let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &lines)]);
+        assert_eq!(
+            folder
+                .guard(&["learn", "s.guard", "t.jsonl", "-o", "m.json"])
+                .code,
+            0
+        );
+        let found = answers(&folder, &["s.guard", "--model", "m.json", "--exact"]);
+        for (name, count) in [("u", violated), ("first", first)] {
+            let exact = named(&found, name)["exact"].as_str().unwrap();
+            let (over, under) = exact.split_once('/').unwrap_or((exact, "1"));
+            let (over, under): (u64, u64) = (over.parse().unwrap(), under.parse().unwrap());
+            assert_eq!(
+                over * traces,
+                count * under,
+                "round {round}: {name} is {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rules_are_followed_by_monitors_that_run_along() {
+    let spec = r#"
+event { s: string }
+rule answered: when s == "ask" then s == "ok" within 1 steps
+abstraction plain { over s }
+abstraction with { over s, answered }
+model p = learn plain { }
+model w = learn with { }
+query a = P=? [ F violated(answered) ] on p
+query b = P=? [ F violated(answered) ] on w
+query c = P=? [ G not violated(answered) ] on p
+query open = P=? [ F s == "nothing" ] on p
+"#;
+    let trace = |id: &str, events: &str| {
+        let events: Vec<Value> = events.split(' ').map(|s| json!({ "s": s })).collect();
+        json!({"id": id, "events": events}).to_string() + "\n"
+    };
+    let lines = [
+        trace("1", "ask ok x"),
+        trace("2", "ask x x"),
+        trace("3", "x ask ok"),
+        trace("4", "x x ask"),
+    ];
+    let folder = Folder::new(&[("s.guard", spec), ("t.jsonl", &lines.concat())]);
+    for model in ["p", "w"] {
+        let file = format!("{model}.json");
+        assert_eq!(
+            folder
+                .guard(&["learn", "s.guard", "t.jsonl", "--model", model, "-o", &file])
+                .code,
+            0
+        );
+    }
+    let plain = answers(&folder, &["s.guard", "--model", "p.json", "--exact"]);
+    // From `ask`: ok 2 of 4, x 1 of 4, the end 1 of 4, which leaves what is owed open.
+    let fraction = |answer: &Value| -> f64 { answer["value"].as_f64().unwrap() };
+    let (a, c) = (fraction(named(&plain, "a")), fraction(named(&plain, "c")));
+    assert!((a + c - 1.0).abs() < 1e-12);
+    assert_eq!(named(&plain, "open")["exact"], "0");
+    // With the monitor among the components, what is owed at the end is no violation that a step shows.
+    let with = answers(&folder, &["s.guard", "--model", "w.json", "b"]);
+    assert!(fraction(&with[0]) <= a);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = worked();
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["w.guard"],
+            "is learned from traces: `guard learn w.guard TRACE… -o m.json`",
+        ),
+        (
+            &["w.guard", "rsk", "--model", "m.json"],
+            "did you mean `risk`?",
+        ),
+        (
+            &["w.guard", "risk", "--model", "plain.json"],
+            "holds `plain`, and `m` is asked about",
+        ),
+        (&[], "name a spec, or give a Markov chain"),
+    ];
+    for (args, wanted) in cases {
+        let run = folder.guard(&[&["query"], args].concat());
+        assert_eq!(run.code, 2, "{args:?}");
+        assert!(run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+    let changed = WORKED.replace("absorbing s == \"u\"", "absorbing s == \"v\"");
+    folder.write("w.guard", &changed);
+    let run = folder.guard(&["query", "w.guard", "--model", "m.json", "risk"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err
+            .contains("it was learned by another spec: `absorbing` changed"),
+        "{}",
+        run.err
+    );
+}

@@ -1,0 +1,436 @@
+//! `guard serve` over TCP and a Unix socket, spoken to byte by byte.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+
+const SPEC: &str = r#"
+event { kind: string }
+property once_only = G (count(kind == "pay") <= 1)
+enforce once_only { violated => block "one payment a run" }
+"#;
+
+struct Daemon {
+    child: Child,
+    at: String,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spec() -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("pay.guard");
+    std::fs::write(&spec, SPEC).unwrap();
+    (folder, spec)
+}
+
+/// A daemon, and where it says it listens.
+fn daemon(args: &[&str]) -> Daemon {
+    let (folder, spec) = spec();
+    let args = args
+        .iter()
+        .map(|arg| arg.replace("DIR", folder.path().to_str().unwrap()));
+    let token = folder.path().join("token");
+    std::fs::write(token, "a-token-of-enough-letters\n").unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(&spec)
+        .args(args)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let at = said
+        .trim()
+        .trim_end_matches('`')
+        .rsplit(['/', '`'])
+        .next()
+        .unwrap()
+        .to_owned();
+    Daemon { child, at, folder }
+}
+
+/// Status and body of an answer.
+fn ask(
+    mut stream: impl Read + Write,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> (u16, String) {
+    let len = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: {len}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+}
+
+#[test]
+fn decisions_over_http() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-body", "1000"]);
+    let ask = |method, path, headers, body: &str| {
+        ask(
+            TcpStream::connect(&daemon.at).unwrap(),
+            method,
+            path,
+            headers,
+            body,
+        )
+    };
+    let pay = r#"{"phase":"before","event":{"trace":"a","kind":"pay"}}"#;
+    assert!(
+        ask("POST", "/v1/decide", "", pay)
+            .1
+            .contains("\"decision\":\"allow\"")
+    );
+    let twice = "{\"trace\":\"a\",\"kind\":\"pay\"}\n\n{\"trace\":\"a\",\"kind\":\"look\"}\n";
+    let (status, body) = ask("POST", "/v1/decide", "", twice);
+    assert_eq!((status, body.lines().count()), (200, 2), "{body}");
+    assert!(
+        ask("POST", "/v1/decide", "", pay)
+            .1
+            .contains("\"decision\":\"block\"")
+    );
+    assert!(
+        ask("POST", "/v1/decide", "", "garbage")
+            .1
+            .contains("\"decision\":\"block\"")
+    );
+    assert_eq!(
+        ask("GET", "/v1/health", "", ""),
+        (200, "{\"ok\":true,\"traces\":1,\"v\":1}".to_owned())
+    );
+    assert_eq!(ask("GET", "/v1/decide", "", "").0, 405);
+    assert_eq!(ask("POST", "/other", "", "").0, 404);
+    assert_eq!(
+        ask("POST", "/v1/decide", "Origin: http://evil.example\r\n", pay).0,
+        403
+    );
+    assert_eq!(ask("POST", "/v1/decide", "", &"x".repeat(1001)).0, 413);
+    let hook = r#"{"session_id":"s","hook_event_name":"PreToolUse"}"#;
+    assert!(
+        ask("POST", "/v1/hook", "", hook)
+            .1
+            .contains("\"permissionDecision\":\"deny\"")
+    );
+    // A client that stalls holds nobody else up.
+    let mut stalled = TcpStream::connect(&daemon.at).unwrap();
+    stalled
+        .write_all(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+        .unwrap();
+    assert!(
+        ask("POST", "/v1/decide", "", pay)
+            .1
+            .contains("\"decision\":\"block\"")
+    );
+}
+
+#[test]
+fn a_token_is_asked_for() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--token-file", "DIR/token"]);
+    let ask = |headers| {
+        ask(
+            TcpStream::connect(&daemon.at).unwrap(),
+            "POST",
+            "/v1/decide",
+            headers,
+            "{\"kind\":\"look\"}",
+        )
+        .0
+    };
+    assert_eq!(ask(""), 401);
+    assert_eq!(
+        ask("Authorization: Bearer another-token-of-letters\r\n"),
+        401
+    );
+    assert_eq!(
+        ask("Authorization: Bearer a-token-of-enough-letters\r\n"),
+        200
+    );
+}
+
+#[test]
+fn a_unix_socket_goes_on_after_a_kill() {
+    let mut first = daemon(&["--socket", "DIR/guard.sock", "--journal", "DIR/journal"]);
+    let socket = first.folder.path().join("guard.sock");
+    let say = |body: &str| {
+        ask(
+            UnixStream::connect(&socket).unwrap(),
+            "POST",
+            "/v1/decide",
+            "",
+            body,
+        )
+        .1
+    };
+    assert!(say("{\"trace\":\"a\",\"kind\":\"pay\"}").contains("\"decision\":\"allow\""));
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    let mut again = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(first.folder.path().join("pay.guard"))
+        .arg("--socket")
+        .arg(&socket)
+        .arg("--journal")
+        .arg(first.folder.path().join("journal"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(again.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    assert!(say("{\"trace\":\"a\",\"kind\":\"pay\"}").contains("\"decision\":\"block\""));
+    again.kill().unwrap();
+    again.wait().unwrap();
+}
+
+#[test]
+fn others_are_not_listened_to_without_a_token() {
+    let (_folder, spec) = spec();
+    let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .arg("serve")
+        .arg(&spec)
+        .args(["--listen", "0.0.0.0:0"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--token-file"));
+}
+
+/// What comes back when these bytes are sent; empty where the connection is closed without a word.
+fn raw(at: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(at).unwrap();
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let status = |bytes: &[u8]| {
+        raw(&daemon.at, bytes)
+            .split(' ')
+            .nth(1)
+            .unwrap_or("none")
+            .to_owned()
+    };
+    assert_eq!(status(b"\x16\x03\x01\x02\x00garbage\r\n\r\n"), "400");
+    assert_eq!(
+        status(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"),
+        "400"
+    );
+    let two =
+        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}";
+    assert_eq!(status(two), "400");
+    let chunks = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    assert_eq!(status(chunks), "411");
+    let huge =
+        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n";
+    assert_eq!(status(huge), "413");
+    let head = format!(
+        "POST /v1/decide HTTP/1.1\r\nX: {}\r\n\r\n",
+        "y".repeat(100_000)
+    );
+    assert_eq!(status(head.as_bytes()), "431");
+    let mut state = 1u64;
+    for _ in 0..200 {
+        let mut bytes =
+            b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"kind\":\"look\"}"
+                .to_vec();
+        for _ in 0..4 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let place = (state >> 33) as usize % bytes.len();
+            bytes[place] = (state >> 13) as u8;
+        }
+        // Whatever comes of it, nobody is let through whose line could not be read.
+        let answer = raw(&daemon.at, &bytes);
+        assert!(
+            !answer.contains("\"errors\"") || answer.contains("\"decision\":\"block\""),
+            "{answer}"
+        );
+    }
+    assert!(raw(&daemon.at, b"GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n").contains("\"ok\":true"));
+}
+
+#[test]
+fn a_connection_is_kept_and_an_expectation_is_met() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let mut stream = TcpStream::connect(&daemon.at).unwrap();
+    let body = "{\"trace\":\"a\",\"kind\":\"pay\"}";
+    let request = |more: &str| {
+        let len = body.len();
+        format!("POST /v1/decide HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len}\r\n\r\n")
+    };
+    let mut from = BufReader::new(stream.try_clone().unwrap());
+    let mut answer = || {
+        let (mut line, mut status, mut length) = (String::new(), String::new(), 0);
+        loop {
+            line.clear();
+            from.read_line(&mut line).unwrap();
+            if let Some(value) = line.strip_prefix("Content-Length: ") {
+                length = value.trim().parse().unwrap();
+            }
+            if status.is_empty() {
+                status = line.trim().to_owned();
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).unwrap();
+        (status, String::from_utf8(body).unwrap())
+    };
+    // The body is sent only when it is asked for.
+    stream
+        .write_all(request("Expect: 100-continue\r\n").as_bytes())
+        .unwrap();
+    assert_eq!(
+        answer(),
+        ("HTTP/1.1 100 Continue".to_owned(), String::new())
+    );
+    stream.write_all(body.as_bytes()).unwrap();
+    assert!(answer().1.contains("\"decision\":\"allow\""));
+    // Two requests at once on the same connection.
+    stream
+        .write_all(format!("{}{body}{}{body}", request(""), request("")).as_bytes())
+        .unwrap();
+    for _ in 0..2 {
+        assert!(answer().1.contains("\"decision\":\"block\""));
+    }
+}
+
+/// Clients that begin and never end hold nobody up, whatever their number; in the end they are told so.
+#[test]
+fn clients_that_stall_are_cut_off() {
+    let daemon = daemon(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--patience",
+        "2",
+        "--max-clients",
+        "40",
+    ]);
+    let stall = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect(&daemon.at).unwrap();
+        stream.write_all(bytes).unwrap();
+        stream
+    };
+    let look = || {
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/decide", "", "{\"kind\":\"look\"}")
+    };
+    let body = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{";
+    let mut stalled: Vec<TcpStream> = (0..38).map(|_| stall(body)).collect();
+    assert_eq!(look().0, 200, "there is room for another");
+    stalled.extend((0..2).map(|_| stall(b"POST /v1/dec")));
+    // All places are taken: who comes now is told, and nothing is decided.
+    let mut refused = 0;
+    while refused == 0 {
+        let mut stream = TcpStream::connect(&daemon.at).unwrap();
+        let mut answer = String::new();
+        let _ =
+            stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let _ = stream.read_to_string(&mut answer);
+        refused += usize::from(answer.starts_with("HTTP/1.1 503"));
+    }
+    // One byte now and then is no way to stay.
+    let mut slow = stalled.pop().unwrap();
+    let drip = std::thread::spawn(move || {
+        for _ in 0..30 {
+            if slow.write_all(b"x").is_err() {
+                return true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        false
+    });
+    for mut stream in stalled {
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    }
+    assert!(drip.join().unwrap(), "the slow one was cut off too");
+    assert_eq!(look().0, 200);
+}
+
+#[test]
+fn a_flood_is_decided_in_full() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0"]);
+    let blocked = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for client in 0..8 {
+            let (at, blocked) = (&daemon.at, &blocked);
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    let stream = TcpStream::connect(at).unwrap();
+                    let pay = format!("{{\"trace\":\"t{client}\",\"kind\":\"pay\"}}");
+                    let (status, body) = ask(stream, "POST", "/v1/decide", "", &pay);
+                    assert_eq!(status, 200);
+                    let found = usize::from(body.contains("\"decision\":\"block\""));
+                    blocked.fetch_add(found, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    // Of each of the eight runs the first payment is allowed.
+    assert_eq!(blocked.into_inner(), 8 * 99);
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
+    let (folder, spec) = spec();
+    let script = "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"";
+    let mut child = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_guard"), "serve"])
+        .arg(&spec)
+        .args(["--listen", "127.0.0.1:0", "--journal", "j", "--log", "l"])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let at = said.trim().rsplit('/').next().unwrap().to_owned();
+    let statuses: Vec<u16> = (0..40)
+        .map(|_| {
+            ask(
+                TcpStream::connect(&at).unwrap(),
+                "POST",
+                "/v1/decide",
+                "",
+                "{\"kind\":\"look\"}",
+            )
+            .0
+        })
+        .collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let first = statuses.iter().position(|status| *status == 500).unwrap();
+    assert!(
+        first > 0 && statuses[first..].iter().all(|status| *status == 500),
+        "{statuses:?}"
+    );
+}

@@ -1,0 +1,42 @@
+//! What several test files share.
+pub(crate) mod cli;
+pub(crate) mod core;
+pub(crate) mod core_ltl;
+pub(crate) mod corpora;
+pub(crate) mod formats;
+pub(crate) mod formula;
+pub(crate) mod ltl;
+pub(crate) mod nl_formula;
+pub(crate) mod trees;
+pub(crate) mod ui;
+
+use std::path::PathBuf;
+
+/// The folder of the package.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder or file of the shared suites and data; none, with a visible line, where they are not there. Under `CI=true`
+/// their absence fails.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let found = root().join("../shared").join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+        "../shared/{path} is missing"
+    );
+    println!("skipped: ../shared/{path} is not there");
+    None
+}
+
+/// The cases of a suite of temporal logic, one JSON object a line.
+pub(crate) fn suite(file: &str) -> Vec<serde_json::Value> {
+    let path = root().join("tests/suites/ltl").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
