@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::desk;
+use super::durable_monitor;
 use super::failure::{Failure, Outcome};
 use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
@@ -122,7 +122,8 @@ fn tiers(path: &Path, models: &ModelArgs, checked: &mut Checked) -> Result<(), F
         models: models.read(spec, path, &checked.models)?,
         ..Options::default()
     };
-    let monitor = Monitor::new(spec, options).map_err(|error| desk::unusable(path, &error))?;
+    let monitor =
+        Monitor::new(spec, options).map_err(|error| durable_monitor::unusable(path, &error))?;
     checked
         .diagnostics
         .extend(models::unreached(spec, &monitor));

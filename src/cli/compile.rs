@@ -15,7 +15,7 @@ use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use super::output::{Output, spares};
 use super::spec::Checked;
-use super::{desk, models as model_files, plan, spec};
+use super::{durable_monitor, models as model_files, plan, spec};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::monitor::{Monitor, Options, Table};
@@ -170,8 +170,8 @@ fn solved(args: &Args, spec: &Spec, checked: &Checked) -> Result<Vec<KeptModel>,
         rows: args.limits.rows(),
         ..Options::default()
     };
-    let monitor =
-        Monitor::new(spec, options).map_err(|error| desk::unusable(&args.spec, &error))?;
+    let monitor = Monitor::new(spec, options)
+        .map_err(|error| durable_monitor::unusable(&args.spec, &error))?;
     spec::tell(&model_files::unreached(spec, &monitor), &checked.sources);
     let kept = monitor.solved().into_iter();
     kept.map(|(name, solved)| {

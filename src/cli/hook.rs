@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::desk::{Desk, Setup};
+use super::durable_monitor::{DurableMonitor, Setup};
+use super::durable_state::{Files, Sync, replace};
 use super::failure::{Failure, Outcome, code, complain};
-use super::ledger::{Files, Sync, replace};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use crate::ways::hook::{self, Call, Memory};
@@ -137,7 +137,7 @@ fn judge(args: &Args, call: &Call<'_>) -> Result<Option<serde_json::Value>, Stri
         log: Some(file("log")),
         sync: args.sync,
     };
-    let mut desk = Desk::open(Setup {
+    let mut desk = DurableMonitor::open(Setup {
         warns: false,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })

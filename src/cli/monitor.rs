@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::artefact;
-use super::desk::{Clock, Desk, Setup};
+use super::durable_monitor::{Clock, DurableMonitor, Setup};
+use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, complain};
-use super::ledger::{Files, Sync};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
@@ -123,7 +123,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         sync: args.sync,
     };
     let longest = args.limits.input().record_bytes;
-    let desk = Desk::open(Setup {
+    let desk = DurableMonitor::open(Setup {
         clock: args.clock,
         options: &|options| {
             options.outcomes = match args.outcomes {
@@ -173,7 +173,7 @@ fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Line>) {
 }
 
 struct Session<W> {
-    desk: Desk,
+    desk: DurableMonitor,
     out: W,
     format: Format,
     text: String,

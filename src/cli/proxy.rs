@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::desk::{Desk, FileArgs, Setup};
+use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
@@ -48,7 +48,7 @@ enum Ask {
 
 /// What both directions share.
 struct Shared {
-    desk: Desk,
+    desk: DurableMonitor,
     session: Session,
     verbose: bool,
 }
@@ -56,7 +56,7 @@ struct Shared {
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let longest = args.limits.input().record_bytes;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let desk = Desk::open(Setup::new(&args.spec, models, limits, files))?;
+    let desk = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
     let session = Session::new(&args.trace, args.ask == Ask::Pass);
     let shared = Arc::new(Mutex::new(Shared {
         desk,

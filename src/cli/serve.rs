@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::desk::{Desk, FileArgs, Setup};
+use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
 use super::failure::{Failure, Outcome, code};
 use super::http::{Answer, Head, Limits, Listener, Service};
 use super::limits::LimitArgs;
@@ -61,7 +61,7 @@ pub(super) struct Args {
 
 /// What all requests share.
 struct Shared {
-    desk: Mutex<(Desk, Memory)>,
+    desk: Mutex<(DurableMonitor, Memory)>,
     token: Option<String>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let listener = listen(&args, token.is_some())?;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let desk = Desk::open(Setup::new(&args.spec, models, limits, files))?;
+    let desk = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
     let shared = Arc::new(Shared {
         desk: Mutex::new((desk, Memory::default())),
         token,
@@ -143,7 +143,7 @@ fn listen(args: &Args, token: bool) -> Result<Listener, Failure> {
 }
 
 impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (Desk, Memory)> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (DurableMonitor, Memory)> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

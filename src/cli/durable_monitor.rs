@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::artefact;
+use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
-use super::ledger::{Files, Ledger, Sync};
 use super::limits::{LimitArgs, explain};
 use super::models::{self, ModelArgs};
 use super::spec;
@@ -15,9 +15,9 @@ use crate::value::Instant;
 use crate::ways::Judge;
 
 /// A monitor, what it keeps, and the time.
-pub(super) struct Desk {
+pub(super) struct DurableMonitor {
     pub(super) monitor: Monitor,
-    ledger: Ledger,
+    state: DurableState,
     time: Time,
     /// Decisions about deadlines that passed between two lines, not yet told.
     pub(super) late: Vec<Decision>,
@@ -127,13 +127,13 @@ impl FileArgs {
     }
 }
 
-impl Desk {
+impl DurableMonitor {
     /// Opens the spec, the models and the files, and goes on from where they end.
     ///
     /// # Errors
     /// The spec is wrong or beyond the limits; a model is missing or of another spec; the files cannot be used or are of
     /// another spec or model.
-    pub(super) fn open(setup: Setup<'_>) -> Result<Desk, Failure> {
+    pub(super) fn open(setup: Setup<'_>) -> Result<DurableMonitor, Failure> {
         let path = setup.spec;
         let (spec, checked) = spec::usable(path)?;
         let mut options = Options {
@@ -153,11 +153,11 @@ impl Desk {
             spec::tell(&models::unreached(&spec, &monitor), &checked.sources);
         }
         let identity = monitor.identity().clone();
-        let (ledger, resumed) = Ledger::open(setup.files, identity, &mut monitor)?;
+        let (state, resumed) = DurableState::open(setup.files, identity, &mut monitor)?;
         let time = Time::start(setup.clock, resumed.and_then(|resumed| resumed.now));
-        Ok(Desk {
+        Ok(DurableMonitor {
             monitor,
-            ledger,
+            state,
             time,
             late: Vec::new(),
             resumed: resumed.is_some(),
@@ -180,9 +180,9 @@ impl Desk {
         let taken = self.monitor.taken();
         let decisions = self.monitor.tick(now);
         if self.monitor.taken() > taken {
-            self.ledger
+            self.state
                 .take(self.monitor.taken(), Some(now), Input::Tick, &decisions);
-            self.ledger.commit()?;
+            self.state.commit()?;
         }
         self.late.extend(decisions);
         Ok(())
@@ -208,7 +208,7 @@ impl Desk {
             Err(why) => (Input::Refused(why), self.monitor.refuse(why)),
         };
         let number = self.monitor.taken();
-        self.ledger
+        self.state
             .take(number, now, input, std::slice::from_ref(&decision));
         decision
     }
@@ -218,14 +218,14 @@ impl Desk {
     /// # Errors
     /// It cannot be kept, so it must not be told.
     pub(super) fn keep(&mut self) -> Result<(), Failure> {
-        self.ledger.commit()?;
-        self.ledger.snapshot(&self.monitor, false);
+        self.state.commit()?;
+        self.state.snapshot(&self.monitor, false);
         Ok(())
     }
 
     /// Writes the state, where one is kept.
     pub(super) fn close(&mut self) {
-        self.ledger.snapshot(&self.monitor, true);
+        self.state.snapshot(&self.monitor, true);
     }
 }
 
@@ -241,7 +241,7 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
 }
 
-impl Judge for Desk {
+impl Judge for DurableMonitor {
     fn line(&mut self, line: &str) -> Result<Decision, String> {
         self.decide(line.as_bytes())
             .map_err(|failure| failure.to_string())

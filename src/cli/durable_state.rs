@@ -40,7 +40,7 @@ pub(super) struct Files {
 
 /// The open files.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct DurableState {
     files: Files,
     identity: Identity,
     journal: Option<File>,
@@ -62,14 +62,14 @@ fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::Usage(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
-impl Ledger {
+impl DurableState {
     /// Opens the files and brings the monitor to where they end; none where there was nothing to go on from.
     pub(super) fn open(
         files: Files,
         identity: Identity,
         monitor: &mut Monitor,
-    ) -> Result<(Ledger, Option<Resumed>), Failure> {
-        let mut ledger = Ledger {
+    ) -> Result<(DurableState, Option<Resumed>), Failure> {
+        let mut state = DurableState {
             files,
             identity,
             journal: None,
@@ -78,7 +78,7 @@ impl Ledger {
             buffer: Vec::new(),
             lines: String::new(),
         };
-        let journal = match ledger.files.journal.clone() {
+        let journal = match state.files.journal.clone() {
             None => None,
             Some(path) => {
                 let mut file = open(&path)?;
@@ -89,14 +89,14 @@ impl Ledger {
         let parsed = match &journal {
             None => None,
             Some((path, _, bytes)) => {
-                let read = Journal::read(bytes, &ledger.identity);
+                let read = Journal::read(bytes, &state.identity);
                 Some(read.map_err(|error| failed("continue", path, &error))?)
             }
         };
-        let resumed = ledger.resume(monitor, parsed.as_ref())?;
-        ledger.kept = monitor.taken();
-        ledger.open_log(monitor)?;
-        let replayed = ledger.replay(monitor, parsed.as_ref())?;
+        let resumed = state.resume(monitor, parsed.as_ref())?;
+        state.kept = monitor.taken();
+        state.open_log(monitor)?;
+        let replayed = state.replay(monitor, parsed.as_ref())?;
         let torn = match (&journal, &parsed) {
             (Some((path, _, bytes)), Some(parsed)) => {
                 cut(path, bytes.len(), parsed.whole);
@@ -105,11 +105,11 @@ impl Ledger {
             _ => None,
         };
         if let (Some((path, file, _)), Some(whole)) = (journal, torn) {
-            ledger.journal = Some(ledger.begin(path, file, whole)?);
+            state.journal = Some(state.begin(path, file, whole)?);
         }
         let any = resumed || replayed.is_some();
         let now = replayed.flatten();
-        Ok((ledger, any.then_some(Resumed { now })))
+        Ok((state, any.then_some(Resumed { now })))
     }
 
     /// Continues a state, where one is named or the journal needs one.
@@ -269,7 +269,7 @@ impl Ledger {
         Ok(file)
     }
 
-    /// Takes notice of an input and what was decided about it; [`Ledger::commit`] writes it.
+    /// Takes notice of an input and what was decided about it; [`DurableState::commit`] writes it.
     pub(super) fn take(
         &mut self,
         number: u64,
