@@ -40,6 +40,7 @@ pub mod eval;
 pub mod hir;
 pub mod ids;
 pub mod input;
+pub mod integrations;
 pub mod learn;
 pub mod lint;
 pub mod monitor;
@@ -59,7 +60,6 @@ pub mod translate;
 pub mod types;
 pub mod value;
 pub mod verdict;
-pub mod ways;
 
 use diagnostic::Diagnostic;
 use project::{Loader, Project};

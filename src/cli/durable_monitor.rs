@@ -9,10 +9,10 @@ use super::failure::Failure;
 use super::limits::{LimitArgs, explain};
 use super::models::{self, ModelArgs};
 use super::spec;
+use crate::integrations::Judge;
 use crate::monitor::journal::Input;
 use crate::monitor::{Decision, Identity, Monitor, MonitorError, Options};
 use crate::value::Instant;
-use crate::ways::Judge;
 
 /// A monitor, what it keeps, and the time.
 pub(super) struct DurableMonitor {

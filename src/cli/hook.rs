@@ -10,7 +10,7 @@ use super::durable_state::{Files, Sync, replace};
 use super::failure::{Failure, Outcome, code, complain};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
-use crate::ways::hook::{self, Call, Memory};
+use crate::integrations::hook::{self, Call, Memory};
 
 /// The longest input that is read, in bytes.
 const MAX_INPUT: u64 = 64 * 1024 * 1024;

@@ -10,8 +10,8 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
+use crate::integrations::mcp::{Session, Verdict};
 use crate::monitor::Decision;
-use crate::ways::mcp::{Session, Verdict};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

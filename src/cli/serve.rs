@@ -13,7 +13,7 @@ use super::failure::{Failure, Outcome, code};
 use super::http::{Answer, Head, Limits, Listener, Service};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
-use crate::ways::hook::{self, Call, Memory};
+use crate::integrations::hook::{self, Call, Memory};
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   lines as `guard monitor` reads them; one decision per line comes back

@@ -94,7 +94,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("shell", &[]),
-    ("ways", &["monitor"]),
+    ("integrations", &["monitor"]),
     ("problem", &[]),
     ("signature", &["types", "value"]),
     ("diagnostic", &["source"]),
