@@ -28,6 +28,7 @@
 //! ```
 
 pub mod abstraction;
+mod artifact;
 pub mod audit;
 pub mod calibrate;
 pub mod check;
@@ -37,12 +38,14 @@ pub mod doc;
 pub mod domain;
 pub mod editor;
 pub mod eval;
+mod facade;
 pub mod hir;
 pub mod ids;
 pub mod input;
 pub mod integrations;
 pub mod learn;
 pub mod lint;
+pub mod load;
 pub mod monitor;
 pub mod mutate;
 pub mod pattern;
@@ -60,6 +63,10 @@ pub mod translate;
 pub mod types;
 pub mod value;
 pub mod verdict;
+
+pub use facade::{
+    Answer, Audit, AuditOptions, Decision, Error, Model, Monitor, Spec, Trace, Verdict,
+};
 
 use diagnostic::Diagnostic;
 use project::{Loader, Project};

@@ -46,7 +46,7 @@ pub use rendering::Render;
 use rendering::{Rendered, Rendering};
 use stage::{Piece, Stage};
 pub use tests::test_record;
-pub use text::{Judgement, TextError, judge_text};
+pub use text::{Judgement, TextError, judge_text, judge_with};
 
 /// What judges traces.
 pub trait Judge: Sync {

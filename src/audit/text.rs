@@ -43,24 +43,29 @@ pub enum TextError {
 pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, TextError> {
     let program = Program::compile(spec, &eval::Limits::default())?;
     let readers = Readers::new(&spec.signature, From::Auto, InputLimits::default())?;
+    Ok(judge_with(&program, &readers, name, text))
+}
+
+/// As [`judge_text`], with a spec that was compiled before.
+pub fn judge_with(program: &Program, readers: &Readers, name: &str, text: &[u8]) -> Judgement {
     let name = FileName::given(name);
     let mut kept = Kept::default();
-    let mut summary = Summary::new(spec.properties.len());
+    let mut summary = Summary::new(program.spec().properties.len());
     let progress = Progress::default();
     let mut tell = |_: &Problem| {};
     let mut audit = Audit::new(&progress, &mut summary, &mut kept, &mut tell);
     let judge = Rendering {
-        judge: &&program,
+        judge: &program,
         render: &|_| None,
     };
-    super::file(&judge, &mut audit, &name, &readers, |stage, emit| {
+    super::file(&judge, &mut audit, &name, readers, |stage, emit| {
         readers.read_from(text, &name, stage, emit)
     });
-    Ok(Judgement {
+    Judgement {
         reports: kept.reports,
         problems: kept.problems,
         summary,
-    })
+    }
 }
 
 /// A report that is kept rather than written.

@@ -23,6 +23,7 @@ use crate::ids::{ClaimId, ModelId};
 use crate::input::formats::From;
 use crate::input::limits::Accounting;
 use crate::learn::{Counts, Model, Subject, Walk};
+use crate::load;
 use crate::problem::Problem;
 use crate::query::{Confidence, Forecast, ForecastError, Method, NoReturn, Session, asked};
 use crate::report::problems::ProblemLog;
@@ -330,7 +331,7 @@ fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>,
 }
 
 fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
-    let text = spec::text_of(path)?;
+    let text = load::text_of(path)?;
     let wrong = |line: usize, what: &str| {
         Failure::Usage(format!("`{}`, line {line}: {what}", path.display()))
     };

@@ -7,8 +7,8 @@ use super::durable_monitor;
 use super::failure::{Failure, Outcome};
 use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
-use super::spec::{self, Checked};
 use crate::diagnostic::{self, RenderOptions, Severity};
+use crate::load::Loaded;
 use crate::monitor::{Monitor, Options};
 use crate::report;
 
@@ -41,11 +41,11 @@ enum Deny {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
-    let mut checked: Vec<Checked> = Vec::new();
+    let mut checked: Vec<Loaded> = Vec::new();
     // One file that cannot be read does not hide what is wrong with the others.
     let mut unread = false;
     for file in &args.files {
-        match spec::check(file) {
+        match Loaded::from_path(file) {
             Ok(mut found) => {
                 found.lint();
                 if args.models.is_given() {
@@ -53,8 +53,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 }
                 checked.push(found);
             }
-            Err(failure) => {
-                failure.tell();
+            Err(error) => {
+                Failure::from(error).tell();
                 unread = true;
             }
         }
@@ -114,7 +114,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// Adds what is to be said of tiers, by the models that are given.
-fn tiers(path: &Path, models: &ModelArgs, checked: &mut Checked) -> Result<(), Failure> {
+fn tiers(path: &Path, models: &ModelArgs, checked: &mut Loaded) -> Result<(), Failure> {
     let Some(spec) = &checked.spec else {
         return Ok(());
     };
@@ -135,7 +135,7 @@ fn closing(
     out: &mut Output,
     errors: usize,
     warnings: usize,
-    checked: &[Checked],
+    checked: &[Loaded],
 ) -> Result<(), Failure> {
     let paint = out.paint;
     let plural =

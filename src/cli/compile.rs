@@ -9,15 +9,15 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::artefact::{Artefact, KeptModel, Text, VERSION, hash, is_artefact};
 use super::failure::{Failure, Outcome};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use super::output::{Output, spares};
-use super::spec::Checked;
 use super::{durable_monitor, models as model_files, plan, spec};
+use crate::artifact::{Artifact, KeptModel, Text, VERSION, hash, is_artifact};
 use crate::hir::{PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
+use crate::load::{self, Loaded};
 use crate::monitor::{Monitor, Options, Table};
 use crate::report::explanation::Explanation;
 use crate::report::{automaton, buchi};
@@ -112,7 +112,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 .filter_map(|text| RawValue::from_string(text).ok())
                 .collect();
             let models = solved(&args, &spec, &checked)?;
-            let artefact = Artefact {
+            let artifact = Artifact {
                 models,
                 guardc: "spec".to_owned(),
                 version: VERSION,
@@ -131,7 +131,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 imports: checked.imports,
                 properties,
             };
-            serde_json::to_writer_pretty(&mut output, &artefact).map_err(std::io::Error::from)?;
+            serde_json::to_writer_pretty(&mut output, &artifact).map_err(std::io::Error::from)?;
             writeln!(output)?;
         }
         Some(Emit::Automata) => {
@@ -155,7 +155,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// What is solved of the models that clauses ask about, where they are given or loaded by the spec.
-fn solved(args: &Args, spec: &Spec, checked: &Checked) -> Result<Vec<KeptModel>, Failure> {
+fn solved(args: &Args, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, Failure> {
     if !args.models.is_given() && checked.models.is_empty() {
         return Ok(Vec::new());
     }
@@ -191,13 +191,13 @@ fn plan_lines(spec: &Arc<Spec>, sources: &SourceMap) -> Result<Vec<String>, Fail
 }
 
 fn ast(args: &Args) -> Result<Outcome, Failure> {
-    let text = spec::text_of(&args.spec)?;
-    if is_artefact(&text) {
+    let text = load::text_of(&args.spec)?;
+    if is_artifact(&text) {
         return Err(Failure::Usage(
             "a compiled spec is shown as `--emit hir` or `--emit automata`".to_owned(),
         ));
     }
-    let checked = spec::check(&args.spec)?;
+    let checked = Loaded::from_path(&args.spec)?;
     let file = checked.sources.get(FileId(0));
     let (tree, _) = syntax::parse(file);
     let mut output = Output::open(args.output.as_deref())?;

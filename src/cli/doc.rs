@@ -6,6 +6,7 @@ use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::spec;
 use crate::doc::{self, Page};
+use crate::load;
 use crate::project::NoFiles;
 use crate::source::SourceFile;
 use crate::stdlib;
@@ -108,12 +109,12 @@ fn of_spec(path: &Path) -> Result<(String, Page), Failure> {
         || "spec".to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
     );
-    let file = SourceFile::new(path.display().to_string(), spec::text_of(path)?);
+    let file = SourceFile::new(path.display().to_string(), load::text_of(path)?);
     let page = doc::page(
         &stem,
         &file,
         Some((&spec, &checked.sources)),
-        &spec::folder_of(path),
+        &load::folder_of(path),
     );
     Ok((stem, page))
 }

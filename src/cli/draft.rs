@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Outcome};
 use super::output::Output;
-use super::spec::text_of;
+use crate::load::text_of;
 use crate::{report, syntax};
 use guard_english::draft::{Document, Status, sentences};
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::artefact;
 use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
 use super::limits::{LimitArgs, explain};
 use super::models::{self, ModelArgs};
 use super::spec;
+use crate::artifact;
 use crate::integrations::Judge;
 use crate::monitor::journal::Input;
 use crate::monitor::{Decision, Identity, Monitor, MonitorError, Options};
@@ -142,7 +142,7 @@ impl DurableMonitor {
             rows: setup.limits.rows(),
             models: setup.models.read(&spec, path, &checked.models)?,
             identity: Identity {
-                spec: artefact::hash(&checked.sources),
+                spec: artifact::hash(&checked.sources),
                 model: None,
             },
             ..Options::default()

@@ -11,6 +11,7 @@ use crate::diagnostic::{Code, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec, print};
 use crate::ids::PropertyId;
 use crate::lint::{self, Comparison, Semantics};
+use crate::load::Loaded;
 use crate::monitor::{Clause, Table};
 use crate::report::explanation::{Against, Explanation};
 use guard_automata::Limits;
@@ -209,7 +210,7 @@ fn with_clauses(told: &str, clauses: &[Clause]) -> String {
 }
 
 /// What is said of a model: its plan.
-fn query(args: &Args, spec: Spec, checked: &spec::Checked, name: &str) -> Result<Outcome, Failure> {
+fn query(args: &Args, spec: Spec, checked: &Loaded, name: &str) -> Result<Outcome, Failure> {
     let spec = Arc::new(spec);
     let plans = plan::plans(&spec, args.model.as_deref())?;
     let mut output = Output::open(None)?;

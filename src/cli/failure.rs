@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use crate::load::LoadError;
+
 /// The exit codes.
 pub(super) mod code {
     pub(in crate::cli) const HOLDS: u8 = 0;
@@ -68,6 +70,12 @@ impl Failure {
                 code::USAGE
             }
         }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Failure {
+        Failure::Usage(error.to_string())
     }
 }
 

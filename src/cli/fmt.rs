@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Outcome, complain};
 use super::output::{Output, stderr_paint};
-use super::spec::text_of;
 use crate::diagnostic::{self, Diagnostic, RenderOptions};
+use crate::load::text_of;
 use crate::source::{SourceFile, SourceMap};
 use crate::syntax;
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 
 /// The canonical text; none where the file has errors, which are told.
 fn formatted(path: &Path, text: &str) -> Option<String> {
-    if super::artefact::is_artefact(text) {
+    if crate::artifact::is_artifact(text) {
         complain(&format!(
             "`{}` is a compiled spec; format its sources",
             path.display()

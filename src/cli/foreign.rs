@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use super::spec::{self, Checked};
+use super::spec;
 use crate::hir::{Formula, Quantified, Spec, Unary};
 use crate::ids::{LetterId, PropertyId};
 use crate::lint::{Foreign, Semantics};
+use crate::load::{self, Loaded};
 use crate::translate::{atom, letter_text};
 use guard_automata::omega::hoa::{self, Automaton};
 use guard_automata::{Atom, Limits};
@@ -31,9 +32,9 @@ pub(super) fn file(against: &str) -> Result<Option<File>, Failure> {
     };
     let at = Path::new(path);
     let text = if at.extension().is_some_and(|end| end == "hoa") {
-        Some(spec::text_of(at)?)
+        Some(load::text_of(at)?)
     } else if at.is_file() {
-        let text = spec::text_of(at).ok();
+        let text = load::text_of(at).ok();
         text.filter(|text| text.trim_start().starts_with("HOA:"))
     } else {
         None
@@ -85,7 +86,7 @@ impl File {
 pub(super) struct Read {
     /// The spec, with what the automaton reads.
     pub(super) spec: Spec,
-    pub(super) checked: Checked,
+    pub(super) checked: Loaded,
     pub(super) automaton: Foreign,
     /// The traces that it is about.
     pub(super) semantics: Semantics,
@@ -99,7 +100,7 @@ pub(super) struct Read {
 pub(super) fn read(
     file: &File,
     spec: Spec,
-    checked: Checked,
+    checked: Loaded,
     property: PropertyId,
 ) -> Result<Read, Failure> {
     let limits = Limits::default();
@@ -118,8 +119,8 @@ pub(super) fn read(
             continue;
         }
         let item = format!("property {ATOM}{index} = {quantifier}always ({name})\n");
-        let known = spec::try_item(&checked, &item).ok();
-        if known.is_none_or(|(spec, _)| letter(&spec, index).is_none()) {
+        let known = checked.with_item(&item).spec;
+        if known.is_none_or(|spec| letter(&spec, index).is_none()) {
             let reads = match texts.as_slice() {
                 [] => String::new(),
                 texts => format!(" (`{}` reads {})", of.name, texts.join(", ")),

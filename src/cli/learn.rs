@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::failure::{Failure, Outcome, complain};
 use super::limits::{LimitArgs, explain};
@@ -14,17 +13,15 @@ use super::{jobs, progress, spec};
 use smol_str::SmolStr;
 
 use crate::abstraction::SpaceError;
-use crate::audit::{self, Listener, Progress};
+use crate::audit::{self, Listener as _, Progress};
 use crate::diagnostic::did_you_mean;
-use crate::eval::Wanted;
 use crate::hir::{ModelSource, Spec};
 use crate::ids::ModelId;
-use crate::input::limits::Accounting;
 use crate::learn::{
-    Counter, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
-    Summary, Walk,
+    Collector, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
+    Summary,
 };
-use crate::problem::Problem;
+use crate::load;
 use crate::query::Session;
 use crate::report::problems::ProblemLog;
 use guard_markov::Options;
@@ -120,16 +117,10 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     })?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     let progress = Progress::default();
-    let mut counting = Counting {
-        counter: subject.counter(policy),
-        progress: &progress,
-        tell: &mut |problem| {
-            // That the error output cannot be written is no reason to fail.
-            let _ = log.tell(problem);
-        },
-        errors: 0,
-        traces: 0,
-    };
+    let mut counting = Collector::new(subject.counter(policy), &progress, |problem| {
+        // That the error output cannot be written is no reason to fail.
+        let _ = log.tell(problem);
+    });
     std::thread::scope(|scope| {
         let _display = progress::Display::start(scope, &progress);
         for problem in &missing {
@@ -180,37 +171,6 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     } else {
         Outcome::Holds
     })
-}
-
-/// Counts walks as they come.
-struct Counting<'a> {
-    counter: Counter<'a>,
-    progress: &'a Progress,
-    tell: &'a mut dyn FnMut(&Problem),
-    errors: u64,
-    traces: u64,
-}
-
-impl Listener<Walk> for Counting<'_> {
-    fn report(&mut self, walk: Walk) {
-        self.traces += 1;
-        self.progress.traces.fetch_add(1, Ordering::Relaxed);
-        for problem in &walk.problems {
-            self.problem(problem);
-        }
-        self.counter.add(&walk);
-    }
-
-    fn problem(&mut self, problem: &Problem) {
-        self.errors += u64::from(problem.kind.is_error());
-        (self.tell)(problem);
-    }
-
-    fn input(&mut self, _: &Accounting) {}
-
-    fn wanted(&self) -> Wanted {
-        Wanted::new(0, |_, _| false)
-    }
 }
 
 /// Where the counts of each category stand to the guarantee that the model asks for.
@@ -311,6 +271,6 @@ pub(super) fn model_error(error: &ModelError) -> String {
 
 /// Reads a model file.
 pub(super) fn read(path: &Path) -> Result<Model, Failure> {
-    let text = spec::text_of(path)?;
+    let text = load::text_of(path)?;
     Model::parse(&text).map_err(|error| Failure::Usage(format!("`{}`: {error}", path.display())))
 }

@@ -11,7 +11,6 @@
 //! | 3 | no violation was found, but input data was unreadable in part, or there was nothing to judge |
 //! | 70 | an internal fault |
 
-mod artefact;
 mod audit;
 mod calibrate;
 mod chain;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use smol_str::SmolStr;
 
-use super::artefact::KeptModel;
 use super::failure::Failure;
 use super::learn;
+use crate::artifact::KeptModel;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{ModelSource, Spec, Subject, Watched};
 use crate::learn::Model;

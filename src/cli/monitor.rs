@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use super::artefact;
 use super::durable_monitor::{Clock, DurableMonitor, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, complain};
@@ -13,6 +12,7 @@ use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::spec;
+use crate::artifact;
 use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
 use crate::value::Instant;
 use crate::verdict::Verdict;
@@ -345,7 +345,7 @@ fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome,
     if let Some(of) = of {
         let (spec, checked) = spec::usable(of)?;
         let here = Identity::new(
-            artefact::hash(&checked.sources),
+            artifact::hash(&checked.sources),
             &models.read(&spec, of, &checked.models)?,
         );
         if let Err(differs) = here.same(&found.identity) {

@@ -12,6 +12,7 @@
 //! of those needs no new learning. **Invariant:** the bytes of a model depend on the counts alone, not on the order in
 //! which traces came, the number of threads, or how files were merged.
 
+mod collect;
 mod counts;
 mod file;
 mod fingerprint;
@@ -20,6 +21,7 @@ mod subject;
 mod summary;
 mod walk;
 
+pub use collect::Collector;
 pub use counts::{Counter, Counts, Edge, Invalid, InvalidPolicy, NodeId, Traces};
 pub use file::{ChainCounts, Header, Model, ModelError};
 pub use fingerprint::{Fingerprint, fingerprint};

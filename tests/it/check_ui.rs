@@ -6,7 +6,7 @@ use guard_lang::project::NoFiles;
 
 #[test]
 fn diagnostics() {
-    insta::glob!("../check/ui/*.guard", |path| {
+    insta::glob!("..", "check/ui/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut checked =

@@ -35,7 +35,7 @@ fn check(name: &str, text: &str) -> String {
 
 #[test]
 fn layouts() {
-    insta::glob!("../syntax/format/*.guard", |path| {
+    insta::glob!("..", "syntax/format/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let out = check(&name, &text);

@@ -10,7 +10,7 @@ use guard_lang::syntax;
 
 #[test]
 fn diagnostics() {
-    insta::glob!("../syntax/ui/*.guard", |path| {
+    insta::glob!("..", "syntax/ui/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut sources = SourceMap::new();
@@ -40,7 +40,7 @@ fn diagnostics() {
 /// Fixes are edits that we believe in: with the first fix of each, the errors are fewer.
 #[test]
 fn fixes_help() {
-    insta::glob!("../syntax/ui/*.guard", |path| {
+    insta::glob!("..", "syntax/ui/*.guard", |path| {
         let text = std::fs::read_to_string(path).unwrap();
         let file = SourceFile::new("a.guard", text.as_str());
         let (_, diagnostics) = syntax::parse(&file);

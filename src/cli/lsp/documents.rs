@@ -8,10 +8,10 @@ use lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
-use super::super::spec::folder_of;
 use super::convert;
 use crate::diagnostic;
 use crate::editor::Analysis;
+use crate::load::folder_of;
 use crate::project::Loader;
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};

@@ -2,7 +2,7 @@
 //!
 //! It holds the sources, so that messages can still point into them, their hash, and what they compile to. Whoever reads
 //! it compiles the sources again (that takes milliseconds) and compares the hash of everything that took part, the
-//! standard library included: an artefact never silently means something else than when it was made. What does not take
+//! standard library included: an artifact never silently means something else than when it was made. What does not take
 //! milliseconds is kept: the tables of queries on models, bound to the spec and to the model file.
 
 use std::collections::BTreeMap;
@@ -18,51 +18,51 @@ use crate::query::Solved;
 use crate::source::SourceMap;
 
 /// The version that this tool writes and reads.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// The document.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Artefact {
-    /// Always `spec`; also how an artefact is told from a spec.
-    pub(super) guardc: String,
+pub(crate) struct Artifact {
+    /// Always `spec`; also how an artifact is told from a spec.
+    pub(crate) guardc: String,
     /// The version of the format.
-    pub(super) version: u32,
+    pub(crate) version: u32,
     /// The version of the tool that wrote it.
-    pub(super) tool: String,
+    pub(crate) tool: String,
     /// BLAKE3 of all texts that took part.
-    pub(super) blake3: String,
+    pub(crate) blake3: String,
     /// The spec.
-    pub(super) spec: Text,
+    pub(crate) spec: Text,
     /// What it imports from files beside it, by path below its folder.
-    pub(super) imports: BTreeMap<String, Text>,
+    pub(crate) imports: BTreeMap<String, Text>,
     /// What the properties compile to, for people and other tools.
-    pub(super) properties: Vec<Box<RawValue>>,
+    pub(crate) properties: Vec<Box<RawValue>>,
     /// What is said of models, as plans, for people and other tools.
     #[serde(default)]
-    pub(super) plans: Vec<Box<RawValue>>,
+    pub(crate) plans: Vec<Box<RawValue>>,
     /// What was solved of models, for monitors.
     #[serde(default)]
-    pub(super) models: Vec<KeptModel>,
+    pub(crate) models: Vec<KeptModel>,
     /// What is done when: the clauses of `enforce` with their arms, for people and other tools.
     #[serde(default)]
-    pub(super) decisions: Vec<Box<RawValue>>,
+    pub(crate) decisions: Vec<Box<RawValue>>,
 }
 
 /// What was solved of a model, so that a monitor need not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct KeptModel {
+pub(crate) struct KeptModel {
     /// Its name in the spec.
-    pub(super) name: SmolStr,
+    pub(crate) name: SmolStr,
     /// BLAKE3 of the model file.
-    pub(super) model: String,
+    pub(crate) model: String,
     /// BLAKE3 of the tables.
-    pub(super) blake3: String,
+    pub(crate) blake3: String,
     /// The tables: postcard, in base 64.
-    pub(super) tables: String,
+    pub(crate) tables: String,
 }
 
 impl KeptModel {
-    pub(super) fn new(name: SmolStr, solved: &Solved, model: String) -> Result<KeptModel, String> {
+    pub(crate) fn new(name: SmolStr, solved: &Solved, model: String) -> Result<KeptModel, String> {
         let bytes = postcard::to_stdvec(solved).map_err(|error| error.to_string())?;
         Ok(KeptModel {
             name,
@@ -76,7 +76,7 @@ impl KeptModel {
     ///
     /// # Errors
     /// They are damaged.
-    pub(super) fn source(&self) -> Result<Source, String> {
+    pub(crate) fn source(&self) -> Result<Source, String> {
         let bytes = BASE64.decode(&self.tables).ok();
         let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
         let solved = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
@@ -87,11 +87,11 @@ impl KeptModel {
 
 /// One text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Text {
+pub(crate) struct Text {
     /// Its name in messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The text.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// The first two members, read before anything else is believed.
@@ -103,16 +103,16 @@ struct Head {
     tool: String,
 }
 
-/// Whether a text is an artefact rather than a spec: no spec begins with a brace.
-pub(super) fn is_artefact(text: &str) -> bool {
+/// Whether a text is an artifact rather than a spec: no spec begins with a brace.
+pub(crate) fn is_artifact(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Reads an artefact.
+/// Reads an artifact.
 ///
 /// # Errors
 /// What is wrong with it, for a person.
-pub(super) fn read(text: &str) -> Result<Artefact, String> {
+pub(crate) fn read(text: &str) -> Result<Artifact, String> {
     let head: Head = serde_json::from_str(text)
         .map_err(|error| format!("begins like a compiled spec and is none: {error}"))?;
     if head.guardc != "spec" {
@@ -134,7 +134,7 @@ pub(super) fn read(text: &str) -> Result<Artefact, String> {
 }
 
 /// The hash of all texts of a compilation, in order; names do not count, so a spec may move.
-pub(super) fn hash(sources: &SourceMap) -> String {
+pub(crate) fn hash(sources: &SourceMap) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in sources.iter() {
         hasher.update(&(file.text().len() as u64).to_le_bytes());

@@ -1,0 +1,254 @@
+//! Recorded traces, judged by a pool of threads and handed out one by one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{Compiled, Error, Spec};
+use crate::audit::{self, Judgement, Progress};
+use crate::input::open;
+use crate::problem::Problem;
+use crate::report::json::Lines;
+use crate::report::{Heading, Reporter, Summary};
+use crate::verdict::{PropertyVerdict, TraceReport};
+
+pub use crate::verdict::Verdict;
+
+/// Values and expressions are walked by recursion as deep as their limits allow; two MiB, the default, is too little.
+const STACK: usize = 16 << 20;
+
+/// Traces that may wait for the caller; further ones are not judged until these are taken, so memory stays bounded.
+const WAITING: usize = 256;
+
+/// How an audit reads its files.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct AuditOptions {
+    /// Which files of a folder are read, for example `**/*.jsonl`; all known extensions if `None`.
+    pub glob: Option<String>,
+    /// The number of threads; one for each core if `None`. The results do not depend on it.
+    pub jobs: Option<usize>,
+}
+
+/// The traces of an audit, in the order of the files. Dropping it stops the audit.
+///
+/// An item is a judged trace, or a [`Problem`] with data that belongs to no judged trace; neither ends the audit.
+#[derive(Debug)]
+pub struct Audit {
+    items: Option<Receiver<Result<Trace, Problem>>>,
+    worker: Option<JoinHandle<Summary>>,
+    progress: Arc<Progress>,
+    summary: Summary,
+}
+
+/// A judged trace.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    spec: Spec,
+    report: TraceReport,
+}
+
+impl Spec {
+    /// Audits files and folders of recorded traces (JSON, JSON Lines, CSV; plain, gzip or zstd) with default options.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), guard_lang::Error> {
+    /// let spec = guard_lang::Spec::from_path("agent.guard")?;
+    /// for trace in spec.audit(["runs/"])?.flatten() {
+    ///     for (property, verdict) in trace.violations() {
+    ///         println!("{}: {} at step {:?}", trace.name(), property.name, verdict.at);
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Open`] if a path does not exist; [`Error::Thread`].
+    pub fn audit<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Audit, Error> {
+        self.audit_with(paths, &AuditOptions::default())
+    }
+
+    /// As [`Spec::audit`], with options.
+    ///
+    /// # Errors
+    /// As [`Spec::audit`].
+    pub fn audit_with<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+        options: &AuditOptions,
+    ) -> Result<Audit, Error> {
+        let mut sources = Vec::new();
+        for path in paths {
+            let path = path.as_ref().to_string_lossy();
+            sources.extend(open::sources(&path, options.glob.as_deref())?);
+        }
+        let pool = pool(options.jobs)?;
+        let (sender, items) = sync_channel(WAITING);
+        let progress = Arc::new(Progress::default());
+        let (spec, shared) = (self.clone(), Arc::clone(&progress));
+        let work = move || {
+            let Compiled {
+                program, readers, ..
+            } = &*spec.0;
+            let mut summary = Summary::new(spec.properties().len());
+            let mut reporter = Sending {
+                spec: &spec,
+                emit: |item| sender.send(item).map_err(std::io::Error::other),
+            };
+            // The only error is that nobody receives any more, which is how an audit is stopped.
+            let _ = pool.install(|| {
+                audit::audit(
+                    &program,
+                    &sources,
+                    readers,
+                    &shared,
+                    &|_| None,
+                    &mut summary,
+                    &mut reporter,
+                    &mut |_| {},
+                )
+            });
+            summary
+        };
+        let worker = thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(work)
+            .map_err(Error::Thread)?;
+        Ok(Audit {
+            items: Some(items),
+            worker: Some(worker),
+            progress,
+            summary: Summary::new(self.properties().len()),
+        })
+    }
+
+    /// Judges the traces of a text: JSON Lines, one JSON document, or a recording in a known format. `name` stands for
+    /// the file in messages.
+    pub fn judge(&self, name: &str, text: &[u8]) -> Judgement {
+        let Compiled {
+            program, readers, ..
+        } = &*self.0;
+        audit::judge_with(program, readers, name, text)
+    }
+}
+
+fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Error> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.unwrap_or(0))
+        .stack_size(STACK)
+        .build()
+        .map_err(|error| Error::Thread(std::io::Error::other(error)))
+}
+
+/// A reporter that hands everything to the iterator.
+struct Sending<'a, F> {
+    spec: &'a Spec,
+    emit: F,
+}
+
+impl<F: FnMut(Result<Trace, Problem>) -> std::io::Result<()>> Reporter for Sending<'_, F> {
+    fn trace(&mut self, report: &TraceReport) -> std::io::Result<()> {
+        (self.emit)(Ok(Trace {
+            spec: self.spec.clone(),
+            report: report.clone(),
+        }))
+    }
+
+    fn problem(&mut self, problem: &Problem) -> std::io::Result<()> {
+        (self.emit)(Err(problem.clone()))
+    }
+
+    fn finish(&mut self, _: &Summary) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Iterator for Audit {
+    type Item = Result<Trace, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.items.as_ref()?.recv();
+        if item.is_err() {
+            self.join();
+        }
+        item.ok()
+    }
+}
+
+impl Audit {
+    /// Judges what is left and returns the counts: traces, verdicts by property, problems, bytes and lines read.
+    pub fn summary(mut self) -> Summary {
+        self.by_ref().for_each(drop);
+        std::mem::take(&mut self.summary)
+    }
+
+    fn join(&mut self) {
+        self.items = None;
+        match self.worker.take().map(JoinHandle::join) {
+            Some(Ok(summary)) => self.summary = summary,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => {}
+        }
+    }
+}
+
+impl Drop for Audit {
+    fn drop(&mut self) {
+        self.progress.stop.store(true, Ordering::Relaxed);
+        // The worker ends at its next item: nobody receives it.
+        self.items = None;
+        if let Some(worker) = self.worker.take() {
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Trace {
+    /// Returns the name of the trace.
+    pub fn name(&self) -> &str {
+        &self.report.trace
+    }
+
+    /// Returns the verdicts with their properties, in order of declaration; several for a quantified property that
+    /// several instances violate.
+    pub fn verdicts(&self) -> impl Iterator<Item = (&Heading, &PropertyVerdict)> {
+        let headings = &self.spec.0.headings;
+        let verdicts = self.report.verdicts.iter();
+        verdicts.filter_map(|verdict| Some((headings.get(verdict.property)?, verdict)))
+    }
+
+    /// Returns the violated properties.
+    pub fn violations(&self) -> impl Iterator<Item = (&Heading, &PropertyVerdict)> {
+        self.verdicts()
+            .filter(|(_, verdict)| verdict.verdict == Verdict::Violated)
+    }
+
+    /// Returns everything else that is known of the trace: file, line, number of events, problems with its data.
+    pub fn report(&self) -> &TraceReport {
+        &self.report
+    }
+}
+
+/// The lines of `guard audit --format json` about the trace, as a sequence.
+impl Serialize for Trace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut lines = Vec::new();
+        Lines::new(&self.spec.0.headings)
+            .write(&self.report, &mut lines)
+            .map_err(S::Error::custom)?;
+        let lines = String::from_utf8(lines).map_err(S::Error::custom)?;
+        let lines: Result<Vec<Box<RawValue>>, _> = lines
+            .lines()
+            .map(|line| RawValue::from_string(line.to_owned()))
+            .collect();
+        lines.map_err(S::Error::custom)?.serialize(serializer)
+    }
+}

@@ -1,0 +1,57 @@
+//! One error for the whole facade; it renders itself by `miette`, with the text of the spec if the spec is at fault.
+
+use crate::audit::ReadersError;
+use crate::diagnostic::SpecError;
+use crate::eval::LimitError;
+use crate::input::open::OpenError;
+use crate::learn::{Invalid, ModelError};
+use crate::load::LoadError;
+use crate::monitor::MonitorError;
+
+/// An operation that failed as a whole. Faults in recorded data are not errors: see [`Problem`](crate::problem::Problem).
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the spec cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The spec is wrong.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Spec(#[from] SpecError),
+    /// A property is beyond the limits on automata.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// No reader fits the layout of the spec.
+    #[error(transparent)]
+    Reader(#[from] ReadersError),
+    /// A path of recorded traces cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(std::io::Error),
+    /// The `enforce` clauses of the spec cannot be monitored.
+    #[error(transparent)]
+    Monitor(#[from] MonitorError),
+    /// A value that is given as an event cannot be written as JSON.
+    #[error("cannot serialize the event: {0}")]
+    Event(#[from] serde_json::Error),
+    /// The spec declares no model that is learned from traces, or more than one.
+    #[error("expected exactly one `model NAME = learn {{ … }}` in the spec, found {0}")]
+    Models(usize),
+    /// The model file does not fit the spec.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Traces show steps that the abstraction declares impossible, so no model was learned.
+    #[error("{} step(s) of the traces are declared impossible; the first is in trace `{}`", .0.len(), .0.first().map_or("", |first| first.trace.as_str()))]
+    Impossible(Vec<Invalid>),
+    /// A query cannot be answered.
+    #[error("`{name}`: {reason}")]
+    Query {
+        /// The name of the query or property.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
+}

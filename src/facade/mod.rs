@@ -1,0 +1,82 @@
+//! What most users of the library need: load a spec, audit recorded traces, monitor live ones, learn and query models.
+//!
+//! A [`Spec`] is compiled once and cheap to clone; it is `Send + Sync`, so one spec serves all threads.
+
+mod audit;
+mod error;
+mod model;
+mod monitor;
+
+pub use audit::{Audit, AuditOptions, Trace, Verdict};
+pub use error::Error;
+pub use model::{Answer, Model};
+pub use monitor::{Decision, Monitor};
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::audit::Readers;
+use crate::diagnostic::{Diagnostic, SpecError};
+use crate::eval::{self, Program};
+use crate::hir;
+use crate::input::formats::From as Format;
+use crate::input::limits::InputLimits;
+use crate::load::Loaded;
+use crate::project::NoFiles;
+use crate::report::{Heading, Headings};
+
+/// A spec that was checked and compiled.
+#[derive(Clone, Debug)]
+pub struct Spec(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    hir: Arc<hir::Spec>,
+    program: Program,
+    readers: Readers,
+    headings: Headings,
+    warnings: SpecError,
+}
+
+impl Spec {
+    /// Loads the spec, or the result of `guard compile`, at `path`, with what it imports from its folder.
+    ///
+    /// # Errors
+    /// [`Error::Load`] if a file cannot be read, [`Error::Spec`] if the spec is wrong, [`Error::Limit`] if a property is
+    /// beyond the limits on automata.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Spec, Error> {
+        Spec::compile(Loaded::from_path(path.as_ref())?)
+    }
+
+    /// Compiles the text of a spec that imports nothing but the standard library. `name` stands for its file in messages.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] if the spec is wrong, [`Error::Limit`] if a property is beyond the limits on automata.
+    pub fn from_source(name: &str, text: &str) -> Result<Spec, Error> {
+        Spec::compile(Loaded::from_source(name, text, &NoFiles))
+    }
+
+    fn compile(mut loaded: Loaded) -> Result<Spec, Error> {
+        let Some(spec) = loaded.spec.take() else {
+            let errors = loaded.diagnostics.into_iter().filter(Diagnostic::is_error);
+            return Err(SpecError::new(errors.collect(), &loaded.sources).into());
+        };
+        Ok(Spec(Arc::new(Compiled {
+            program: Program::compile(&spec, &eval::Limits::default())?,
+            readers: Readers::new(&spec.signature, Format::Auto, InputLimits::default())?,
+            headings: Headings::new(&spec, &loaded.sources),
+            warnings: SpecError::new(loaded.diagnostics, &loaded.sources),
+            hir: Arc::new(spec),
+        })))
+    }
+
+    /// Returns the warnings and hints of the compiler, as one error that renders itself; empty if there are none.
+    pub fn warnings(&self) -> &SpecError {
+        &self.0.warnings
+    }
+
+    /// Returns the properties and rules in order of declaration: name, id, severity, documentation, text of the formula.
+    pub fn properties(&self) -> &[Heading] {
+        &self.0.headings.properties
+    }
+}
