@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput};
-use guard_lang::input::project::{Projection, Scratch};
+use guard_lang::input::projection::{Projection, ReadBuffers};
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, RawRecord};
 use guard_lang::signature::{
@@ -79,7 +79,7 @@ fn parse(lines: &[String]) {
     }
 }
 
-fn project(lines: &[String], projection: &Projection, name: &FileName, scratch: &mut Scratch) {
+fn project(lines: &[String], projection: &Projection, name: &FileName, buffers: &mut ReadBuffers) {
     let mut out = Vec::new();
     for (n, line) in (0..).zip(lines) {
         // As the splitter hands it over.
@@ -89,7 +89,7 @@ fn project(lines: &[String], projection: &Projection, name: &FileName, scratch: 
             ordinal: n,
             lines: 1,
         };
-        projection.read(&raw, name, scratch, &mut out);
+        projection.read(&raw, name, buffers, &mut out);
         black_box(&out);
         out.clear();
     }
@@ -121,7 +121,7 @@ fn main() {
         }
     };
     let name = FileName::given("runs.jsonl");
-    let mut scratch = Scratch::default();
+    let mut buffers = ReadBuffers::default();
     let (mut theirs, mut ours) = (Duration::MAX, Duration::MAX);
     // Blocks long enough for a clock that ticks every few milliseconds.
     const ROUNDS: u32 = 24;
@@ -129,7 +129,7 @@ fn main() {
         let block = time(|| (0..ROUNDS).for_each(|_| parse(&lines)));
         theirs = theirs.min(block / ROUNDS);
         let block = time(|| {
-            (0..ROUNDS).for_each(|_| project(&lines, &projection, &name, &mut scratch));
+            (0..ROUNDS).for_each(|_| project(&lines, &projection, &name, &mut buffers));
         });
         ours = ours.min(block / ROUNDS);
     }
@@ -155,7 +155,7 @@ fn main() {
         bencher.iter(|| lines.iter().for_each(|line| jiter_walk(line.as_bytes())));
     });
     group.bench_function("projection", |bencher| {
-        bencher.iter(|| project(&lines, &projection, &name, &mut scratch));
+        bencher.iter(|| project(&lines, &projection, &name, &mut buffers));
     });
     let file = lines.join("\n").into_bytes();
     group.bench_function("whole file, all threads", |bencher| {

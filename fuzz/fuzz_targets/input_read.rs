@@ -4,7 +4,7 @@
 
 use guard_lang::input::document;
 use guard_lang::input::limits::InputLimits;
-use guard_lang::input::project::Projection;
+use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Origin};
 use guard_lang::signature::{

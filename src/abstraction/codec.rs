@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::SpaceError;
-use crate::eval::{Look, Program};
+use crate::eval::{Observation, Program};
 use crate::hir::{Component, Domain, PropertyKind, Source, Spec};
 use crate::ids::PropertyId;
 use crate::value::{Cell, EnumValue, Number, Value};
@@ -169,7 +169,7 @@ impl Codec {
 
     /// The code of what is seen at a place; none where it is unknown or out of range.
     #[inline]
-    pub(super) fn look(&self, place: usize, look: &mut Look<'_, '_>) -> Option<u32> {
+    pub(super) fn look(&self, place: usize, look: &mut Observation<'_, '_>) -> Option<u32> {
         match &self.kind {
             Kind::Bool if !self.nullable => look.truth(place).known().map(u32::from),
             Kind::Violated => look.violated(place).known().map(u32::from),

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::eval::{self, Look, Places, Program};
+use crate::eval::{self, Observation, Program, StateLayout};
 use crate::hir::{Abstraction, Component, Domain, Expr, Source, Spec};
 use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::value::{Cell, Truth};
@@ -265,13 +265,13 @@ impl Space {
     /// # Complexity
     /// One evaluation of each component; nothing is allocated unless a component is unknown.
     #[inline]
-    pub fn encode(&self, look: &mut Look<'_, '_>) -> Sight {
+    pub fn encode(&self, look: &mut Observation<'_, '_>) -> Sight {
         self.encode_at(&self.own, look)
     }
 
     /// The same from what another program sees.
     #[inline]
-    pub fn encode_at(&self, mount: &Mount, look: &mut Look<'_, '_>) -> Sight {
+    pub fn encode_at(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
         if let Some(steps) = mount.steps {
             match look.truth(steps) {
                 Truth::True => {}
@@ -291,7 +291,7 @@ impl Space {
 
     /// The states that it may be, where components are unknown.
     #[cold]
-    fn several(&self, mount: &Mount, look: &mut Look<'_, '_>) -> Sight {
+    fn several(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
         let mut keys = vec![0];
         for (codec, place) in self.codecs.iter().zip(&mount.components) {
             let codes: Vec<u32> = match codec.look(*place, look) {
@@ -376,8 +376,8 @@ impl Space {
     }
 
     /// What stands where in [`cells`](Self::cells).
-    fn places(&self) -> Places {
-        let mut places = Places::default();
+    fn places(&self) -> StateLayout {
+        let mut places = StateLayout::default();
         for (idx, component) in self.abstraction.components.iter().enumerate() {
             match component.source {
                 Source::Value(expr) => {

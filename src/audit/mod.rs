@@ -14,14 +14,14 @@
 //! A few batches of units, and the state of every open trace. Reports are handed on as they are made.
 
 mod batch;
+mod counting_reader;
+mod foreign_reader;
 mod program;
-mod reader;
 mod readers;
 mod rendering;
-mod stage;
-mod tests;
+mod spec_test;
 mod text;
-mod wild;
+mod worker;
 
 use std::collections::HashSet;
 use std::io;
@@ -44,9 +44,9 @@ pub use program::Opened;
 pub use readers::{Readers, ReadersError};
 pub use rendering::Render;
 use rendering::{Rendered, Rendering};
-use stage::{Piece, Stage};
-pub use tests::test_record;
+pub use spec_test::test_record;
 pub use text::{Judgement, TextError, judge_text, judge_with};
+use worker::{WorkItem, Worker};
 
 /// What judges traces.
 pub trait Judge: Sync {
@@ -120,14 +120,14 @@ pub struct Progress {
 /// Audits sources, one after the other. What `render` makes of a report, by the thread that judges, is handed to
 /// [`Reporter::rendered`].
 ///
-/// `tell` is given every problem, also those within traces. Records left out by `records where` are counted as problems
+/// `on_problem` is given every problem, also those within traces. Records left out by `records where` are counted as problems
 /// of kind [`ProblemKind::LeftOut`].
 ///
 /// # Errors
 /// Where the reporter cannot write; reading stops then.
 #[allow(
     clippy::too_many_arguments,
-    reason = "what is read, by what, and who is told"
+    reason = "what is read, by what, and who receives the results"
 )]
 pub fn audit<J: Judge<Report = TraceReport>>(
     judge: &J,
@@ -137,9 +137,9 @@ pub fn audit<J: Judge<Report = TraceReport>>(
     render: &Render<'_>,
     summary: &mut Summary,
     reporter: &mut dyn Reporter,
-    tell: &mut dyn FnMut(&Problem),
+    on_problem: &mut dyn FnMut(&Problem),
 ) -> io::Result<()> {
-    let mut audit = Audit::new(progress, summary, reporter, tell);
+    let mut audit = Audit::new(progress, summary, reporter, on_problem);
     let judge = Rendering { judge, render };
     visit(&judge, sources, readers, progress, &mut audit);
     audit.failed.map_or(Ok(()), Err)
@@ -157,8 +157,8 @@ pub fn visit<J: Judge>(
         if listener.stopped() {
             return;
         }
-        file(judge, listener, &source.name, readers, |stage, emit| {
-            readers.read(source, progress, stage, emit)
+        file(judge, listener, &source.name, readers, |worker, emit| {
+            readers.read(source, progress, worker, emit)
         });
     }
 }
@@ -167,7 +167,7 @@ struct Audit<'a> {
     progress: &'a Progress,
     summary: &'a mut Summary,
     reporter: &'a mut dyn Reporter,
-    tell: &'a mut dyn FnMut(&Problem),
+    on_problem: &'a mut dyn FnMut(&Problem),
     failed: Option<io::Error>,
     /// Reasons were shown, so the reporter may want no more of their kind.
     explained: bool,
@@ -182,22 +182,22 @@ fn file<J: Judge>(
     listener: &mut impl Listener<J::Report>,
     name: &FileName,
     readers: &Readers,
-    read: impl FnOnce(&Stage<'_, J>, &mut dyn FnMut(Piece<J::Report>)) -> FileReport,
+    read: impl FnOnce(&Worker<'_, J>, &mut dyn FnMut(WorkItem<J::Report>)) -> FileReport,
 ) {
     let mut batch = Batch::new(judge, readers.file_is_trace());
-    let mut told = 0;
-    let stage = Stage::new(judge, listener.wanted());
-    let report = read(&stage, &mut |piece| {
+    let mut reported = 0;
+    let worker = Worker::new(judge, listener.wanted());
+    let report = read(&worker, &mut |item| {
         if listener.stopped() {
             return;
         }
-        match piece {
-            Piece::Judged(errors, judged) => {
-                told += errors;
-                tell(listener, batch.pass(judged));
+        match item {
+            WorkItem::Judged(errors, judged) => {
+                reported += errors;
+                emit(listener, batch.pass(judged));
             }
-            Piece::Unit(unit) => {
-                told += errors(match &unit {
+            WorkItem::Unit(unit) => {
+                reported += errors(match &unit {
                     Unit::Record(record) => &record.problems,
                     Unit::Event(event) => &event.problems,
                     Unit::End { .. } => &[],
@@ -207,16 +207,16 @@ fn file<J: Judge>(
         }
         if batch.is_full() {
             let wanted = listener.wanted();
-            tell(listener, batch.run(&wanted));
+            emit(listener, batch.run(&wanted));
         }
         if listener.wants_other() {
-            stage.want(listener.wanted());
+            worker.want(listener.wanted());
         }
     });
     let wanted = listener.wanted();
-    tell(listener, batch.run(&wanted));
+    emit(listener, batch.run(&wanted));
     let wanted = listener.wanted();
-    tell(listener, batch.close(&wanted));
+    emit(listener, batch.close(&wanted));
     listener.input(&report.accounting);
     for problem in report.problems.iter().chain(batch.problems()) {
         listener.problem(problem);
@@ -225,7 +225,7 @@ fn file<J: Judge>(
     let untold = report
         .accounting
         .problems
-        .saturating_sub(told + errors(&report.problems));
+        .saturating_sub(reported + errors(&report.problems));
     if untold > 0 {
         let message = format!(
             "{untold} more problems in this file were only counted (raise `--max-problems`)"
@@ -246,7 +246,7 @@ fn file<J: Judge>(
     }
 }
 
-fn tell<R>(listener: &mut impl Listener<R>, reports: impl IntoIterator<Item = Judged<R>>) {
+fn emit<R>(listener: &mut impl Listener<R>, reports: impl IntoIterator<Item = Judged<R>>) {
     for judged in reports {
         match judged {
             Judged::Report(report) => listener.report(report),
@@ -268,14 +268,14 @@ impl<'a> Audit<'a> {
         progress: &'a Progress,
         summary: &'a mut Summary,
         reporter: &'a mut dyn Reporter,
-        tell: &'a mut dyn FnMut(&Problem),
+        on_problem: &'a mut dyn FnMut(&Problem),
     ) -> Audit<'a> {
         let (seen, repeated) = (HashSet::new(), HashSet::new());
         Audit {
             progress,
             summary,
             reporter,
-            tell,
+            on_problem,
             failed: None,
             explained: false,
             seen,
@@ -322,7 +322,7 @@ impl Listener<Rendered> for Audit<'_> {
         self.progress.traces.fetch_add(1, Ordering::Relaxed);
         self.summary.add(&report);
         for problem in &report.problems {
-            (self.tell)(problem);
+            (self.on_problem)(problem);
         }
         self.explained |= report
             .verdicts
@@ -342,7 +342,7 @@ impl Listener<Rendered> for Audit<'_> {
             return;
         }
         self.summary.problem(problem);
-        (self.tell)(problem);
+        (self.on_problem)(problem);
         if let Err(error) = self.reporter.problem(problem) {
             self.fail(error);
         }

@@ -11,17 +11,17 @@
 
 use std::io::{self, Read};
 
-use super::reader::Watched;
-use super::stage::{Piece, Stage};
-use super::wild::Wild;
+use super::counting_reader::CountingReader;
+use super::foreign_reader::ForeignReader;
+use super::worker::{WorkItem, Worker};
 use super::{Judge, Progress};
-use crate::input::formats::{self, Detection, Format, From, Granularity, Sample};
+use crate::input::formats::{self, Detection, Format, FormatChoice, Granularity, Sample};
 use crate::input::limits::{FileReport, InputLimits};
 use crate::input::open::Source;
-use crate::input::project::{Projection, ProjectionError};
+use crate::input::projection::{Projection, ProjectionError};
 use crate::input::read;
 use crate::input::record::FileName;
-use crate::input::sketch;
+use crate::input::sniff;
 use crate::input::split::{Splitter, Splitting};
 use crate::problem::ProblemKind;
 use crate::signature::{FieldSource, Path, Signature};
@@ -70,24 +70,24 @@ impl Readers {
     /// See [`ReadersError`].
     pub fn new(
         signature: &Signature,
-        from: From,
+        from: FormatChoice,
         limits: InputLimits,
     ) -> Result<Readers, ReadersError> {
         let layout = &signature.layout;
         let choice = match (from, layout.format.as_deref()) {
-            (From::Given(Format::Native), _) => Choice::Paths,
-            (From::Given(format), _) => Choice::Format(format),
-            (From::Auto, Some("auto")) => Choice::Detect,
-            (From::Auto, Some(name)) => match name.parse()? {
+            (FormatChoice::Given(Format::Native), _) => Choice::Paths,
+            (FormatChoice::Given(format), _) => Choice::Format(format),
+            (FormatChoice::Auto, Some("auto")) => Choice::Detect,
+            (FormatChoice::Auto, Some(name)) => match name.parse()? {
                 Format::Native => Choice::Paths,
                 format => Choice::Format(format),
             },
-            (From::Auto, None)
+            (FormatChoice::Auto, None)
                 if layout.events.is_none() && layout.each.is_none() && is_canonical(signature) =>
             {
                 Choice::Detect
             }
-            (From::Auto, None) => Choice::Paths,
+            (FormatChoice::Auto, None) => Choice::Paths,
         };
         let projection = Projection::with_limits(signature, limits)?;
         Ok(Readers { projection, choice })
@@ -103,13 +103,13 @@ impl Readers {
         &self,
         source: &Source,
         progress: &Progress,
-        stage: &Stage<'_, J>,
-        emit: &mut dyn FnMut(Piece<J::Report>),
+        worker: &Worker<'_, J>,
+        emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
         match source.open() {
             Ok(from) => {
-                let from = Watched::new(from, progress);
-                self.read_from(from, &source.name, stage, emit)
+                let from = CountingReader::new(from, progress);
+                self.read_from(from, &source.name, worker, emit)
             }
             Err(error) => failed(&source.name, &error),
         }
@@ -120,16 +120,16 @@ impl Readers {
         &self,
         from: impl Read + Send,
         file: &FileName,
-        stage: &Stage<'_, J>,
-        emit: &mut dyn FnMut(Piece<J::Report>),
+        worker: &Worker<'_, J>,
+        emit: &mut dyn FnMut(WorkItem<J::Report>),
     ) -> FileReport {
         let limits = *self.projection.limits();
         let mut splitter = Splitter::new(from, Splitting::Documents, limits);
         if self.choice == Choice::Paths {
-            return read::read_through(splitter, file, &self.projection, stage, emit);
+            return read::read_through(splitter, file, &self.projection, worker, emit);
         }
         let detected = detect(&mut splitter, &limits);
-        let wild = |format, granularity| Wild {
+        let foreign = |format, granularity| ForeignReader {
             format,
             granularity,
             projection: &self.projection,
@@ -139,23 +139,24 @@ impl Readers {
             let detected = detected.filter(|detected| detected.format == format);
             let granularity =
                 detected.map_or(format.granularity(), |detected| detected.granularity);
-            return wild(format, granularity).read(splitter, &mut |unit| emit(Piece::Unit(unit)));
+            return foreign(format, granularity)
+                .read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
         }
         match detected.filter(|detected| detected.format != Format::Native) {
-            None => read::read_through(splitter, file, &self.projection, stage, emit),
+            None => read::read_through(splitter, file, &self.projection, worker, emit),
             Some(Detection {
                 format,
                 granularity,
                 why,
             }) => {
-                let wild = wild(format, granularity);
-                let mut report = wild.read(splitter, &mut |unit| emit(Piece::Unit(unit)));
+                let foreign = foreign(format, granularity);
+                let mut report = foreign.read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
                 // How many documents show it differs from file to file; the note is the same.
                 let why = why.split(" (").next().unwrap_or(&why);
                 let note = format!("read as `{format}`: {why} (`--from` overrides)");
                 report
                     .problems
-                    .insert(0, wild.problem(ProblemKind::Odd, 0, note));
+                    .insert(0, foreign.problem(ProblemKind::Odd, 0, note));
                 report
             }
         }
@@ -170,7 +171,7 @@ fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<De
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let json = holds_json(bytes);
         let mut values = match json {
-            true => sketch::values(bytes, whole, limits.depth()),
+            true => sniff::values(bytes, whole, limits.depth()),
             false => Vec::new(),
         };
         // Words and numbers of a text before the values are none of them.

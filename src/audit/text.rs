@@ -6,7 +6,7 @@ use super::rendering::Rendering;
 use super::{Audit, Progress, Readers, ReadersError};
 use crate::eval::{self, Program};
 use crate::hir::Spec;
-use crate::input::formats::From;
+use crate::input::formats::FormatChoice;
 use crate::input::limits::InputLimits;
 use crate::input::record::FileName;
 use crate::problem::Problem;
@@ -42,40 +42,40 @@ pub enum TextError {
 /// The spec cannot be judged by; broken text is no error but a [`Problem`].
 pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, TextError> {
     let program = Program::compile(spec, &eval::Limits::default())?;
-    let readers = Readers::new(&spec.signature, From::Auto, InputLimits::default())?;
+    let readers = Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default())?;
     Ok(judge_with(&program, &readers, name, text))
 }
 
 /// As [`judge_text`], with a spec that was compiled before.
 pub fn judge_with(program: &Program, readers: &Readers, name: &str, text: &[u8]) -> Judgement {
     let name = FileName::given(name);
-    let mut kept = Kept::default();
+    let mut collector = Collector::default();
     let mut summary = Summary::new(program.spec().properties.len());
     let progress = Progress::default();
-    let mut tell = |_: &Problem| {};
-    let mut audit = Audit::new(&progress, &mut summary, &mut kept, &mut tell);
+    let mut on_problem = |_: &Problem| {};
+    let mut audit = Audit::new(&progress, &mut summary, &mut collector, &mut on_problem);
     let judge = Rendering {
         judge: &program,
         render: &|_| None,
     };
-    super::file(&judge, &mut audit, &name, readers, |stage, emit| {
-        readers.read_from(text, &name, stage, emit)
+    super::file(&judge, &mut audit, &name, readers, |worker, emit| {
+        readers.read_from(text, &name, worker, emit)
     });
     Judgement {
-        reports: kept.reports,
-        problems: kept.problems,
+        reports: collector.reports,
+        problems: collector.problems,
         summary,
     }
 }
 
 /// A report that is kept rather than written.
 #[derive(Default)]
-struct Kept {
+struct Collector {
     reports: Vec<TraceReport>,
     problems: Vec<Problem>,
 }
 
-impl Reporter for Kept {
+impl Reporter for Collector {
     fn trace(&mut self, report: &TraceReport) -> io::Result<()> {
         self.reports.push(report.clone());
         Ok(())

@@ -20,7 +20,7 @@ use crate::diagnostic::did_you_mean;
 use crate::eval::{self, Wanted};
 use crate::hir::{Claim, ClaimKind, Spec, Subject as On};
 use crate::ids::{ClaimId, ModelId};
-use crate::input::formats::From;
+use crate::input::formats::FormatChoice;
 use crate::input::limits::Accounting;
 use crate::learn::{Counts, Model, Subject, Walk};
 use crate::load;
@@ -237,7 +237,7 @@ impl Listener<Walk> for Keeping<'_> {
 fn walks(
     args: &Args,
     spec: &Spec,
-    from: From,
+    from: FormatChoice,
     forecast: &Forecast,
     limits: &eval::Limits,
 ) -> Result<Read, Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::builder::PossibleValuesParser;
 
 use super::failure::Failure;
-use crate::input::formats::{Format, From};
+use crate::input::formats::{Format, FormatChoice};
 use crate::input::open::{self, OpenError, Source};
 use crate::problem::{Problem, ProblemKind};
 
@@ -25,7 +25,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// The format that is asked for.
-    pub(super) fn format(&self) -> Result<From, Failure> {
+    pub(super) fn format(&self) -> Result<FormatChoice, Failure> {
         self.from
             .parse()
             .map_err(|error| Failure::Usage(format!("`--from`: {error}")))

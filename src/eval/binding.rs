@@ -54,7 +54,7 @@ pub(super) fn all_below<'m, T: 'm>(
 
 /// Every key that an event touches: the joins of kept keys (and of the empty one) with the values that it has for each
 /// place, where at least one place is touched.
-pub(super) fn touched<'m>(
+pub(super) fn matched<'m>(
     kept: impl Iterator<Item = &'m Key>,
     n_places: usize,
     values: &[Vec<Value>],

@@ -8,7 +8,7 @@ use super::code::NodeId;
 use super::limits::LimitError;
 use super::lower::Lower;
 use super::program::{Message, Program, PropertyCode, message};
-use super::world::{Workshop, World};
+use super::world::{Cache, World};
 use crate::hir::reads::reads;
 use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
 use crate::ids::{ExprId, LetterId, PropertyId};
@@ -22,7 +22,7 @@ pub(super) struct ClauseCode {
     /// What each clause watches.
     pub(super) watched: Vec<WatchedCode>,
     /// What each arm of each clause says.
-    pub(super) says: Vec<Vec<Says>>,
+    pub(super) arm_texts: Vec<Vec<ArmTexts>>,
     /// What each clause depends on.
     pub(super) depends: Vec<Depends>,
 }
@@ -39,7 +39,7 @@ pub(super) enum WatchedCode {
 
 /// What an arm says.
 #[derive(Debug, Default)]
-pub(super) struct Says {
+pub(super) struct ArmTexts {
     pub(super) message: Option<Message>,
     pub(super) args: Vec<(Option<SmolStr>, NodeId)>,
 }
@@ -90,19 +90,19 @@ impl ClauseCode {
                     WatchedCode::Property(*property, again)
                 }
             });
-            let mut says = Vec::with_capacity(clause.arms.len());
+            let mut arm_texts = Vec::with_capacity(clause.arms.len());
             for arm in &clause.arms {
                 let text = arm.action.message.as_ref();
                 let args = arm.action.invoke.iter().flat_map(|invoke| &invoke.args);
                 let args: Result<Vec<_>, LimitError> = args
                     .map(|(name, expr)| Ok((name.clone(), lower.root(*expr, false)?)))
                     .collect();
-                says.push(Says {
+                arm_texts.push(ArmTexts {
                     message: text.map(|text| message(text, lower)).transpose()?,
                     args: args?,
                 });
             }
-            code.says.push(says);
+            code.arm_texts.push(arm_texts);
             code.depends.push(depends(spec, &clause.watched));
         }
         Ok(code)
@@ -213,7 +213,7 @@ impl Program {
         world: &World,
         cells: &[Cell],
         meta: &[Cell],
-        shop: &mut Workshop,
+        cache: &mut Cache,
         into: &mut Vec<Truth>,
     ) {
         let first = into.is_empty();
@@ -226,7 +226,7 @@ impl Program {
                 WatchedCode::Property(..) | WatchedCode::Elsewhere => None,
             });
         for (place, condition) in conditions.enumerate() {
-            let mut eval = world.eval(&self.code, cells, meta, &mut shop.scratch);
+            let mut eval = world.eval(&self.code, cells, meta, &mut cache.eval_cache);
             let truth = eval.letter(condition);
             match into.get_mut(place) {
                 Some(joined) if *joined != truth => *joined = Truth::Unknown,

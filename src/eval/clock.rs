@@ -41,7 +41,7 @@ impl Clock {
 
 /// When something was seen: a position, and between which times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Sighting {
+struct Occurrence {
     position: u64,
     /// Not before and, where that is known by now, not after.
     between: (i128, Option<i128>),
@@ -51,12 +51,12 @@ struct Sighting {
 
 /// The steps within a window at which something held, or may have held.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Sightings {
-    seen: VecDeque<Sighting>,
+pub(super) struct Occurrences {
+    seen: VecDeque<Occurrence>,
 }
 
 /// Whether a past step lies in a window.
-fn within(sighting: &Sighting, window: Window, clock: &Clock) -> Truth {
+fn within(sighting: &Occurrence, window: Window, clock: &Clock) -> Truth {
     match window {
         Window::Steps(lo, hi) => {
             let back = clock.position.saturating_sub(sighting.position);
@@ -85,7 +85,7 @@ fn within(sighting: &Sighting, window: Window, clock: &Clock) -> Truth {
     }
 }
 
-impl Sightings {
+impl Occurrences {
     /// After a step: keeps what may still matter and adds this step.
     pub(super) fn advance(&mut self, held: Truth, window: Window, clock: &Clock) {
         if let Some(now) = clock.now {
@@ -110,7 +110,7 @@ impl Sightings {
                 Some(now) => (now, Some(now)),
                 None => (clock.latest.unwrap_or(i128::MIN), None),
             };
-            self.seen.push_back(Sighting {
+            self.seen.push_back(Occurrence {
                 position: clock.position,
                 between,
                 certain: held == Truth::True,
@@ -133,7 +133,7 @@ impl Sightings {
             };
             add(held.and(within(sighting, window, clock)));
         }
-        let here = Sighting {
+        let here = Occurrence {
             position: clock.position,
             between: (0, None),
             certain: true,
@@ -148,7 +148,7 @@ impl Sightings {
 
     /// Whether something may have been seen, or not when.
     pub(super) fn is_doubtful(&self) -> bool {
-        let doubtful = |seen: &Sighting| !seen.certain;
+        let doubtful = |seen: &Occurrence| !seen.certain;
         self.seen.iter().any(doubtful)
     }
 
@@ -160,16 +160,16 @@ impl Sightings {
     }
 
     /// The same sightings with positions counted from this step back, to compare traces of different length.
-    pub(super) fn relative_to(&self, position: u64) -> Sightings {
+    pub(super) fn relative_to(&self, position: u64) -> Occurrences {
         let mut seen = self.seen.clone();
         seen.iter_mut()
             .for_each(|sighting| sighting.position = position.wrapping_sub(sighting.position));
-        Sightings { seen }
+        Occurrences { seen }
     }
 }
 
 /// Whether a sighting can be in the window at no later step.
-fn past(sighting: &Sighting, window: Window, clock: &Clock) -> bool {
+fn past(sighting: &Occurrence, window: Window, clock: &Clock) -> bool {
     match window {
         Window::Steps(_, hi) => clock.position.saturating_sub(sighting.position) >= u64::from(hi),
         Window::Time(_, hi) => match (clock.latest, sighting.between.1) {

@@ -5,7 +5,7 @@
 //! the class alone says where it goes. The walk here does as evaluation does, and where the class leaves something open,
 //! it takes both ways.
 
-use super::classes::Tables;
+use super::classes::TransitionCache;
 use super::clause::WatchedCode;
 use super::code::{Node, NodeId, RegisterKind};
 use super::program::{Program, QuantifiedCode};
@@ -24,30 +24,34 @@ pub(super) enum Demand {
 /// By field, what may be looked at; fields beyond are not.
 pub(super) type Demands = Box<[Demand]>;
 
-impl Tables {
+impl TransitionCache {
     /// What events of a class may be asked for.
     pub(super) fn demands(&mut self, program: &Program, class: u32) -> &Demands {
         if self.demands_of(class).is_none() {
-            let found = Walk::new(program, self, class).all();
+            let found = DemandWalk::new(program, self, class).all();
             *self.demands_of(class) = Some(found);
         }
         self.demands_of(class).get_or_insert_default()
     }
 }
 
-struct Walk<'a> {
+struct DemandWalk<'a> {
     program: &'a Program,
-    tables: &'a mut Tables,
+    transitions: &'a mut TransitionCache,
     class: u32,
     found: Demands,
     seen: Vec<bool>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(program: &'a Program, tables: &'a mut Tables, class: u32) -> Walk<'a> {
-        Walk {
+impl<'a> DemandWalk<'a> {
+    fn new(
+        program: &'a Program,
+        transitions: &'a mut TransitionCache,
+        class: u32,
+    ) -> DemandWalk<'a> {
+        DemandWalk {
             program,
-            tables,
+            transitions,
             class,
             found: vec![Demand::Nothing; program.spec().signature.fields.len()].into(),
             seen: vec![false; program.code.nodes.len()],
@@ -88,7 +92,7 @@ impl<'a> Walk<'a> {
                     let terms = var.terms.iter().chain(&var.elements).chain(&var.range);
                     terms.for_each(|term| self.read(*term));
                 }
-            } else if self.tables.decides(code, self.class, id, property) {
+            } else if self.transitions.decides(code, self.class, id, property) {
                 continue;
             }
             for letter in &property.letters {
@@ -106,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 
     fn truth(&mut self, node: NodeId) -> Option<Truth> {
-        self.tables.truth(&self.program.code, self.class, node)
+        self.transitions.truth(&self.program.code, self.class, node)
     }
 
     fn demand(&mut self, field: u32, demand: Demand) {

@@ -42,7 +42,7 @@ impl Program {
         };
         let mut state = self.open(TraceSource { origin, id, meta });
         state.note(problems);
-        state.shop.scratch.keeps_tables = true;
+        state.cache.eval_cache.keeps_tables = true;
         let mut places = texts.places;
         for (number, step) in steps.iter_mut().enumerate() {
             let here = places.iter().take_while(|place| place.step == number);
@@ -84,12 +84,12 @@ impl Program {
         meta: &[Cell],
         look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
     ) -> T {
-        let mut shop = self.lend_shop();
-        shop.scratch.begin_step(None);
+        let mut cache = self.lend_cache();
+        cache.eval_cache.begin_step(None);
         let world = World::without_watches(self);
         let nothing = vec![Cell::Unknown; self.spec.signature.fields.len()];
-        let found = look(&mut world.eval(&self.code, &nothing, meta, &mut shop.scratch));
-        self.take_back_shop(shop);
+        let found = look(&mut world.eval(&self.code, &nothing, meta, &mut cache.eval_cache));
+        self.take_back_cache(cache);
         found
     }
 

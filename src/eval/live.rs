@@ -1,14 +1,14 @@
 //! Live traces: their state between events, steps that happen, and steps that are only proposed.
 //!
-//! Many traces share one [`Desk`], which holds all that stepping needs besides. A trace at rest owns what it is: its
+//! Many traces share one [`StepCache`], which holds all that stepping needs besides. A trace at rest owns what it is: its
 //! configurations are kept by what they are, not by a number of the desk, so that a trace can also be written down and
 //! continued by another process.
 
 use super::clause::WatchedCode;
-use super::monitor::{Config, Content};
+use super::monitor::{Content, StateSetId};
 use super::program::Program;
-use super::run::{Before, Glance, Run};
-use super::world::{Watch, Workshop};
+use super::run::{Before, Run, StepView};
+use super::world::{Cache, Watch};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::value::{Cell, Truth};
@@ -19,23 +19,23 @@ use crate::verdict::Verdict;
 pub struct Live {
     pub(super) run: Run,
     /// What configurations are that are more than a state of an automaton.
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<ExternalState>,
     /// One cell per meta field: of each the first value that is known.
     pub(super) meta: Box<[Cell]>,
 }
 
 /// What the configuration of this number is, of this property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Kept {
+pub(super) struct ExternalState {
     pub(super) property: usize,
-    pub(super) number: Config,
+    pub(super) number: StateSetId,
     pub(super) content: Content,
 }
 
 /// What stepping live traces needs besides the program; one per thread.
 #[derive(Debug)]
-pub struct Desk {
-    shop: Workshop,
+pub struct StepCache {
+    cache: Cache,
     /// Whether the property of each clause was violated before the step.
     violated: Vec<Truth>,
 }
@@ -89,13 +89,13 @@ impl Live {
     }
 }
 
-impl Desk {
+impl StepCache {
     /// A desk for the traces of a program.
-    pub fn new(program: &Program) -> Desk {
-        let mut shop = program.lend_shop();
-        shop.scratch.tables = Some(program.lend());
-        Desk {
-            shop,
+    pub fn new(program: &Program) -> StepCache {
+        let mut cache = program.lend_cache();
+        cache.eval_cache.transitions = Some(program.lend());
+        StepCache {
+            cache,
             violated: Vec::new(),
         }
     }
@@ -106,15 +106,15 @@ impl Desk {
         program: &Program,
         live: &mut Live,
         step: &Step,
-        look: impl FnOnce(&mut Glance<'_>),
+        look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        self.take_up(live);
+        self.intern(live);
         let mut violated = std::mem::take(&mut self.violated);
         violated.clear();
         violated.extend(program.clauses.watched.iter().map(|watched| match watched {
             WatchedCode::Property(property, _) => live.run.violated(
                 program,
-                &self.shop.configs,
+                &self.cache.state_sets,
                 property.index(),
             ),
             WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
@@ -122,7 +122,7 @@ impl Desk {
         let before = Before::Violated(&violated);
         let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);
         self.violated = violated;
-        self.put_down(live);
+        self.externalize(live);
         is_step
     }
 
@@ -132,9 +132,9 @@ impl Desk {
         program: &Program,
         live: &mut Live,
         step: &Step,
-        look: impl FnOnce(&mut Glance<'_>),
+        look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        self.take_up(live);
+        self.intern(live);
         for world in &mut live.run.worlds {
             world.share(program);
         }
@@ -150,12 +150,12 @@ impl Desk {
         meta: &[Cell],
         step: &Step,
         before: Before<'_>,
-        look: impl FnOnce(&mut Glance<'_>),
+        look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        let scratch = &mut self.shop.scratch;
-        scratch.faults.clear();
-        scratch.faults_more = 0;
-        run.advance(program, meta, &mut self.shop, step, Some(before), look)
+        let eval_cache = &mut self.cache.eval_cache;
+        eval_cache.faults.clear();
+        eval_cache.faults_more = 0;
+        run.advance(program, meta, &mut self.cache, step, Some(before), look)
     }
 
     /// The trace as it would be judged at a later time (`now`, on the clock of the trace) without an event, or if it
@@ -164,55 +164,55 @@ impl Desk {
         &mut self,
         program: &Program,
         live: &mut Live,
-        moment: Moment,
-        look: impl FnOnce(&mut Glance<'_>),
+        moment: Peek,
+        look: impl FnOnce(&mut StepView<'_>),
     ) {
-        self.take_up(live);
+        self.intern(live);
         let mut fork = live.run.clone();
-        if let Moment::Time(now) = moment {
+        if let Peek::Time(now) = moment {
             for world in &mut fork.worlds {
-                world.tick(&mut self.shop.configs, now);
+                world.tick(&mut self.cache.state_sets, now);
             }
         }
-        self.shop.scratch.begin_step(None);
+        self.cache.eval_cache.begin_step(None);
         let cells = vec![Cell::Unknown; program.spec.signature.fields.len()];
-        look(&mut Glance {
+        look(&mut StepView {
             program,
             run: &fork,
-            shop: &mut self.shop,
+            cache: &mut self.cache,
             cells: &cells,
             meta: &live.meta,
             elsewhere: Vec::new(),
             before: Some(Before::Run(&live.run)),
-            complete: moment == Moment::End,
+            complete: moment == Peek::End,
         });
     }
 
     /// The verdict on a property.
     pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
-        self.take_up(live);
+        self.intern(live);
         live.run
-            .verdict(program, &self.shop.configs, property)
+            .verdict(program, &self.cache.state_sets, property)
             .verdict
     }
 
     /// The earliest deadline in time of something that is owed, after a time; both on the clock of the trace.
     pub fn deadline(&mut self, live: &mut Live, after: i128) -> Option<i128> {
-        self.take_up(live);
+        self.intern(live);
         let worlds = live.run.worlds.iter();
         worlds
-            .filter_map(|world| world.deadline(&self.shop.configs, after))
+            .filter_map(|world| world.deadline(&self.cache.state_sets, after))
             .min()
     }
 
     /// Gives the configurations of a trace the numbers that they have here.
-    fn take_up(&mut self, live: &mut Live) {
+    fn intern(&mut self, live: &mut Live) {
         if live.kept.is_empty() {
             return;
         }
-        let mut moved: Vec<(usize, Config, Config)> = Vec::new();
+        let mut moved: Vec<(usize, StateSetId, StateSetId)> = Vec::new();
         for kept in &mut live.kept {
-            let number = self.shop.configs[kept.property].number(&kept.content);
+            let number = self.cache.state_sets[kept.property].number(&kept.content);
             if number != kept.number {
                 moved.push((kept.property, kept.number, number));
                 kept.number = number;
@@ -221,53 +221,53 @@ impl Desk {
         let mut properties: Vec<usize> = moved.iter().map(|(property, ..)| *property).collect();
         properties.dedup();
         for id in properties {
-            let of = |config: &Config| {
+            let of = |state_set: &StateSetId| {
                 let known = moved
                     .iter()
-                    .find(|(property, from, _)| (*property, *from) == (id, *config));
+                    .find(|(property, from, _)| (*property, *from) == (id, *state_set));
                 known.map(|(.., to)| *to)
             };
             for world in &mut live.run.worlds {
-                for config in world.configs(id) {
-                    *config = of(config).unwrap_or(*config);
+                for state_set in world.state_sets(id) {
+                    *state_set = of(state_set).unwrap_or(*state_set);
                 }
             }
         }
     }
 
     /// Keeps what the configurations of a trace are.
-    fn put_down(&mut self, live: &mut Live) {
+    fn externalize(&mut self, live: &mut Live) {
         live.kept.clear();
-        for (property, configs) in self.shop.configs.iter_mut().enumerate() {
-            if configs.is_plain() {
+        for (property, state_sets) in self.cache.state_sets.iter_mut().enumerate() {
+            if state_sets.is_plain() {
                 continue;
             }
-            let mut numbers: Vec<Config> = Vec::new();
+            let mut numbers: Vec<StateSetId> = Vec::new();
             for world in &live.run.worlds {
                 match &world.watches[property] {
-                    Watch::Plain { config, .. } => numbers.push(*config),
-                    Watch::Sliced(slices) => numbers.extend(slices.numbers()),
+                    Watch::Plain { state_set, .. } => numbers.push(*state_set),
+                    Watch::Parametric(instances) => numbers.extend(instances.numbers()),
                 }
             }
             numbers.sort_unstable();
             numbers.dedup();
             for number in numbers {
-                if let Some(content) = configs.content(number) {
-                    live.kept.push(Kept {
+                if let Some(content) = state_sets.content(number) {
+                    live.kept.push(ExternalState {
                         property,
                         number,
                         content,
                     });
                 }
             }
-            configs.forget_numbers();
+            state_sets.forget_numbers();
         }
     }
 }
 
 /// A moment without an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum Peek {
     /// A later time, on the clock of the trace.
     Time(i128),
     /// The trace ends.

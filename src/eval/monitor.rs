@@ -8,7 +8,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::clock::Clock;
-use super::counted::{Counted, Followed};
+use super::counters::{CounterState, CounterStates};
 use super::limits::Limits;
 use crate::value::Truth;
 use crate::verdict::Verdict;
@@ -17,23 +17,23 @@ use guard_automata::{
     LazyDfa, Recurring, StateId, StateSet,
 };
 
-/// Where a trace is: a state of the automaton, or past those, a number given by [`Configs`].
-pub(super) type Config = u32;
+/// Where a trace is: a state of the automaton, or past those, a number given by [`StateSetInterner`].
+pub(super) type StateSetId = u32;
 
 /// A configuration of which nothing is known, and nothing will be.
-pub(super) const LOST: Config = u32::MAX;
+pub(super) const LOST: StateSetId = u32::MAX;
 
 /// The value of a formula on what has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct Status {
     /// Its value if the trace ended now.
     pub(super) now: Truth,
     /// Whether nothing that follows changes that.
     pub(super) fixed: bool,
 }
 
-impl Standing {
-    pub(super) const UNKNOWN: Standing = Standing {
+impl Status {
+    pub(super) const UNKNOWN: Status = Status {
         now: Truth::Unknown,
         fixed: true,
     };
@@ -49,21 +49,21 @@ impl Standing {
         }
     }
 
-    pub(super) fn new(finality: Finality, accepting: bool) -> Standing {
-        Standing {
+    pub(super) fn new(finality: Finality, accepting: bool) -> Status {
+        Status {
             now: Truth::from(accepting),
             fixed: finality != Finality::Open,
         }
     }
 
     /// Of something that is one of two.
-    pub(super) fn join(self, other: Standing) -> Standing {
+    pub(super) fn join(self, other: Status) -> Status {
         let now = if self.now == other.now {
             self.now
         } else {
             Truth::Unknown
         };
-        Standing {
+        Status {
             now,
             fixed: self.fixed && other.fixed,
         }
@@ -76,13 +76,13 @@ pub(super) enum Automaton {
     Dfa {
         dfa: Dfa,
         states: Box<[StateId]>,
-        standings: Box<[Standing]>,
+        statuses: Box<[Status]>,
         /// By state: whether the formula is violated there.
         violated: Box<[bool]>,
     },
     /// With counters, and states that are made when a trace comes there. Of `G (s -> φ)`, where `s` is the atom: `G φ`
     /// watched on after violations.
-    Counted(Box<LazyDfa>, Option<Atom>),
+    CounterStates(Box<LazyDfa>, Option<Atom>),
 }
 
 impl Automaton {
@@ -94,21 +94,21 @@ impl Automaton {
         match unrolled(formulas, formula, limits) {
             Ok(dfa) => {
                 let states: Box<[StateId]> = dfa.states().collect();
-                let standing =
-                    |state: &StateId| Standing::new(dfa.finality(*state), dfa.accepting(*state));
-                let standings = states.iter().map(standing).collect();
+                let status =
+                    |state: &StateId| Status::new(dfa.finality(*state), dfa.accepting(*state));
+                let statuses = states.iter().map(status).collect();
                 let violated = |state: &StateId| dfa.finality(*state) == Finality::FinalFalse;
                 let violated = states.iter().map(violated).collect();
                 Ok(Automaton::Dfa {
                     dfa,
                     states,
-                    standings,
+                    statuses,
                     violated,
                 })
             }
             Err(CompileError::Timed | CompileError::Limit(_)) => {
                 let lazy = LazyDfa::new(formulas, formula, &limits.automata)?;
-                Ok(Automaton::Counted(Box::new(lazy), None))
+                Ok(Automaton::CounterStates(Box::new(lazy), None))
             }
         }
     }
@@ -127,43 +127,43 @@ impl Automaton {
             .and_then(|dfa| dfa.recurring(start, &limits.automata).ok())
         {
             let states: Box<[StateId]> = dfa.states().collect();
-            let standing = |state: &StateId| Standing {
+            let status = |state: &StateId| Status {
                 now: Truth::from(dfa.accepting(*state)),
                 fixed: dfa.finality(*state) == Finality::FinalTrue,
             };
-            let standings = states.iter().map(standing).collect();
+            let statuses = states.iter().map(status).collect();
             return Ok(Automaton::Dfa {
                 dfa,
                 states,
-                standings,
+                statuses,
                 violated,
             });
         }
         let lazy = LazyDfa::new(formulas, formula, &limits.automata)?;
-        Ok(Automaton::Counted(Box::new(lazy), Some(start)))
+        Ok(Automaton::CounterStates(Box::new(lazy), Some(start)))
     }
 
     /// Whether what follows may depend on the number of events that were read.
     pub(super) fn counts(&self) -> bool {
-        matches!(self, Automaton::Counted(..))
+        matches!(self, Automaton::CounterStates(..))
     }
 
     /// Whether it may be decided before anything is read, which is told at the first step.
     pub(super) fn is_decided(&self) -> bool {
         match self {
-            Automaton::Dfa { standings, .. } => standings
-                .get(Configs::INITIAL as usize)
-                .is_none_or(|standing| standing.fixed),
-            Automaton::Counted(..) => true,
+            Automaton::Dfa { statuses, .. } => statuses
+                .get(StateSetInterner::INITIAL as usize)
+                .is_none_or(|status| status.fixed),
+            Automaton::CounterStates(..) => true,
         }
     }
 
     /// Whether every state after the first that can be reached while the letters that are not `free` are false has
     /// this value; none where that cannot be told.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {
-        let (dfa, standings) = match self {
-            Automaton::Dfa { dfa, standings, .. } => (dfa, standings),
-            Automaton::Counted(lazy, start) => {
+        let (dfa, statuses) = match self {
+            Automaton::Dfa { dfa, statuses, .. } => (dfa, statuses),
+            Automaton::CounterStates(lazy, start) => {
                 let value = value.known()?;
                 // Of a formula that recurs every position is one at which it is asked for.
                 let letter = |atom: Atom| match *start {
@@ -184,7 +184,7 @@ impl Automaton {
                 &mut next,
             );
             for state in next.iter() {
-                if standings[state.index()].now != value {
+                if statuses[state.index()].now != value {
                     return Some(false);
                 }
                 if !std::mem::replace(&mut seen[state.index()], true) {
@@ -217,29 +217,31 @@ fn unrolled(
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Content {
     Set(Box<[u32]>),
-    Counted(Box<[Followed]>),
+    CounterStates(Box<[CounterState]>),
 }
 
 /// The configurations that one trace has met, beyond single states of an automaton.
 #[derive(Clone, Debug)]
-pub(super) struct Configs {
+pub(super) struct StateSetInterner {
     n_states: u32,
     sets: IndexSet<Box<[u32]>, FxBuildHasher>,
-    counted: Option<Box<Counted>>,
+    counted: Option<Box<CounterStates>>,
 }
 
 /// Configurations beyond single states are dropped when so many are numbered.
 pub(super) const MOST_KEPT: usize = 4096;
 
-impl Configs {
-    pub(super) fn new(automaton: &Automaton) -> Configs {
+impl StateSetInterner {
+    pub(super) fn new(automaton: &Automaton) -> StateSetInterner {
         let (n_states, counted) = match automaton {
             Automaton::Dfa { states, .. } => {
                 (u32::try_from(states.len()).unwrap_or(u32::MAX), None)
             }
-            Automaton::Counted(lazy, start) => (0, Some(Counted::new(lazy, *start).into())),
+            Automaton::CounterStates(lazy, start) => {
+                (0, Some(CounterStates::new(lazy, *start).into()))
+            }
         };
-        Configs {
+        StateSetInterner {
             n_states,
             sets: IndexSet::default(),
             counted,
@@ -263,20 +265,20 @@ impl Configs {
     }
 
     /// Before anything is read.
-    pub(super) const INITIAL: Config = 0;
+    pub(super) const INITIAL: StateSetId = 0;
 
     /// Reads one position.
     #[inline]
     pub(super) fn step(
         &mut self,
         automaton: &Automaton,
-        config: Config,
+        state_set: StateSetId,
         clock: &Clock,
         mut letter: impl FnMut(u32) -> Truth,
-    ) -> Config {
+    ) -> StateSetId {
         match automaton {
             Automaton::Dfa { dfa, states, .. } => {
-                if let Some(state) = states.get(config as usize) {
+                if let Some(state) = states.get(state_set as usize) {
                     let mut unknown = false;
                     let next = dfa.step(*state, |atom| match letter(atom.0) {
                         Truth::True => true,
@@ -290,10 +292,10 @@ impl Configs {
                         return next.index() as u32;
                     }
                 }
-                self.step_set(dfa, states, config, letter)
+                self.step_set(dfa, states, state_set, letter)
             }
-            Automaton::Counted(..) => match &mut self.counted {
-                Some(counted) => counted.step(config, clock, letter),
+            Automaton::CounterStates(..) => match &mut self.counted {
+                Some(counted) => counted.step(state_set, clock, letter),
                 None => LOST,
             },
         }
@@ -304,16 +306,16 @@ impl Configs {
         &mut self,
         dfa: &Dfa,
         states: &[StateId],
-        config: Config,
+        state_set: StateSetId,
         mut letter: impl FnMut(u32) -> Truth,
-    ) -> Config {
-        if config == LOST {
+    ) -> StateSetId {
+        if state_set == LOST {
             return LOST;
         }
         let mut next = StateSet::new();
-        if let Some(state) = states.get(config as usize) {
+        if let Some(state) = states.get(state_set as usize) {
             dfa.step_unknown(*state, |atom| letter(atom.0).known(), &mut next);
-        } else if let Some(set) = self.sets.get_index((config - self.n_states) as usize) {
+        } else if let Some(set) = self.sets.get_index((state_set - self.n_states) as usize) {
             for state in set.iter().filter_map(|state| states.get(*state as usize)) {
                 dfa.step_unknown(*state, |atom| letter(atom.0).known(), &mut next);
             }
@@ -327,10 +329,10 @@ impl Configs {
     }
 
     /// The configuration once time has come to `now` without an event; `position` is that of the next one.
-    pub(super) fn tick(&mut self, config: Config, position: u64, now: i128) -> Config {
+    pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         match &mut self.counted {
-            Some(counted) => counted.tick(config, position, now),
-            None => config,
+            Some(counted) => counted.tick(state_set, position, now),
+            None => state_set,
         }
     }
 
@@ -340,28 +342,28 @@ impl Configs {
     }
 
     /// The earliest deadline of something owed, after a time.
-    pub(super) fn deadline(&self, config: Config, after: i128) -> Option<i128> {
-        self.counted.as_ref()?.deadline(config, after)
+    pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
+        self.counted.as_ref()?.deadline(state_set, after)
     }
 
     /// The value of the formula in this configuration.
     #[inline]
-    pub(super) fn standing(&self, automaton: &Automaton, config: Config) -> Standing {
+    pub(super) fn status(&self, automaton: &Automaton, state_set: StateSetId) -> Status {
         match automaton {
-            Automaton::Dfa { standings, .. } => match standings.get(config as usize) {
-                Some(standing) => *standing,
-                None => self.standing_of_set(standings, config),
+            Automaton::Dfa { statuses, .. } => match statuses.get(state_set as usize) {
+                Some(status) => *status,
+                None => self.status_of_set(statuses, state_set),
             },
-            Automaton::Counted(..) => match &self.counted {
-                Some(counted) => counted.standing(config),
-                None => Standing::UNKNOWN,
+            Automaton::CounterStates(..) => match &self.counted {
+                Some(counted) => counted.status(state_set),
+                None => Status::UNKNOWN,
             },
         }
     }
 
     /// Whether the formula is violated in this configuration: for good or, where it is watched on, at the last position.
     /// Unknown where some completions of what is not known violate it, and where nothing is known any more.
-    pub(super) fn violated(&self, automaton: &Automaton, config: Config) -> Truth {
+    pub(super) fn violated(&self, automaton: &Automaton, state_set: StateSetId) -> Truth {
         let all = |each: &mut dyn Iterator<Item = bool>| {
             let first = each.next().map(Truth::from);
             let same = |truth: Truth, violated: bool| {
@@ -374,38 +376,38 @@ impl Configs {
             first.map_or(Truth::Unknown, |first| each.fold(first, same))
         };
         match automaton {
-            Automaton::Dfa { violated, .. } => match violated.get(config as usize) {
+            Automaton::Dfa { violated, .. } => match violated.get(state_set as usize) {
                 Some(violated) => Truth::from(*violated),
                 None => {
-                    let set = self.set(config).unwrap_or_default();
+                    let set = self.set(state_set).unwrap_or_default();
                     all(&mut set
                         .iter()
                         .filter_map(|state| violated.get(*state as usize))
                         .copied())
                 }
             },
-            Automaton::Counted(..) => match &self.counted {
-                Some(counted) => all(&mut counted.violated(config)),
+            Automaton::CounterStates(..) => match &self.counted {
+                Some(counted) => all(&mut counted.violated(state_set)),
                 None => Truth::Unknown,
             },
         }
     }
 
     /// The states of a configuration that is not one state.
-    fn set(&self, config: Config) -> Option<&[u32]> {
-        let place = config
+    fn set(&self, state_set: StateSetId) -> Option<&[u32]> {
+        let place = state_set
             .checked_sub(self.n_states)
-            .filter(|_| config != LOST)?;
+            .filter(|_| state_set != LOST)?;
         self.sets.get_index(place as usize).map(|set| &**set)
     }
 
-    fn standing_of_set(&self, standings: &[Standing], config: Config) -> Standing {
-        let set = self.set(config).unwrap_or_default();
+    fn status_of_set(&self, statuses: &[Status], state_set: StateSetId) -> Status {
+        let set = self.set(state_set).unwrap_or_default();
         let each = set
             .iter()
-            .filter_map(|state| standings.get(*state as usize))
+            .filter_map(|state| statuses.get(*state as usize))
             .copied();
-        each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
+        each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
     /// Whether every configuration that was met is one state.
@@ -414,19 +416,19 @@ impl Configs {
     }
 
     /// Whether a configuration leaves open where the trace is.
-    pub(super) fn is_doubtful(&self, config: Config) -> bool {
+    pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         match &self.counted {
-            None => config >= self.n_states,
-            Some(counted) => counted.is_doubtful(config),
+            None => state_set >= self.n_states,
+            Some(counted) => counted.is_doubtful(state_set),
         }
     }
 
     /// What a configuration is, without regard to its number; none where the number says it all.
-    pub(super) fn content(&self, config: Config) -> Option<Content> {
+    pub(super) fn content(&self, state_set: StateSetId) -> Option<Content> {
         match &self.counted {
-            _ if config == LOST => None,
-            None => self.set(config).map(|set| Content::Set(set.into())),
-            Some(counted) => counted.content(config).map(Content::Counted),
+            _ if state_set == LOST => None,
+            None => self.set(state_set).map(|set| Content::Set(set.into())),
+            Some(counted) => counted.content(state_set).map(Content::CounterStates),
         }
     }
 
@@ -436,25 +438,25 @@ impl Configs {
             (Content::Set(set), None) => {
                 set.len() > 1 && set.iter().all(|state| *state < self.n_states)
             }
-            (Content::Counted(followed), Some(counted)) => counted.fits(followed),
+            (Content::CounterStates(followed), Some(counted)) => counted.fits(followed),
             _ => false,
         }
     }
 
     /// Whether a number says by itself what a configuration is.
-    pub(super) fn is_state(&self, config: Config) -> bool {
-        config == LOST || (self.counted.is_none() && config < self.n_states)
+    pub(super) fn is_state(&self, state_set: StateSetId) -> bool {
+        state_set == LOST || (self.counted.is_none() && state_set < self.n_states)
     }
 
     /// The number of a configuration.
-    pub(super) fn number(&mut self, content: &Content) -> Config {
+    pub(super) fn number(&mut self, content: &Content) -> StateSetId {
         match (content, &mut self.counted) {
             (Content::Set(set), _) => match self.sets.get_index_of(set) {
                 Some(place) => self.n_states + place as u32,
                 None => self.n_states + self.sets.insert_full(set.clone()).0 as u32,
             },
-            (Content::Counted(followed), Some(counted)) => counted.number(followed),
-            (Content::Counted(_), None) => LOST,
+            (Content::CounterStates(followed), Some(counted)) => counted.number(followed),
+            (Content::CounterStates(_), None) => LOST,
         }
     }
 
@@ -475,7 +477,7 @@ impl Configs {
     }
 
     /// Numbers anew what `met` yields and forgets the rest.
-    pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut Config>) {
+    pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut StateSetId>) {
         if let Some(counted) = &mut self.counted {
             counted.renumber(met);
         }

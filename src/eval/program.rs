@@ -6,19 +6,19 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use smol_str::SmolStr;
 
 use super::automata::Automata;
-use super::classes::{Classes, Tables};
+use super::classes::{Classes, TransitionCache};
 use super::clause::ClauseCode;
 use super::clock::Clock;
 use super::code::{Code, NodeId, Reads, TrackCode};
+use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
+use super::instance_gc::{Release, false_if_unseen, release};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::Automaton;
 use super::register::Held;
-use super::release::{Release, false_if_unseen, release};
-use super::scratch::Scratch;
 use super::track::Tracks;
-use super::world::{Workshop, World};
+use super::world::{Cache, World};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
 use crate::translate::translate;
@@ -26,7 +26,7 @@ use crate::value::{Cell, Value};
 use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
 
 /// Workshops that are kept for later; more are open at once only while traces are spread over lines.
-const MOST_SHOPS: usize = 64;
+const MOST_CACHES: usize = 64;
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
 ///
@@ -53,11 +53,11 @@ pub struct Program {
         clippy::vec_box,
         reason = "tables are large, and move from trace to trace by their box"
     )]
-    tables: Mutex<Vec<Box<Tables>>>,
+    transitions: Mutex<Vec<Box<TransitionCache>>>,
     /// Workshops of traces that were judged, for the next ones.
-    shops: Mutex<Vec<Workshop>>,
+    caches: Mutex<Vec<Cache>>,
     /// Products that were begun.
-    n_joint: AtomicU64,
+    n_products: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -153,7 +153,7 @@ impl Program {
         Program::new(spec, observed, limits, false)
     }
 
-    /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions to be [looked](super::Look) at.
+    /// Compiles a spec for live runs: with its `enforce` clauses, and with expressions to be [looked](super::Observation) at.
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -262,9 +262,9 @@ impl Program {
             filter,
             observed,
             initial,
-            tables: Mutex::default(),
-            shops: Mutex::default(),
-            n_joint: AtomicU64::new(0),
+            transitions: Mutex::default(),
+            caches: Mutex::default(),
+            n_products: AtomicU64::new(0),
         })
     }
 
@@ -273,46 +273,52 @@ impl Program {
         &self,
         ids: impl IntoIterator<Item = u32>,
     ) -> impl Iterator<Item = u32> {
-        let joint = self.code.classes.joint();
+        let product = self.code.classes.product();
         ids.into_iter()
-            .filter(|id| joint.binary_search(id).is_err())
+            .filter(|id| product.binary_search(id).is_err())
     }
 
     /// A number that no other product has, and not zero.
     pub(super) fn stamp(&self) -> u64 {
-        self.n_joint.fetch_add(1, Ordering::Relaxed) + 1
+        self.n_products.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// What was found of classes of events so far.
-    pub(super) fn lend(&self) -> Box<Tables> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.pop().unwrap_or_default()
+    pub(super) fn lend(&self) -> Box<TransitionCache> {
+        let mut transitions = self
+            .transitions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        transitions.pop().unwrap_or_default()
     }
 
     /// What stepping needs, as new.
-    pub(super) fn lend_shop(&self) -> Workshop {
-        let shop = self
-            .shops
+    pub(super) fn lend_cache(&self) -> Cache {
+        let cache = self
+            .caches
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        shop.unwrap_or_else(|| Workshop::new(self))
+        cache.unwrap_or_else(|| Cache::new(self))
     }
 
-    pub(super) fn take_back_shop(&self, mut shop: Workshop) {
-        if let Some(tables) = shop.scratch.tables.take() {
-            self.take_back(tables);
+    pub(super) fn take_back_cache(&self, mut cache: Cache) {
+        if let Some(transitions) = cache.eval_cache.transitions.take() {
+            self.take_back(transitions);
         }
-        shop.reset();
-        let mut shops = self.shops.lock().unwrap_or_else(PoisonError::into_inner);
-        if shops.len() < MOST_SHOPS {
-            shops.push(shop);
+        cache.reset();
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
+        if caches.len() < MOST_CACHES {
+            caches.push(cache);
         }
     }
 
-    pub(super) fn take_back(&self, lent: Box<Tables>) {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.push(lent);
+    pub(super) fn take_back(&self, lent: Box<TransitionCache>) {
+        let mut transitions = self
+            .transitions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        transitions.push(lent);
     }
 
     /// The limits in force.
@@ -345,8 +351,8 @@ fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError>
         .map(|track| lower.root(track.init, false))
         .collect();
     let (roots, code) = (roots?, lower.finish());
-    let mut scratch = Scratch::new(&code, limits);
-    scratch.begin_step(None);
+    let mut eval_cache = EvalCache::new(&code, limits);
+    eval_cache.begin_step(None);
     let tracks = Tracks::new(&code, &[]);
     let mut eval = Eval {
         code: &code,
@@ -358,7 +364,7 @@ fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError>
         vars: &[],
         params: &[],
         frame: Frame::NONE,
-        scratch: &mut scratch,
+        eval_cache: &mut eval_cache,
     };
     Ok(roots.into_iter().map(|root| eval.cell(root)).collect())
 }

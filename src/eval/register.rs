@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::{Clock, Sightings};
+use super::clock::{Clock, Occurrences};
 use super::code::{RegisterKind, TrackCode};
 use crate::hir::PastOp;
 use crate::value::{Cell, Truth, Value};
@@ -17,7 +17,7 @@ pub(super) enum Register {
     /// Least and greatest count so far.
     Count(u64, u64),
     /// Within a window.
-    Window(Sightings),
+    Window(Occurrences),
 }
 
 /// What a register's operands are at a step.
@@ -35,7 +35,7 @@ impl Register {
             RegisterKind::Count {
                 window: Some(_), ..
             }
-            | RegisterKind::Past(_, Some(_), ..) => Register::Window(Sightings::default()),
+            | RegisterKind::Past(_, Some(_), ..) => Register::Window(Occurrences::default()),
             RegisterKind::Count { window: None, .. } => Register::Count(0, 0),
             RegisterKind::Past(op, None, ..) => Register::Truth(match op {
                 PastOp::Previously | PastOp::Once | PastOp::Since => Truth::False,

@@ -3,12 +3,12 @@
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::eval_cache::RawFault;
 use super::explain::Wanted;
-use super::monitor::Configs;
+use super::instances::Instance;
+use super::monitor::StateSetInterner;
 use super::ops::Fault;
 use super::program::Program;
-use super::scratch::RawFault;
-use super::slices::Instance;
 use super::trace::TraceState;
 use super::world::Watch;
 use crate::hir;
@@ -32,7 +32,7 @@ pub(super) fn report(
     }
     super::explain::explain(&mut state, &mut verdicts, wanted, texts);
     let problems = problems(&mut state);
-    state.program.take_back_shop(state.shop);
+    state.program.take_back_cache(state.cache);
     TraceReport {
         trace: state.name,
         file: state.source.origin.file,
@@ -59,10 +59,10 @@ fn property_verdicts(
             let verdict = if state.run.overflow {
                 Verdict::Unknown
             } else {
-                let configs = &state.shop.configs;
+                let state_sets = &state.cache.state_sets;
                 state
                     .run
-                    .standing(program, configs, id, complete)
+                    .status(program, state_sets, id, complete)
                     .verdict(complete)
             };
             (verdict, if complete { state.run.last } else { None })
@@ -127,10 +127,11 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
     };
     let mut common: Option<Vec<Instance>> = None;
     for world in &state.run.worlds {
-        let Watch::Sliced(slices) = &world.watches[id] else {
+        let Watch::Parametric(instances) = &world.watches[id] else {
             return Vec::new();
         };
-        let (found, n) = slices.violated(property, quantified, &state.shop.configs[id], end, most);
+        let (found, n) =
+            instances.violated(property, quantified, &state.cache.state_sets[id], end, most);
         if n > found.len() {
             let name = &program.spec.properties[id].name;
             let message = format!(
@@ -162,8 +163,8 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
         quantified.ranged,
         state.run.decided[id],
     ) {
-        let before = Configs::new(&property.automaton);
-        let before = before.standing(&property.automaton, Configs::INITIAL);
+        let before = StateSetInterner::new(&property.automaton);
+        let before = before.status(&property.automaton, StateSetInterner::INITIAL);
         let is_constant = |instance: &&mut Instance| {
             let mut places = instance.key.iter().zip(&quantified.vars);
             places.all(|(value, var)| value.as_ref().is_some_and(|v| var.constants.contains(v)))
@@ -199,9 +200,9 @@ fn problem(
 /// Everything that was wrong with the data, in order of steps.
 pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
-    let scratch = &mut state.shop.scratch;
+    let eval_cache = &mut state.cache.eval_cache;
     let origin = &state.source.origin;
-    for fault in std::mem::take(&mut scratch.faults) {
+    for fault in std::mem::take(&mut eval_cache.faults) {
         let (field, message) = describe(state.program, &fault);
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
         problems.push(Problem {
@@ -213,12 +214,12 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     // Problems without a step are of the whole record.
     problems.sort_by_key(|problem| problem.step);
     let mut last = |kind, message| problems.push(problem(origin, &state.name, kind, message));
-    if scratch.faults_more > 0 {
+    if eval_cache.faults_more > 0 {
         last(
             ProblemKind::Evaluation,
             format!(
                 "{} more expressions had no value (`problems`)",
-                scratch.faults_more
+                eval_cache.faults_more
             ),
         );
     }
@@ -240,13 +241,13 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         );
     }
     let judged = &state.program.spec.properties;
-    for ((id, configs), property) in state.shop.configs.iter().enumerate().zip(judged) {
+    for ((id, state_sets), property) in state.cache.state_sets.iter().enumerate().zip(judged) {
         let too_many = |world: &super::world::World| match &world.watches[id] {
             Watch::Plain { .. } => false,
-            Watch::Sliced(slices) => slices.overflow,
+            Watch::Parametric(instances) => instances.overflow,
         };
         let name = &property.name;
-        if configs.overflow() {
+        if state_sets.overflow() {
             last(
                 ProblemKind::Limit,
                 format!("the state of `{name}` grew beyond the limits on automata"),

@@ -1,9 +1,9 @@
 //! How far a trace was read: all ways to read it, and what is decided.
 
-use super::monitor::{Configs, Standing};
+use super::monitor::{StateSetInterner, Status};
 use super::program::Program;
 use super::trace::Current;
-use super::world::{Watch, Workshop, World};
+use super::world::{Cache, Watch, World};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::value::{Cell, Truth};
@@ -24,10 +24,10 @@ pub(super) struct Run {
 
 /// A step that was judged and has not been left: the first way to read the trace still sees it.
 #[derive(Debug)]
-pub struct Glance<'a> {
+pub struct StepView<'a> {
     pub(super) program: &'a Program,
     pub(super) run: &'a Run,
-    pub(super) shop: &'a mut Workshop,
+    pub(super) cache: &'a mut Cache,
     pub(super) cells: &'a [Cell],
     pub(super) meta: &'a [Cell],
     /// Conditions of `enforce when`, over the other ways to read the trace.
@@ -65,14 +65,14 @@ impl Run {
         &mut self,
         program: &Program,
         meta: &[Cell],
-        shop: &mut Workshop,
+        cache: &mut Cache,
         step: &Step,
         before: Option<Before<'_>>,
-        look: impl FnOnce(&mut Glance<'_>),
+        look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
-        shop.scratch.begin_step(Some(step.index));
-        shop.scratch.classify(&program.code, &step.cells, 0);
-        self.classified(program, meta, shop, step, before, look)
+        cache.eval_cache.begin_step(Some(step.index));
+        cache.eval_cache.classify(&program.code, &step.cells, 0);
+        self.classified(program, meta, cache, step, before, look)
     }
 
     /// The same where a step has been begun and its class found.
@@ -80,19 +80,19 @@ impl Run {
         &mut self,
         program: &Program,
         meta: &[Cell],
-        shop: &mut Workshop,
+        cache: &mut Cache,
         step: &Step,
         before: Option<Before<'_>>,
-        look: impl FnOnce(&mut Glance<'_>),
+        look: impl FnOnce(&mut StepView<'_>),
     ) -> bool {
         if self.overflow {
             return true;
         }
         let cells = &*step.cells;
-        shop.settled.clear();
+        cache.settled.clear();
         let is_step = match (program.filter.step, self.worlds.first()) {
             (Some(filter), Some(world)) => world
-                .eval(&program.code, cells, meta, &mut shop.scratch)
+                .eval(&program.code, cells, meta, &mut cache.eval_cache)
                 .letter(filter),
             _ => Truth::True,
         };
@@ -111,20 +111,20 @@ impl Run {
         let n_ways = self.worlds.len() + without.len();
         // The first way comes last, so that it can still be looked at.
         for world in self.worlds.iter_mut().skip(1) {
-            world.step(program, cells, meta, step.index, shop);
-            program.note_conditions(world, cells, meta, shop, &mut elsewhere);
-            world.leave(program, cells, meta, shop);
-            shop.scratch.forget();
+            world.step(program, cells, meta, step.index, cache);
+            program.note_conditions(world, cells, meta, cache, &mut elsewhere);
+            world.leave(program, cells, meta, cache);
+            cache.eval_cache.forget();
         }
         if let Some(first) = self.worlds.first_mut() {
-            first.step(program, cells, meta, step.index, shop);
+            first.step(program, cells, meta, step.index, cache);
         }
         self.worlds.extend(without);
-        self.decide(program, shop, step.index);
-        look(&mut Glance {
+        self.decide(program, cache, step.index);
+        look(&mut StepView {
             program,
             run: self,
-            shop,
+            cache,
             cells,
             meta,
             elsewhere,
@@ -132,12 +132,12 @@ impl Run {
             complete: false,
         });
         if let Some(first) = self.worlds.first_mut() {
-            first.leave(program, cells, meta, shop);
+            first.leave(program, cells, meta, cache);
         }
         if n_ways > 1 {
             self.merge(program);
         }
-        self.renumber(shop);
+        self.renumber(cache);
         true
     }
 
@@ -154,10 +154,10 @@ impl Run {
     }
 
     /// Notes the verdicts that became final.
-    fn decide(&mut self, program: &Program, shop: &Workshop, index: u32) {
+    fn decide(&mut self, program: &Program, cache: &Cache, index: u32) {
         let all: Vec<u32>;
         let settled = if self.worlds.len() == 1 {
-            &shop.settled
+            &cache.settled
         } else {
             all = (0..self.decided.len() as u32).collect();
             &all
@@ -165,8 +165,8 @@ impl Run {
         for &id in settled {
             let id = id as usize;
             if self.decided[id].is_none() {
-                let standing = self.standing(program, &shop.configs, id, false);
-                let verdict = standing.verdict(false);
+                let status = self.status(program, &cache.state_sets, id, false);
+                let verdict = status.verdict(false);
                 if verdict.is_final() {
                     self.decided[id] = Some((verdict, index));
                 }
@@ -175,43 +175,53 @@ impl Run {
     }
 
     /// Drops configurations that are met no longer.
-    fn renumber(&mut self, shop: &mut Workshop) {
-        for &id in &shop.machines {
-            let configs = &mut shop.configs[id];
+    fn renumber(&mut self, cache: &mut Cache) {
+        for &id in &cache.machines {
+            let state_sets = &mut cache.state_sets[id];
             let met = |world: &World| match &world.watches[id] {
                 Watch::Plain { .. } => 1,
-                Watch::Sliced(slices) => slices.n_classes(),
+                Watch::Parametric(instances) => instances.n_classes(),
             };
-            if configs.is_crowded(0) && configs.is_crowded(self.worlds.iter().map(met).sum()) {
-                configs.renumber(self.worlds.iter_mut().flat_map(|world| world.configs(id)));
+            if state_sets.is_crowded(0) && state_sets.is_crowded(self.worlds.iter().map(met).sum())
+            {
+                state_sets.renumber(
+                    self.worlds
+                        .iter_mut()
+                        .flat_map(|world| world.state_sets(id)),
+                );
             }
         }
     }
 
     /// The value of a property over all ways to read the trace.
-    pub(super) fn standing(
+    pub(super) fn status(
         &self,
         program: &Program,
-        configs: &[Configs],
+        state_sets: &[StateSetInterner],
         id: usize,
         complete: bool,
-    ) -> Standing {
+    ) -> Status {
         let each = self
             .worlds
             .iter()
-            .map(|world| world.standing(program, configs, id, complete));
-        each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
+            .map(|world| world.status(program, state_sets, id, complete));
+        each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
     /// Whether a property is violated over all ways to read the trace.
-    pub(super) fn violated(&self, program: &Program, configs: &[Configs], id: usize) -> Truth {
+    pub(super) fn violated(
+        &self,
+        program: &Program,
+        state_sets: &[StateSetInterner],
+        id: usize,
+    ) -> Truth {
         if self.overflow {
             return Truth::Unknown;
         }
         let each = self
             .worlds
             .iter()
-            .map(|world| world.violated(program, configs, id));
+            .map(|world| world.violated(program, state_sets, id));
         each.reduce(|lhs, rhs| if lhs == rhs { lhs } else { Truth::Unknown })
             .unwrap_or(Truth::Unknown)
     }
@@ -220,7 +230,7 @@ impl Run {
     pub(super) fn verdict(
         &self,
         program: &Program,
-        configs: &[Configs],
+        state_sets: &[StateSetInterner],
         property: PropertyId,
     ) -> Current {
         let id = property.index();
@@ -228,7 +238,7 @@ impl Run {
             Some((verdict, at)) => (verdict, Some(at)),
             None if self.overflow => (Verdict::Unknown, None),
             None => (
-                self.standing(program, configs, id, false).verdict(false),
+                self.status(program, state_sets, id, false).verdict(false),
                 None,
             ),
         };

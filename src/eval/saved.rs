@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::joint::Place;
-use super::live::{Kept, Live};
-use super::monitor::Configs;
+use super::lazy_product::ProductState;
+use super::live::{ExternalState, Live};
+use super::monitor::StateSetInterner;
 use super::program::Program;
 use super::register::Register;
 use super::run::Run;
@@ -26,7 +26,7 @@ pub struct Saved {
     n_steps: u64,
     overflow: bool,
     decided: Box<[Option<(Verdict, u32)>]>,
-    kept: Vec<Kept>,
+    kept: Vec<ExternalState>,
     meta: Box<[Cell]>,
 }
 
@@ -69,16 +69,16 @@ impl Live {
     /// What was written down; none where it cannot be the state of a trace of this program.
     pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
         let first = program.first_world();
-        let configs: Vec<Configs> = program
+        let state_sets: Vec<StateSetInterner> = program
             .properties
             .iter()
-            .map(|property| Configs::new(&property.automaton))
+            .map(|property| StateSetInterner::new(&property.automaton))
             .collect();
         let n_properties = program.properties.len();
-        let kept = |kept: &Kept| {
-            configs
+        let kept = |kept: &ExternalState| {
+            state_sets
                 .get(kept.property)
-                .is_some_and(|configs| configs.fits(&kept.content))
+                .is_some_and(|state_sets| state_sets.fits(&kept.content))
         };
         let sound = saved.kept.iter().all(kept)
             && saved.decided.len() == n_properties
@@ -92,7 +92,7 @@ impl Live {
             worlds.push(restore_world(
                 program,
                 &first,
-                &configs,
+                &state_sets,
                 &saved.kept,
                 world,
             )?);
@@ -114,8 +114,8 @@ impl Live {
 fn restore_world(
     program: &Program,
     first: &World,
-    configs: &[Configs],
-    kept: &[Kept],
+    state_sets: &[StateSetInterner],
+    kept: &[ExternalState],
     saved: SavedWorld,
 ) -> Option<World> {
     let tracks = saved.tracks.unwrap_or_else(|| first.tracks.clone());
@@ -136,16 +136,17 @@ fn restore_world(
             continue;
         };
         let property = &program.properties[id];
-        let known = |config: u32| {
-            configs[id].is_state(config)
+        let known = |state_set: u32| {
+            state_sets[id].is_state(state_set)
                 || kept
                     .iter()
-                    .any(|kept| (kept.property, kept.number) == (id, config))
+                    .any(|kept| (kept.property, kept.number) == (id, state_set))
         };
         let sound = match (&mut watch, &property.quantified) {
-            (Watch::Plain { config, .. }, None) => known(*config),
-            (Watch::Sliced(slices), Some(quantified)) => {
-                Arc::make_mut(slices).restore(property, quantified) && slices.numbers().all(known)
+            (Watch::Plain { state_set, .. }, None) => known(*state_set),
+            (Watch::Parametric(instances), Some(quantified)) => {
+                Arc::make_mut(instances).restore(property, quantified)
+                    && instances.numbers().all(known)
             }
             _ => false,
         };
@@ -166,7 +167,7 @@ fn restore_world(
         watches,
         live,
         open: ids,
-        place: Place::NONE,
+        product_state: ProductState::NONE,
     })
 }
 
@@ -175,13 +176,18 @@ impl Watch {
     fn is(&self, other: &Watch) -> bool {
         match (self, other) {
             (
-                Watch::Plain { config, triggered },
                 Watch::Plain {
-                    config: other,
+                    state_set,
+                    triggered,
+                },
+                Watch::Plain {
+                    state_set: other,
                     triggered: held,
                 },
-            ) => (config, triggered) == (other, held),
-            (Watch::Sliced(slices), Watch::Sliced(other)) => Arc::ptr_eq(slices, other),
+            ) => (state_set, triggered) == (other, held),
+            (Watch::Parametric(instances), Watch::Parametric(other)) => {
+                Arc::ptr_eq(instances, other)
+            }
             _ => false,
         }
     }

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::clock::Clock;
 use super::code::{Code, NodeId};
+use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
 use super::limits::{LimitError, Limits};
 use super::lower::Lower;
-use super::scratch::Scratch;
 use super::track::Tracks;
 use crate::hir::{Expr, Spec};
 use crate::ids::{ExprId, PropertyId};
@@ -29,12 +29,12 @@ pub struct StateCode {
 pub struct StateEval<'c> {
     of: &'c StateCode,
     tracks: Tracks,
-    scratch: Scratch,
+    eval_cache: EvalCache,
 }
 
 /// What stands where in the cells of a state.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct StateLayout {
     /// The cell that is the value of an expression.
     pub values: FxHashMap<ExprId, usize>,
     /// The cell that says whether a property has been violated.
@@ -48,7 +48,11 @@ impl StateCode {
     ///
     /// # Errors
     /// [`LimitError`], for history of bound variables.
-    pub fn new(spec: &Spec, places: &Places, roots: &[ExprId]) -> Result<StateCode, LimitError> {
+    pub fn new(
+        spec: &Spec,
+        places: &StateLayout,
+        roots: &[ExprId],
+    ) -> Result<StateCode, LimitError> {
         let mut rewritten = spec.clone();
         let mut rewrite = Rewrite {
             spec,
@@ -74,7 +78,7 @@ impl StateCode {
         StateEval {
             of: self,
             tracks: Tracks::new(&self.code, &[]),
-            scratch: Scratch::new(&self.code, &self.limits),
+            eval_cache: EvalCache::new(&self.code, &self.limits),
         }
     }
 }
@@ -99,7 +103,7 @@ impl StateEval<'_> {
         look: impl FnOnce(&mut Eval<'_>, NodeId) -> T,
     ) -> Option<T> {
         let node = *self.of.roots.get(root)?;
-        self.scratch.forget();
+        self.eval_cache.forget();
         let mut eval = Eval {
             code: &self.of.code,
             cells,
@@ -110,7 +114,7 @@ impl StateEval<'_> {
             vars: &[],
             params: &[],
             frame: Frame::NONE,
-            scratch: &mut self.scratch,
+            eval_cache: &mut self.eval_cache,
         };
         Some(look(&mut eval, node))
     }
@@ -119,7 +123,7 @@ impl StateEval<'_> {
 struct Rewrite<'a> {
     spec: &'a Spec,
     into: &'a mut Spec,
-    places: &'a Places,
+    places: &'a StateLayout,
     known: FxHashMap<(ExprId, usize), ExprId>,
 }
 

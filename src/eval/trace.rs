@@ -8,7 +8,7 @@ use super::demand::Demand;
 use super::explain::Wanted;
 use super::program::Program;
 use super::run::Run;
-use super::world::Workshop;
+use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::input::record::{Origin, Step};
@@ -45,7 +45,7 @@ pub struct TraceState<'p> {
     pub(super) source: TraceSource,
     pub(super) name: SmolStr,
     pub(super) run: Run,
-    pub(super) shop: Workshop,
+    pub(super) cache: Cache,
     pub(super) history: History,
     pub(super) problems: Vec<Problem>,
 }
@@ -68,7 +68,7 @@ impl Program {
             name,
             source,
             run: Run::new(self),
-            shop: self.lend_shop(),
+            cache: self.lend_cache(),
             history: History::default(),
             problems: Vec::new(),
         }
@@ -91,15 +91,15 @@ impl TraceState<'_> {
 
     /// Takes the tables of the program, as long as steps are read.
     pub(super) fn borrow(&mut self) {
-        let tables = &mut self.shop.scratch.tables;
-        if tables.is_none() {
-            *tables = Some(self.program.lend());
+        let transitions = &mut self.cache.eval_cache.transitions;
+        if transitions.is_none() {
+            *transitions = Some(self.program.lend());
         }
     }
 
     pub(super) fn give_back(&mut self) {
-        if let Some(tables) = self.shop.scratch.tables.take() {
-            self.program.take_back(tables);
+        if let Some(transitions) = self.cache.eval_cache.transitions.take() {
+            self.program.take_back(transitions);
         }
     }
 
@@ -109,7 +109,7 @@ impl TraceState<'_> {
         let (program, meta) = (self.program, &*self.source.meta);
         if !self
             .run
-            .advance(program, meta, &mut self.shop, step, None, |_| {})
+            .advance(program, meta, &mut self.cache, step, None, |_| {})
         {
             self.forget_problems(step.index);
         }
@@ -124,16 +124,16 @@ impl TraceState<'_> {
     ) {
         self.borrow();
         let program = self.program;
-        let scratch = &mut self.shop.scratch;
-        scratch.begin_step(Some(step.index));
+        let eval_cache = &mut self.cache.eval_cache;
+        eval_cache.begin_step(Some(step.index));
         let deferred = program.code.classes.longer(places);
         for place in places {
             if deferred >> place.field & 1 == 0 {
                 step.cells[place.field] = texts.decode(place);
             }
         }
-        scratch.classify(&program.code, &step.cells, deferred);
-        let demands = scratch.demands(program);
+        eval_cache.classify(&program.code, &step.cells, deferred);
+        let demands = eval_cache.demands(program);
         for place in places {
             match demands.map_or(Demand::All, |demands| demands[place.field]) {
                 Demand::Nothing => {}
@@ -146,7 +146,7 @@ impl TraceState<'_> {
         let meta = &*self.source.meta;
         if !self
             .run
-            .classified(program, meta, &mut self.shop, step, None, |_| {})
+            .classified(program, meta, &mut self.cache, step, None, |_| {})
         {
             self.forget_problems(step.index);
         }
@@ -163,7 +163,8 @@ impl TraceState<'_> {
 
     /// The verdict on one property after what has been read.
     pub fn verdict(&self, property: PropertyId) -> Current {
-        self.run.verdict(self.program, &self.shop.configs, property)
+        self.run
+            .verdict(self.program, &self.cache.state_sets, property)
     }
 
     /// The verdicts on all properties after what has been read, in order of declaration.

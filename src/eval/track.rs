@@ -9,7 +9,7 @@ use super::binding::{self, Key};
 use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
 use super::expr::{Eval, Frame};
-use super::layered::Layered;
+use super::overlay_map::OverlayMap;
 use super::register::{Held, Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
@@ -25,7 +25,7 @@ pub(super) struct Tracks {
 struct Track {
     /// The value; of a track with parameters, that of keys never seen.
     unseen: Entry,
-    seen: Layered<Entry>,
+    seen: OverlayMap<Entry>,
     /// How many of `seen` may have more than one value.
     n_multi: usize,
     /// More keys than are kept: nothing is known of it any more.
@@ -68,7 +68,7 @@ impl Tracks {
             };
             Track {
                 unseen,
-                seen: Layered::default(),
+                seen: OverlayMap::default(),
                 n_multi: 0,
                 lost: false,
             }
@@ -129,7 +129,7 @@ impl Tracks {
 
     /// Makes ready for forks.
     pub(super) fn share(&mut self) {
-        self.tracks.iter_mut().for_each(|track| track.seen.share());
+        self.tracks.iter_mut().for_each(|track| track.seen.freeze());
     }
 
     /// Puts changes in force; the registers of keys take notice of the step.
@@ -137,7 +137,7 @@ impl Tracks {
         for (track, key, entry) in changes.changes.drain(..) {
             let n_params = code.tracks[track as usize].n_params;
             let track = &mut self.tracks[track as usize];
-            track.seen.settle();
+            track.seen.thaw();
             match key {
                 None => track.unseen = entry,
                 Some(key) => {
@@ -164,7 +164,7 @@ impl Tracks {
                     };
                     track.n_multi -= before.as_ref().map_or(0, multi);
                     if track.lost {
-                        track.seen = Layered::default();
+                        track.seen = OverlayMap::default();
                         track.n_multi = 0;
                     }
                 }
@@ -219,7 +219,7 @@ impl Eval<'_> {
                 continue;
             }
             if track.n_params == 0 {
-                if !tracks.multi && self.scratch.keeps_track(code, index) {
+                if !tracks.multi && self.eval_cache.keeps_track(code, index) {
                     continue;
                 }
                 let next = self.updated(track, &[], &of.unseen);
@@ -235,11 +235,11 @@ impl Eval<'_> {
                     .key(fresh, Frame::NONE)
                     .keeps_itself(track.update, index, track);
             if steady && let [terms] = &track.compared[..] {
-                self.update_touched(index, track, terms, changes);
+                self.update_matched(index, track, terms, changes);
                 continue;
             }
             let values = self.compared(track);
-            let mut keys = binding::touched(of.seen.keys(), track.n_params, &values);
+            let mut keys = binding::matched(of.seen.keys(), track.n_params, &values);
             if !steady {
                 let next = self.updated(track, fresh, &of.unseen);
                 if next != of.unseen {
@@ -257,7 +257,7 @@ impl Eval<'_> {
     }
 
     /// The common case: one parameter, and only keys that a compared term has can change.
-    fn update_touched(
+    fn update_matched(
         &mut self,
         index: u32,
         track: &TrackCode,
@@ -270,7 +270,7 @@ impl Eval<'_> {
             let Cell::Known(value) = self.cell(*term) else {
                 continue;
             };
-            let mut touch = |eval: &mut Self, value: Value| {
+            let mut match_set = |eval: &mut Self, value: Value| {
                 let key = [Some(value)];
                 let known =
                     |(_, other, _): &(u32, Option<Key>, Entry)| other.as_deref() == Some(&key[..]);
@@ -286,9 +286,9 @@ impl Eval<'_> {
             if let Value::List(_) | Value::Set(_) = &value
                 && let Some(items) = super::ops::elements(&value)
             {
-                items.for_each(|item| touch(self, item.clone()));
+                items.for_each(|item| match_set(self, item.clone()));
             }
-            touch(self, value);
+            match_set(self, value);
         }
     }
 

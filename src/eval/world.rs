@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::clock::Clock;
 use super::code::Code;
+use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
-use super::joint;
-use super::monitor::{Config, Configs, Standing};
+use super::instances::{Buffers, Instances};
+use super::lazy_product;
+use super::monitor::{StateSetId, StateSetInterner, Status};
 use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
-use super::scratch::Scratch;
-use super::slices::{Buffers, Slices};
 use super::track::{Changes, Tracks};
 use crate::value::{Cell, Truth};
 
@@ -29,7 +29,7 @@ pub(super) struct World {
     /// The same of those that are.
     pub(super) open: Vec<u32>,
     /// Where those are in the product that was used last.
-    pub(super) place: joint::Place,
+    pub(super) product_state: lazy_product::ProductState,
 }
 
 /// Instances that forks may copy although they no longer matter.
@@ -39,20 +39,20 @@ const FORK_SLACK: usize = 32;
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum Watch {
     Plain {
-        config: Config,
+        state_set: StateSetId,
         /// Whether the trigger held, or may have held.
         triggered: bool,
     },
-    Sliced(Arc<Slices>),
+    Parametric(Arc<Instances>),
 }
 
 /// What stepping needs besides, kept so that nothing is allocated anew.
 #[derive(Debug)]
-pub(super) struct Workshop {
-    pub(super) configs: Vec<Configs>,
+pub(super) struct Cache {
+    pub(super) state_sets: Vec<StateSetInterner>,
     /// Properties that are followed by a machine.
     pub(super) machines: Box<[usize]>,
-    pub(super) scratch: Scratch,
+    pub(super) eval_cache: EvalCache,
     changes: Changes,
     operands: Vec<(u32, Operands)>,
     /// Properties on which the event may have an effect.
@@ -64,17 +64,17 @@ pub(super) struct Workshop {
     pub(super) settled: Vec<u32>,
 }
 
-impl Workshop {
-    pub(super) fn new(program: &Program) -> Workshop {
+impl Cache {
+    pub(super) fn new(program: &Program) -> Cache {
         let properties = program.properties.iter();
-        let configs: Vec<Configs> = properties
-            .map(|property| Configs::new(&property.automaton))
+        let state_sets: Vec<StateSetInterner> = properties
+            .map(|property| StateSetInterner::new(&property.automaton))
             .collect();
-        let machines = (0..configs.len()).filter(|id| configs[*id].counts());
-        Workshop {
+        let machines = (0..state_sets.len()).filter(|id| state_sets[*id].counts());
+        Cache {
             machines: machines.collect(),
-            configs,
-            scratch: Scratch::new(&program.code, &program.limits),
+            state_sets,
+            eval_cache: EvalCache::new(&program.code, &program.limits),
             changes: Changes::default(),
             operands: Vec::new(),
             busy: Vec::new(),
@@ -86,8 +86,8 @@ impl Workshop {
 
     /// Makes it as new, but for memory.
     pub(super) fn reset(&mut self) {
-        self.configs.iter_mut().for_each(Configs::reset);
-        self.scratch.reset();
+        self.state_sets.iter_mut().for_each(StateSetInterner::reset);
+        self.eval_cache.reset();
         self.changes.clear();
         self.operands.clear();
         self.settled.clear();
@@ -101,12 +101,12 @@ impl World {
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
         let watch = |property: &PropertyCode| match &property.quantified {
             None => Watch::Plain {
-                config: Configs::INITIAL,
+                state_set: StateSetInterner::INITIAL,
                 triggered: false,
             },
             Some(quantified) => {
                 let registers: Vec<Register> = property.frame.iter().map(initial).collect();
-                Watch::Sliced(Arc::new(Slices::new(quantified, &registers)))
+                Watch::Parametric(Arc::new(Instances::new(quantified, &registers)))
             }
         };
         World {
@@ -114,7 +114,7 @@ impl World {
             live: program
                 .stepped_alone(0..program.properties.len() as u32)
                 .collect(),
-            open: program.code.classes.joint().into(),
+            open: program.code.classes.product().into(),
             ..World::without_watches(program)
         }
     }
@@ -130,7 +130,7 @@ impl World {
             watches: Vec::new(),
             live: Vec::new(),
             open: Vec::new(),
-            place: joint::Place::NONE,
+            product_state: lazy_product::ProductState::NONE,
         }
     }
 
@@ -140,7 +140,7 @@ impl World {
         code: &'a Code,
         cells: &'a [Cell],
         meta: &'a [Cell],
-        scratch: &'a mut Scratch,
+        eval_cache: &'a mut EvalCache,
     ) -> Eval<'a> {
         Eval {
             code,
@@ -152,15 +152,20 @@ impl World {
             vars: &[],
             params: &[],
             frame: Frame::NONE,
-            scratch,
+            eval_cache,
         }
     }
 
     /// Brings the clock up to the event.
-    pub(super) fn read_clock(&mut self, program: &Program, cells: &[Cell], scratch: &mut Scratch) {
+    pub(super) fn read_clock(
+        &mut self,
+        program: &Program,
+        cells: &[Cell],
+        eval_cache: &mut EvalCache,
+    ) {
         let now = program.clock.and_then(|field| cells.get(field));
         if self.clock.read(now) {
-            scratch.clock_ran_back();
+            eval_cache.clock_ran_back();
         }
     }
 
@@ -170,24 +175,24 @@ impl World {
         program: &Program,
         cells: &[Cell],
         meta: &[Cell],
-        shop: &mut Workshop,
+        cache: &mut Cache,
     ) {
         let code = &program.code;
-        self.read_clock(program, cells, &mut shop.scratch);
-        shop.operands.clear();
+        self.read_clock(program, cells, &mut cache.eval_cache);
+        cache.operands.clear();
         if !code.tracks.is_empty() || !code.slots.is_empty() {
-            let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
-            eval.update_tracks(&mut shop.changes);
+            let mut eval = self.eval(code, cells, meta, &mut cache.eval_cache);
+            eval.update_tracks(&mut cache.changes);
             for (slot, id) in (0u32..).zip(&code.slots) {
                 if code.registers[*id as usize].early {
                     let operands = eval.operands(*id, true);
-                    shop.operands.push((slot, operands));
+                    cache.operands.push((slot, operands));
                 }
             }
         }
-        if !shop.changes.is_empty() {
+        if !cache.changes.is_empty() {
             let tracks = Arc::make_mut(&mut self.tracks);
-            tracks.apply(code, &mut shop.changes, program.limits.instances);
+            tracks.apply(code, &mut cache.changes, program.limits.instances);
         }
     }
 
@@ -197,19 +202,19 @@ impl World {
         program: &Program,
         cells: &[Cell],
         meta: &[Cell],
-        shop: &mut Workshop,
+        cache: &mut Cache,
     ) {
         let code = &program.code;
         if !code.slots.is_empty() {
-            let mut eval = self.eval(code, cells, meta, &mut shop.scratch);
+            let mut eval = self.eval(code, cells, meta, &mut cache.eval_cache);
             for (slot, id) in (0u32..).zip(&code.slots) {
                 let register = &code.registers[*id as usize];
                 if !register.early && !eval.leaves_count(&register.kind) {
                     let operands = eval.operands(*id, true);
-                    shop.operands.push((slot, operands));
+                    cache.operands.push((slot, operands));
                 }
             }
-            for (slot, operands) in shop.operands.drain(..) {
+            for (slot, operands) in cache.operands.drain(..) {
                 let kind = &code.registers[code.slots[slot as usize] as usize].kind;
                 self.registers[slot as usize].advance(kind, operands, &self.clock);
             }
@@ -224,9 +229,9 @@ impl World {
         cells: &[Cell],
         meta: &[Cell],
         index: u32,
-        shop: &mut Workshop,
+        cache: &mut Cache,
     ) {
-        self.enter(program, cells, meta, shop);
+        self.enter(program, cells, meta, cache);
         let World {
             tracks,
             registers,
@@ -234,25 +239,25 @@ impl World {
             watches,
             live,
             open,
-            place,
+            product_state,
         } = self;
-        let Workshop {
-            configs,
-            scratch,
+        let Cache {
+            state_sets,
+            eval_cache,
             busy,
             alone,
             buffers,
             settled,
             ..
-        } = shop;
+        } = cache;
         busy.clear();
         if clock.position > 0 {
-            scratch.busy(program, live, watches, busy);
+            eval_cache.busy(program, live, watches, busy);
         } else {
             busy.extend_from_slice(live);
         }
-        let bit = scratch.class_bit();
-        scratch.begin_properties();
+        let bit = eval_cache.class_bit();
+        eval_cache.begin_properties();
         let mut eval = Eval {
             code: &program.code,
             cells,
@@ -263,59 +268,80 @@ impl World {
             vars: &[],
             params: &[],
             frame: Frame::NONE,
-            scratch,
+            eval_cache,
         };
         if !open.is_empty() {
             alone.clear();
             let mut joined = false;
-            if let Some((mut joint, class)) = eval.scratch.lend_joint() {
-                joined = joint.step(
-                    program, &mut eval, class, place, watches, open, settled, alone,
+            if let Some((mut product, class)) = eval.eval_cache.lend_product() {
+                joined = product.step(
+                    program,
+                    &mut eval,
+                    class,
+                    product_state,
+                    watches,
+                    open,
+                    settled,
+                    alone,
                 );
-                eval.scratch.take_back_joint(joint);
+                eval.eval_cache.take_back_product(product);
             }
             if !joined {
                 alone.clear();
                 alone.extend_from_slice(open);
             }
             for &id in &*alone {
-                let Watch::Plain { config, triggered } = &mut watches[id as usize] else {
+                let Watch::Plain {
+                    state_set,
+                    triggered,
+                } = &mut watches[id as usize]
+                else {
                     continue;
                 };
-                let configs = &mut configs[id as usize];
-                let gone = step_alone(program, id, config, triggered, configs, &mut eval, settled);
+                let state_sets = &mut state_sets[id as usize];
+                let gone = step_alone(
+                    program, id, state_set, triggered, state_sets, &mut eval, settled,
+                );
                 if gone {
                     open.retain(|other| *other != id);
                 }
-                if gone || !joined || *config < program.code.classes.n_states(id as usize) {
-                    *place = joint::Place::NONE;
+                if gone || !joined || *state_set < program.code.classes.n_states(id as usize) {
+                    *product_state = lazy_product::ProductState::NONE;
                 }
             }
         }
         // Those that no event can change any more are taken out.
         busy.retain(|&id| {
             let property = &program.properties[id as usize];
-            let configs = &mut configs[id as usize];
+            let state_sets = &mut state_sets[id as usize];
             match &mut watches[id as usize] {
-                Watch::Plain { config, triggered } => {
-                    step_alone(program, id, config, triggered, configs, &mut eval, settled)
-                }
-                Watch::Sliced(slices) => {
+                Watch::Plain {
+                    state_set,
+                    triggered,
+                } => step_alone(
+                    program, id, state_set, triggered, state_sets, &mut eval, settled,
+                ),
+                Watch::Parametric(instances) => {
                     let Some(quantified) = &property.quantified else {
                         return true;
                     };
-                    if slices.is_still(id as usize, property, quantified, &mut eval)
+                    if instances.is_still(id as usize, property, quantified, &mut eval)
                         || (!quantified.counts_values
-                            && slices.is_indifferent(id as usize, property, quantified, &mut eval))
+                            && instances.is_indifferent(
+                                id as usize,
+                                property,
+                                quantified,
+                                &mut eval,
+                            ))
                     {
-                        if let Some(slices) = Arc::get_mut(slices) {
-                            slices.note_quiet(bit);
+                        if let Some(instances) = Arc::get_mut(instances) {
+                            instances.note_quiet(bit);
                         }
                         return false;
                     }
-                    let slices = Arc::make_mut(slices);
+                    let instances = Arc::make_mut(instances);
                     let most = program.limits.instances;
-                    if slices.step_plainly(
+                    if instances.try_step_fast(
                         id as usize,
                         property,
                         quantified,
@@ -325,11 +351,11 @@ impl World {
                     ) {
                         return false;
                     }
-                    let fixed = slices.step(
+                    let fixed = instances.step(
                         id as usize,
                         property,
                         quantified,
-                        configs,
+                        state_sets,
                         &mut eval,
                         index,
                         most,
@@ -338,11 +364,11 @@ impl World {
                     if fixed {
                         settled.push(id);
                     }
-                    fixed && slices.is_idle(property, quantified, configs)
+                    fixed && instances.is_idle(property, quantified, state_sets)
                 }
             }
         });
-        scratch.end_properties();
+        eval_cache.end_properties();
         if !busy.is_empty() {
             let mut gone = busy.iter().peekable();
             live.retain(|id| gone.next_if_eq(&id).is_none());
@@ -363,64 +389,75 @@ impl World {
         }
         for (watch, property) in self.watches.iter_mut().zip(&program.properties) {
             // What others share is as large as it was when they began to.
-            if let (Watch::Sliced(slices), Some(quantified)) = (watch, &property.quantified)
-                && let Some(slices) = Arc::get_mut(slices)
+            if let (Watch::Parametric(instances), Some(quantified)) = (watch, &property.quantified)
+                && let Some(instances) = Arc::get_mut(instances)
             {
-                slices.share(quantified, FORK_SLACK);
+                instances.share(quantified, FORK_SLACK);
             }
         }
     }
 
     /// The value of a property on what has been read.
-    pub(super) fn standing(
+    pub(super) fn status(
         &self,
         program: &Program,
-        configs: &[Configs],
+        state_sets: &[StateSetInterner],
         id: usize,
         complete: bool,
-    ) -> Standing {
+    ) -> Status {
         let property = &program.properties[id];
         match &self.watches[id] {
-            Watch::Plain { config, .. } => {
-                let standing = configs[id].standing(&property.automaton, *config);
-                Standing {
-                    fixed: standing.fixed || complete,
-                    ..standing
+            Watch::Plain { state_set, .. } => {
+                let status = state_sets[id].status(&property.automaton, *state_set);
+                Status {
+                    fixed: status.fixed || complete,
+                    ..status
                 }
             }
-            Watch::Sliced(slices) => match &property.quantified {
-                Some(quantified) => slices.standing(property, quantified, &configs[id], complete),
-                None => Standing::UNKNOWN,
+            Watch::Parametric(instances) => match &property.quantified {
+                Some(quantified) => {
+                    instances.status(property, quantified, &state_sets[id], complete)
+                }
+                None => Status::UNKNOWN,
             },
         }
     }
 
     /// Whether a property is violated: for good or, where it is watched on, at the last step. Unknown where that depends
     /// on what is not known.
-    pub(super) fn violated(&self, program: &Program, configs: &[Configs], id: usize) -> Truth {
+    pub(super) fn violated(
+        &self,
+        program: &Program,
+        state_sets: &[StateSetInterner],
+        id: usize,
+    ) -> Truth {
         let property = &program.properties[id];
         match (&self.watches[id], &property.quantified) {
-            (Watch::Plain { config, .. }, _) => configs[id].violated(&property.automaton, *config),
-            (Watch::Sliced(slices), Some(quantified)) => {
-                slices.is_violated(property, quantified, &configs[id])
+            (Watch::Plain { state_set, .. }, _) => {
+                state_sets[id].violated(&property.automaton, *state_set)
             }
-            (Watch::Sliced(_), None) => Truth::Unknown,
+            (Watch::Parametric(instances), Some(quantified)) => {
+                instances.is_violated(property, quantified, &state_sets[id])
+            }
+            (Watch::Parametric(_), None) => Truth::Unknown,
         }
     }
 
     /// Time has come to `now` without an event.
-    pub(super) fn tick(&mut self, configs: &mut [Configs], now: i128) {
+    pub(super) fn tick(&mut self, state_sets: &mut [StateSetInterner], now: i128) {
         let position = self.clock.position;
-        for (watch, configs) in self.watches.iter_mut().zip(configs) {
-            if !configs.counts() {
+        for (watch, state_sets) in self.watches.iter_mut().zip(state_sets) {
+            if !state_sets.counts() {
                 continue;
             }
             match watch {
-                Watch::Plain { config, .. } => *config = configs.tick(*config, position, now),
-                Watch::Sliced(slices) => {
-                    let slices = Arc::make_mut(slices);
-                    for config in slices.configs() {
-                        *config = configs.tick(*config, position, now);
+                Watch::Plain { state_set, .. } => {
+                    *state_set = state_sets.tick(*state_set, position, now)
+                }
+                Watch::Parametric(instances) => {
+                    let instances = Arc::make_mut(instances);
+                    for state_set in instances.state_sets() {
+                        *state_set = state_sets.tick(*state_set, position, now);
                     }
                 }
             }
@@ -428,14 +465,14 @@ impl World {
     }
 
     /// The earliest deadline in time of something owed, after a time.
-    pub(super) fn deadline(&self, configs: &[Configs], after: i128) -> Option<i128> {
-        let watches = self.watches.iter().zip(configs);
-        let timed = watches.filter(|(_, configs)| configs.counts());
-        let deadlines = timed.filter_map(|(watch, configs)| match watch {
-            Watch::Plain { config, .. } => configs.deadline(*config, after),
-            Watch::Sliced(slices) => {
-                let met = slices.met();
-                met.filter_map(|config| configs.deadline(config, after))
+    pub(super) fn deadline(&self, state_sets: &[StateSetInterner], after: i128) -> Option<i128> {
+        let watches = self.watches.iter().zip(state_sets);
+        let timed = watches.filter(|(_, state_sets)| state_sets.counts());
+        let deadlines = timed.filter_map(|(watch, state_sets)| match watch {
+            Watch::Plain { state_set, .. } => state_sets.deadline(*state_set, after),
+            Watch::Parametric(instances) => {
+                let met = instances.met();
+                met.filter_map(|state_set| state_sets.deadline(state_set, after))
                     .min()
             }
         });
@@ -446,15 +483,15 @@ impl World {
     pub(super) fn triggered(&self, id: usize) -> bool {
         match &self.watches[id] {
             Watch::Plain { triggered, .. } => *triggered,
-            Watch::Sliced(slices) => slices.triggered(),
+            Watch::Parametric(instances) => instances.triggered(),
         }
     }
 
     /// The configurations of a property's instances.
-    pub(super) fn configs(&mut self, id: usize) -> impl Iterator<Item = &mut Config> {
+    pub(super) fn state_sets(&mut self, id: usize) -> impl Iterator<Item = &mut StateSetId> {
         let (plain, sliced) = match &mut self.watches[id] {
-            Watch::Plain { config, .. } => (Some(config), None),
-            Watch::Sliced(slices) => (None, Some(Arc::make_mut(slices).configs())),
+            Watch::Plain { state_set, .. } => (Some(state_set), None),
+            Watch::Parametric(instances) => (None, Some(Arc::make_mut(instances).state_sets())),
         };
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
@@ -468,12 +505,15 @@ impl World {
                 .all(|(lhs, rhs)| match (lhs, rhs) {
                     (
                         Watch::Plain {
-                            config: c,
+                            state_set: c,
                             triggered: t,
                         },
-                        Watch::Plain { config, triggered },
-                    ) => c == config && t == triggered,
-                    (Watch::Sliced(lhs), Watch::Sliced(rhs)) => lhs.same(rhs),
+                        Watch::Plain {
+                            state_set,
+                            triggered,
+                        },
+                    ) => c == state_set && t == triggered,
+                    (Watch::Parametric(lhs), Watch::Parametric(rhs)) => lhs.same(rhs),
                     _ => false,
                 })
         };
@@ -500,9 +540,9 @@ impl World {
 fn step_alone(
     program: &Program,
     id: u32,
-    config: &mut Config,
+    state_set: &mut StateSetId,
     triggered: &mut bool,
-    configs: &mut Configs,
+    state_sets: &mut StateSetInterner,
     eval: &mut Eval<'_>,
     settled: &mut Vec<u32>,
 ) -> bool {
@@ -512,23 +552,23 @@ fn step_alone(
         *triggered = eval.letter(trigger) != Truth::False;
     }
     let known = eval
-        .scratch
-        .next_by_class(eval.code, id as usize, property, *config);
+        .eval_cache
+        .next_by_class(eval.code, id as usize, property, *state_set);
     let next = known.unwrap_or_else(|| {
-        configs.step(&property.automaton, *config, &clock, |letter| {
+        state_sets.step(&property.automaton, *state_set, &clock, |letter| {
             eval.letter(property.letters[letter as usize].node)
         })
     });
     // A formula that is decided before anything is read is decided at the first step.
-    if next == *config && clock.position > 0 {
+    if next == *state_set && clock.position > 0 {
         return false;
     }
-    *config = next;
-    let standing = configs.standing(&property.automaton, next);
-    if standing.fixed {
+    *state_set = next;
+    let status = state_sets.status(&property.automaton, next);
+    if status.fixed {
         settled.push(id);
     }
     // What is satisfied may still be found not to be vacuous.
-    let asked = property.trigger.is_some() && !*triggered && standing.now == Truth::True;
-    standing.fixed && !asked
+    let asked = property.trigger.is_some() && !*triggered && status.now == Truth::True;
+    status.fixed && !asked
 }

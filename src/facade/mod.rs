@@ -19,7 +19,7 @@ use crate::audit::Readers;
 use crate::diagnostic::{Diagnostic, SpecError};
 use crate::eval::{self, Program};
 use crate::hir;
-use crate::input::formats::From as Format;
+use crate::input::formats::FormatChoice;
 use crate::input::limits::InputLimits;
 use crate::load::Loaded;
 use crate::project::NoFiles;
@@ -63,7 +63,7 @@ impl Spec {
         };
         Ok(Spec(Arc::new(Compiled {
             program: Program::compile(&spec, &eval::Limits::default())?,
-            readers: Readers::new(&spec.signature, Format::Auto, InputLimits::default())?,
+            readers: Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default())?,
             headings: Headings::new(&spec, &loaded.sources),
             warnings: SpecError::new(loaded.diagnostics, &loaded.sources),
             hir: Arc::new(spec),

@@ -11,7 +11,7 @@ use crate::types::{EnumType, Type};
 use crate::value::{Cell, EnumValue, Instant, Number, Object, Value};
 
 /// What a field's value turned out to be: a value, or unknown for a reason (none where that is no error).
-pub(crate) type Reading = Result<Value, Option<Trouble>>;
+pub(crate) type CellResult = Result<Value, Option<Trouble>>;
 
 /// Why a value is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ fn trouble<T>(kind: ProblemKind, message: String) -> Result<T, Option<Trouble>> 
 }
 
 /// A reading as a cell, and what to tell.
-pub(crate) fn settle(reading: Reading) -> (Cell, Option<Trouble>) {
+pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
     match reading {
         Ok(value) => (Cell::Known(value), None),
         Err(why) => (Cell::Unknown, why),
@@ -33,7 +33,7 @@ pub(crate) fn settle(reading: Reading) -> (Cell, Option<Trouble>) {
 }
 
 /// What a field that is not there means.
-pub(crate) fn absent(field: &Field) -> Reading {
+pub(crate) fn absent(field: &Field) -> CellResult {
     match &field.absent {
         Absent::Error => trouble(ProblemKind::MissingField, "the field is not there".into()),
         Absent::Null => Ok(Value::Null),
@@ -43,7 +43,7 @@ pub(crate) fn absent(field: &Field) -> Reading {
 }
 
 /// What JSON's null means for a field.
-fn null(field: &Field) -> Reading {
+fn null(field: &Field) -> CellResult {
     if let Absent::Default(value) = &field.absent {
         return Ok(value.clone());
     }
@@ -75,7 +75,7 @@ pub(crate) fn takes_tree(ty: &Type) -> bool {
 }
 
 /// Reads a scalar of a text.
-pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme<'_>) -> Reading {
+pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme<'_>) -> CellResult {
     if lexeme == Lexeme::Null {
         return null(field);
     }
@@ -92,7 +92,7 @@ pub(crate) fn from_lexeme(field: &Field, lexeme: Lexeme<'_>) -> Reading {
 }
 
 /// Reads a string of a text.
-pub(crate) fn from_text(field: &Field, text: &str) -> Reading {
+pub(crate) fn from_text(field: &Field, text: &str) -> CellResult {
     match field.ty.non_null() {
         Type::String | Type::Json | Type::Error => Ok(Value::string(text)),
         Type::Enum(of) => enum_value(of, text, &field.ty),
@@ -101,7 +101,7 @@ pub(crate) fn from_text(field: &Field, text: &str) -> Reading {
     }
 }
 
-fn enum_value(of: &EnumType, text: &str, ty: &Type) -> Reading {
+fn enum_value(of: &EnumType, text: &str, ty: &Type) -> CellResult {
     match of.values.iter().position(|name| name == text) {
         Some(index) => Ok(Value::Enum(EnumValue {
             of: of.number,
@@ -112,7 +112,7 @@ fn enum_value(of: &EnumType, text: &str, ty: &Type) -> Reading {
 }
 
 /// Reads a value of a tree.
-pub(crate) fn from_value(field: &Field, value: &Value) -> Reading {
+pub(crate) fn from_value(field: &Field, value: &Value) -> CellResult {
     match value {
         Value::Null => null(field),
         other => convert(other.clone(), &field.ty, field.unit),
@@ -120,7 +120,7 @@ pub(crate) fn from_value(field: &Field, value: &Value) -> Reading {
 }
 
 /// A list or an object where a scalar must be.
-pub(crate) fn no_scalar(field: &Field, open: Peek) -> Reading {
+pub(crate) fn no_scalar(field: &Field, open: Peek) -> CellResult {
     let found = if open == Peek::Object {
         "an object"
     } else {
@@ -130,7 +130,7 @@ pub(crate) fn no_scalar(field: &Field, open: Peek) -> Reading {
 }
 
 /// A value that cannot be known.
-pub(crate) fn stand_in(kind: ProblemKind) -> Reading {
+pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
     let message = match kind {
         ProblemKind::DuplicateKey => "an object in it has a key twice",
         ProblemKind::InvalidUtf8 => HALF_PAIR,
@@ -167,7 +167,7 @@ fn found(value: &Value) -> String {
 }
 
 /// The value as one of a type.
-fn convert(value: Value, ty: &Type, unit: TimeUnit) -> Reading {
+fn convert(value: Value, ty: &Type, unit: TimeUnit) -> CellResult {
     if let Some(kind) = document::why(&value) {
         return stand_in(kind);
     }
@@ -237,7 +237,7 @@ fn converted(items: &[Value], ty: &Type, unit: TimeUnit) -> Result<Vec<Value>, O
         .collect()
 }
 
-fn members(members: Vec<(SmolStr, Value)>) -> Reading {
+fn members(members: Vec<(SmolStr, Value)>) -> CellResult {
     match Object::new(members) {
         Ok(object) => Ok(Value::Object(object.into())),
         // Only a record type that declares a member twice comes here.
@@ -252,7 +252,7 @@ fn moment(ty: &Type, instant: Instant) -> Value {
     }
 }
 
-fn instant(ty: &Type, digits: &str, unit: TimeUnit) -> Reading {
+fn instant(ty: &Type, digits: &str, unit: TimeUnit) -> CellResult {
     match Instant::from_decimal(digits, unit.attoseconds()) {
         Some(instant) => Ok(moment(ty, instant)),
         None => trouble(
@@ -263,7 +263,7 @@ fn instant(ty: &Type, digits: &str, unit: TimeUnit) -> Reading {
 }
 
 /// A time written as text: a number of the field's unit, or (for a point in time) RFC 3339.
-fn spelt_instant(ty: &Type, text: &str, unit: TimeUnit) -> Reading {
+fn spelt_instant(ty: &Type, text: &str, unit: TimeUnit) -> CellResult {
     let digits = text.trim();
     if let Some(instant) = Instant::from_decimal(digits, unit.attoseconds()) {
         return Ok(moment(ty, instant));

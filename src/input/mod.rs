@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [`open::sources`] finds the files; [`read::read`] takes one of them through all the rest. The parts can be used
-//! alone: [`split::Splitter`] for raw records, [`project::Projection`] for one record, [`document::parse`] for a tree
+//! alone: [`split::Splitter`] for raw records, [`projection::Projection`] for one record, [`document::parse`] for a tree
 //! that a format reader looks at.
 
 pub mod formats;
@@ -15,22 +15,21 @@ pub mod deferred;
 pub mod document;
 pub mod limits;
 pub mod open;
-pub mod project;
+pub mod projection;
 pub mod read;
 pub mod split;
 
-pub(crate) mod ahead;
 mod cell;
-mod gather;
+mod extract;
+mod group_by_trace;
+mod key_path_cache;
 pub(crate) mod keys;
 mod path;
+pub(crate) mod pipeline;
 mod place;
 mod plan;
 pub(crate) mod quick;
+mod record_builder;
 pub(crate) mod scan;
-mod shapes;
-mod sink;
-pub(crate) mod sketch;
-mod tree;
+pub(crate) mod sniff;
 mod trie;
-mod walk;

@@ -24,11 +24,11 @@ pub const EXTENSIONS: [&str; 8] = [
 pub struct Source {
     /// Its name.
     pub name: FileName,
-    from: From,
+    from: Medium,
 }
 
 #[derive(Clone, Debug)]
-enum From {
+enum Medium {
     File(PathBuf),
     Stdin,
 }
@@ -69,7 +69,7 @@ pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenEr
         };
         return Ok(vec![Source {
             name,
-            from: From::Stdin,
+            from: Medium::Stdin,
         }]);
     }
     let matcher = glob.map(matcher).transpose()?;
@@ -82,7 +82,7 @@ pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenEr
     if !facts.is_dir() {
         return Ok(vec![Source {
             name: FileName::given(argument),
-            from: From::File(path.to_owned()),
+            from: Medium::File(path.to_owned()),
         }]);
     }
     let mut sources = Vec::new();
@@ -106,7 +106,7 @@ pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenEr
                     path: entry.path().display().to_string().into(),
                     below: below.into(),
                 },
-                from: From::File(entry.into_path()),
+                from: Medium::File(entry.into_path()),
             });
         }
     }
@@ -171,8 +171,8 @@ impl Source {
     /// What the system says.
     pub fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         match &self.from {
-            From::File(path) => decompressed(File::open(path)?),
-            From::Stdin => decompressed(io::stdin()),
+            Medium::File(path) => decompressed(File::open(path)?),
+            Medium::Stdin => decompressed(io::stdin()),
         }
     }
 }

@@ -8,13 +8,13 @@ use jsonpath_rust::query::js_path_process;
 use jsonpath_rust::query::queryable::Queryable;
 use smol_str::SmolStr;
 
-use super::project::ProjectionError;
+use super::projection::ProjectionError;
 use crate::signature::Path;
 use crate::value::{Number, Value};
 
 /// One step down: what it is called in an object, and which item it is in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct PathStep {
     pub(crate) name: Option<SmolStr>,
     pub(crate) index: Option<usize>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug)]
 pub(crate) enum Route {
     /// Leads to one place.
-    Steps(Vec<Step>),
+    Steps(Vec<PathStep>),
     /// Must be searched for in a tree.
     Query(Query),
 }
@@ -33,7 +33,7 @@ pub(crate) enum Route {
 pub(crate) struct Query {
     query: Arc<JpQuery>,
     /// The steps up to the first that may have many nodes.
-    pub(crate) lead: Vec<Step>,
+    pub(crate) lead: Vec<PathStep>,
     /// Whether nodes are chosen by what lies below the lead (filters, descent), not by place alone.
     pub(crate) searches: bool,
 }
@@ -47,7 +47,7 @@ impl Route {
                     path: text.clone(),
                     reason: error.to_string(),
                 })?;
-                let lead: Vec<Step> = query.segments.iter().map_while(single).collect();
+                let lead: Vec<PathStep> = query.segments.iter().map_while(single).collect();
                 if lead.len() == query.segments.len() {
                     return Ok(Route::Steps(lead));
                 }
@@ -78,15 +78,15 @@ impl Route {
 }
 
 /// RFC 6901: a token of digits without leading zeros is an index in a list.
-fn pointer_step(token: &SmolStr) -> Step {
+fn pointer_step(token: &SmolStr) -> PathStep {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
-    Step {
+    PathStep {
         name: Some(token.clone()),
         index: token.parse().ok().filter(|_| canonical),
     }
 }
 
-fn single(segment: &Segment) -> Option<Step> {
+fn single(segment: &Segment) -> Option<PathStep> {
     let selector = match segment {
         Segment::Selector(selector) => selector,
         Segment::Selectors(selectors) => match selectors.as_slice() {
@@ -96,11 +96,11 @@ fn single(segment: &Segment) -> Option<Step> {
         Segment::Descendant(_) => return None,
     };
     match selector {
-        Selector::Name(name) => Some(Step {
+        Selector::Name(name) => Some(PathStep {
             name: Some(SmolStr::new(name)),
             index: None,
         }),
-        Selector::Index(index) => usize::try_from(*index).ok().map(|index| Step {
+        Selector::Index(index) => usize::try_from(*index).ok().map(|index| PathStep {
             name: None,
             index: Some(index),
         }),
@@ -118,7 +118,7 @@ fn searches(segment: &Segment) -> bool {
 }
 
 /// The value that a step leads to.
-pub(crate) fn follow<'v>(value: &'v Value, step: &Step) -> Option<&'v Value> {
+pub(crate) fn follow<'v>(value: &'v Value, step: &PathStep) -> Option<&'v Value> {
     match value {
         Value::Object(object) => object.get(step.name.as_deref()?),
         Value::List(items) => items.get(step.index?),
@@ -127,7 +127,7 @@ pub(crate) fn follow<'v>(value: &'v Value, step: &Step) -> Option<&'v Value> {
 }
 
 /// The value that steps lead to.
-pub(crate) fn follow_all<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+pub(crate) fn follow_all<'v>(value: &'v Value, steps: &[PathStep]) -> Option<&'v Value> {
     steps.iter().try_fold(value, follow)
 }
 

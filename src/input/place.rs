@@ -3,9 +3,9 @@
 use smol_str::{SmolStr, ToSmolStr};
 
 use super::document::newlines;
-use super::project::Outcome;
+use super::projection::ReadOutcome;
 use super::record::{FileName, Origin};
-use super::sink::Sink;
+use super::record_builder::RecordBuilder;
 use crate::problem::{Problem, ProblemKind};
 use crate::signature::OriginField;
 use crate::value::Value;
@@ -21,14 +21,14 @@ pub(crate) fn named(value: &Value) -> Option<SmolStr> {
 
 /// The problems of a record, with their lines.
 pub(crate) fn problems(
-    sink: &mut Sink,
-    place: &Place<'_>,
+    builder: &mut RecordBuilder,
+    place: &ValuePlace<'_>,
     trace: &Option<SmolStr>,
 ) -> Vec<Problem> {
     let bytes = place.text.as_bytes();
     let (mut at, mut line) = (place.start, place.line);
-    let mut problems = Vec::with_capacity(sink.drafts.len());
-    for draft in sink.drafts.drain(..) {
+    let mut problems = Vec::with_capacity(builder.drafts.len());
+    for draft in builder.drafts.drain(..) {
         if draft.at > at {
             let between = bytes.get(at..draft.at).unwrap_or_default();
             line += newlines(between, between.len());
@@ -44,10 +44,10 @@ pub(crate) fn problems(
             message: draft.message,
         });
     }
-    if sink.dropped > 0 {
+    if builder.dropped > 0 {
         let mut rest = place.problem(
             ProblemKind::Limit,
-            format!("{} more problems are not listed", sink.dropped),
+            format!("{} more problems are not listed", builder.dropped),
         );
         rest.trace.clone_from(trace);
         problems.push(rest);
@@ -56,7 +56,7 @@ pub(crate) fn problems(
 }
 
 /// Where the value that is read stands.
-pub(crate) struct Place<'p> {
+pub(crate) struct ValuePlace<'p> {
     pub(crate) file: &'p FileName,
     pub(crate) text: &'p str,
     pub(crate) start: usize,
@@ -64,9 +64,9 @@ pub(crate) struct Place<'p> {
     pub(crate) ordinal: u64,
 }
 
-impl<'p> Place<'p> {
-    pub(crate) fn of(origin: &Origin, file: &'p FileName) -> Place<'p> {
-        Place {
+impl<'p> ValuePlace<'p> {
+    pub(crate) fn of(origin: &Origin, file: &'p FileName) -> ValuePlace<'p> {
+        ValuePlace {
             file,
             text: "",
             start: 0,
@@ -87,8 +87,8 @@ impl<'p> Place<'p> {
         }
     }
 
-    pub(crate) fn nothing(&self) -> Outcome {
-        Outcome::Refused(self.problem(
+    pub(crate) fn nothing(&self) -> ReadOutcome {
+        ReadOutcome::Refused(self.problem(
             ProblemKind::WrongType,
             "neither a trace nor an event: it is no object".to_owned(),
         ))

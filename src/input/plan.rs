@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::cell::{absent, settle};
 use super::path::{Query, Route};
-use super::project::ProjectionError;
+use super::projection::ProjectionError;
 use super::trie::{NodeId, Trie};
 use crate::signature::{
     Absent, Events, Field, FieldSource, OriginField, Path, Signature, TimeUnit,
@@ -73,7 +73,7 @@ pub(crate) enum Mode {
 
 /// Where the cell of a field comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FieldPlace {
     Event(usize),
     Element(usize),
 }
@@ -86,7 +86,7 @@ pub(crate) struct Plan {
     pub(crate) event: Level,
     pub(crate) element: Level,
     /// One per field of the signature.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<FieldPlace>,
     /// Slots of events whose absence means something: the fields of the signature among them.
     pub(crate) n_event: usize,
     /// Of each, what its absence is; none where that is to be told.
@@ -104,7 +104,7 @@ pub(crate) struct Plan {
     pub(crate) simple: bool,
     /// Besides, an event is one step: long texts of its fields may be left to whoever reads them.
     pub(crate) defers: bool,
-    pub(crate) order_by: Vec<Place>,
+    pub(crate) order_by: Vec<FieldPlace>,
     /// The same as fields of the signature.
     pub(crate) order_fields: Vec<usize>,
     /// Whether a list at the top of a file holds records.
@@ -172,8 +172,10 @@ impl Plan {
         };
         for field in &signature.fields {
             plan.places.push(match &field.source {
-                FieldSource::Event(path) => Place::Event(plan.event.add(field.clone(), path)?),
-                FieldSource::Each(path) => Place::Element(plan.element.add(field.clone(), path)?),
+                FieldSource::Event(path) => FieldPlace::Event(plan.event.add(field.clone(), path)?),
+                FieldSource::Each(path) => {
+                    FieldPlace::Element(plan.element.add(field.clone(), path)?)
+                }
                 FieldSource::Origin(_) => {
                     return Err(ProjectionError::Origin {
                         field: field.name.clone(),

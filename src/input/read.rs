@@ -7,12 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 use smol_str::SmolStr;
 
-use super::ahead;
 use super::deferred::Deferred;
-use super::gather::Gather;
+use super::group_by_trace::GroupByTrace;
 use super::limits::{Accounting, FileReport};
 use super::open::Source;
-use super::project::{Outcome, Projection, Scratch};
+use super::pipeline;
+use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
 use super::split::{Batch, Gap, Splitter, Splitting, Why};
 use crate::problem::{Problem, ProblemKind};
@@ -52,22 +52,22 @@ pub fn read_from(
 }
 
 /// What is made of units, by the threads that read them: the sooner, the less memory they wander through.
-pub trait Make: Sync {
+pub trait UnitMapper: Sync {
     /// What a unit becomes.
-    type Made: Send;
+    type Output: Send;
 
-    /// Whether texts may be left to be decoded by [`Make::make`].
+    /// Whether texts may be left to be decoded by [`UnitMapper::make`].
     const DEFERS: bool;
 
     /// Makes it. Some texts of a record's steps may be deferred.
-    fn make(&self, unit: Unit, texts: Deferred<'_>) -> Self::Made;
+    fn make(&self, unit: Unit, texts: Deferred<'_>) -> Self::Output;
 }
 
 /// Units as they are.
 struct Whole;
 
-impl Make for Whole {
-    type Made = Unit;
+impl UnitMapper for Whole {
+    type Output = Unit;
     const DEFERS: bool = false;
 
     fn make(&self, unit: Unit, _: Deferred<'_>) -> Unit {
@@ -77,12 +77,12 @@ impl Make for Whole {
 
 /// Reads a stream of which nothing was split yet, and makes something of each unit, in parallel; what is made comes in the
 /// order of the file.
-pub fn read_through<M: Make>(
+pub fn read_through<M: UnitMapper>(
     mut splitter: Splitter<impl Read>,
     name: &FileName,
     projection: &Projection,
     make: &M,
-    emit: &mut dyn FnMut(M::Made),
+    emit: &mut dyn FnMut(M::Output),
 ) -> FileReport {
     let splitting = match (projection.by_lines(), projection.splits_lists()) {
         (true, _) => Splitting::Lines,
@@ -98,7 +98,7 @@ pub fn read_through<M: Make>(
         make,
         report: FileReport::default(),
         shift: 0,
-        gather: (!projection.order_fields().is_empty()).then(Gather::default),
+        gather: (!projection.order_fields().is_empty()).then(GroupByTrace::default),
         emit,
     };
     // Where records get other numbers, or are sorted, one batch is read after the other.
@@ -107,7 +107,7 @@ pub fn read_through<M: Make>(
         let at_once = !one_by_one.load(Ordering::Relaxed);
         at_once.then(|| project(batch, name, projection, &lender, make))?
     };
-    ahead::in_order(&mut splitter, work, |batch, made| match made {
+    pipeline::ordered_map(&mut splitter, work, |batch, made| match made {
         Some(made) if merge.shift == 0 => {
             merge.batch(batch, made, |merge, made| (merge.emit)(made));
         }
@@ -141,13 +141,13 @@ enum UnitKind {
 }
 
 impl<T> Found<T> {
-    fn new(outcome: Outcome, make: impl FnOnce(Unit) -> T) -> Found<T> {
+    fn new(outcome: ReadOutcome, make: impl FnOnce(Unit) -> T) -> Found<T> {
         let errors = |problems: &[Problem]| {
             let errors = problems.iter().filter(|problem| problem.kind.is_error());
             errors.count() as u64
         };
         match outcome {
-            Outcome::Unit(unit) => {
+            ReadOutcome::Unit(unit) => {
                 let (kind, errors) = match &unit {
                     Unit::Record(record) => (UnitKind::Record, errors(&record.problems)),
                     Unit::Event(event) => (UnitKind::Event, errors(&event.problems)),
@@ -155,8 +155,8 @@ impl<T> Found<T> {
                 };
                 Found::Unit(kind, errors, make(unit))
             }
-            Outcome::LeftOut(problem) => Found::LeftOut(problem),
-            Outcome::Refused(problem) => Found::Refused(problem),
+            ReadOutcome::LeftOut(problem) => Found::LeftOut(problem),
+            ReadOutcome::Refused(problem) => Found::Refused(problem),
         }
     }
 }
@@ -178,32 +178,32 @@ impl<T> Line<T> {
 
 /// The memory of those who read, with the shapes of objects that they have learned, from batch to batch.
 #[derive(Default)]
-struct Lender(Mutex<Vec<Scratch>>);
+struct Lender(Mutex<Vec<ReadBuffers>>);
 
 impl Lender {
     fn lend(&self) -> Lent<'_> {
-        let scratch = self.lock().pop().unwrap_or_default();
+        let buffers = self.lock().pop().unwrap_or_default();
         Lent {
-            scratch,
+            buffers,
             from: self,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Scratch>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ReadBuffers>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Memory that goes back when its reader is done.
 struct Lent<'l> {
-    scratch: Scratch,
+    buffers: ReadBuffers,
     from: &'l Lender,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        if !self.scratch.is_large() {
-            self.from.lock().push(std::mem::take(&mut self.scratch));
+        if !self.buffers.is_large() {
+            self.from.lock().push(std::mem::take(&mut self.buffers));
         }
     }
 }
@@ -216,18 +216,18 @@ fn in_one_go(records: usize) -> usize {
 
 /// Reads a batch and makes what is to be made of it; none where a line holds several values, which moves the numbers of
 /// what follows.
-fn project<M: Make>(
+fn project<M: UnitMapper>(
     batch: &Batch,
     name: &FileName,
     projection: &Projection,
     lender: &Lender,
     make: &M,
-) -> Option<Vec<Line<M::Made>>> {
+) -> Option<Vec<Line<M::Output>>> {
     let several = AtomicBool::new(false);
-    let read = |Lent { scratch, .. }: &mut Lent<'_>, idx: usize| {
+    let read = |Lent { buffers, .. }: &mut Lent<'_>, idx: usize| {
         let mut first = None;
         if let Some(raw) = batch.get(idx) {
-            projection.read_each(&raw, name, scratch, M::DEFERS, &mut |outcome, texts| {
+            projection.read_each(&raw, name, buffers, M::DEFERS, &mut |outcome, texts| {
                 if first.is_some() || several.load(Ordering::Relaxed) {
                     several.store(true, Ordering::Relaxed);
                 } else {
@@ -246,7 +246,7 @@ fn project<M: Make>(
     (!several.into_inner()).then_some(made)
 }
 
-struct Merge<'a, M: Make> {
+struct Merge<'a, M: UnitMapper> {
     name: &'a FileName,
     projection: &'a Projection,
     lender: &'a Lender,
@@ -255,18 +255,18 @@ struct Merge<'a, M: Make> {
     /// Records beyond the first of their line, so far: the splitter counts one a line.
     shift: u64,
     /// Single events, where they must be sorted.
-    gather: Option<Gather>,
-    emit: &'a mut dyn FnMut(M::Made),
+    gather: Option<GroupByTrace>,
+    emit: &'a mut dyn FnMut(M::Output),
 }
 
-impl<M: Make> Merge<'_, M> {
+impl<M: UnitMapper> Merge<'_, M> {
     /// A batch whose records get other numbers than the splitter gave them, or that are gathered first.
     fn renumbered(&mut self, batch: &Batch) {
-        let read = |Lent { scratch, .. }: &mut Lent<'_>, idx: usize| {
+        let read = |Lent { buffers, .. }: &mut Lent<'_>, idx: usize| {
             let mut found = Vec::new();
             if let Some(raw) = batch.get(idx) {
                 self.projection
-                    .read_each(&raw, self.name, scratch, false, &mut |outcome, _| {
+                    .read_each(&raw, self.name, buffers, false, &mut |outcome, _| {
                         found.push(Found::new(outcome, |unit| unit));
                     });
             }
@@ -290,7 +290,7 @@ impl<M: Make> Merge<'_, M> {
 
     fn make_all(&mut self, units: Vec<Unit>) {
         let make = self.make;
-        let made: Vec<M::Made> = units
+        let made: Vec<M::Output> = units
             .into_par_iter()
             .map(|unit| make.make(unit, Deferred::NONE))
             .collect();
@@ -351,9 +351,9 @@ impl<M: Make> Merge<'_, M> {
             }
             Found::LeftOut(problem) => {
                 counts.left_out += 1;
-                self.tell(problem);
+                self.add_problem(problem);
             }
-            Found::Refused(problem) => self.tell(problem),
+            Found::Refused(problem) => self.add_problem(problem),
         }
     }
 
@@ -372,10 +372,10 @@ impl<M: Make> Merge<'_, M> {
                 format!("{what}; what was read up to here counts"),
             ),
         };
-        self.tell(problem(self.name, gap.line, kind, message));
+        self.add_problem(problem(self.name, gap.line, kind, message));
     }
 
-    fn tell(&mut self, problem: Problem) {
+    fn add_problem(&mut self, problem: Problem) {
         if problem.kind.is_error() {
             self.report.accounting.problems += 1;
         }

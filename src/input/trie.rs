@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::path::Step;
+use super::path::PathStep;
 
 /// A place in a [`Trie`].
 pub(crate) type NodeId = usize;
@@ -74,14 +74,14 @@ impl Trie {
     }
 
     /// Adds a field.
-    pub(crate) fn slot(&mut self, steps: &[Step], slot: usize) {
+    pub(crate) fn slot(&mut self, steps: &[PathStep], slot: usize) {
         for id in self.path(steps, |node| node.below.push(slot)) {
             self.nodes[id].slots.push(slot);
         }
     }
 
     /// Adds the list of steps or elements.
-    pub(crate) fn list(&mut self, steps: &[Step]) {
+    pub(crate) fn list(&mut self, steps: &[PathStep]) {
         for id in self.path(steps, |node| node.list_below = true) {
             self.nodes[id].list = true;
         }
@@ -89,7 +89,7 @@ impl Trie {
 
     /// The places that steps lead to. A pointer's token `0` leads to a member and to an item, so there may be several,
     /// of which a text has one at most.
-    fn path(&mut self, steps: &[Step], mut pass: impl FnMut(&mut Node)) -> Vec<NodeId> {
+    fn path(&mut self, steps: &[PathStep], mut pass: impl FnMut(&mut Node)) -> Vec<NodeId> {
         let mut places = vec![0];
         for step in steps {
             let mut next = Vec::new();

@@ -6,7 +6,7 @@ use super::decision::{Fired, Ruling};
 use super::risk::{Chains, Reading, Told, Whereabouts};
 use super::table::{Clause, Row, Table};
 use super::{Outcomes, owed_text};
-use crate::eval::{Doubt, Glance, Sight};
+use crate::eval::{ClauseStatus, Doubt, StepView};
 use crate::hir::{ActionKind, ArmTrigger};
 use crate::value::{Truth, Value};
 use crate::verdict::Verdict;
@@ -48,7 +48,7 @@ pub(super) struct Readings<'a> {
 /// The arms that act, with what the trace remembers afterwards.
 pub(super) fn judge(
     table: &Table,
-    glance: &mut Glance<'_>,
+    view: &mut StepView<'_>,
     memory: &mut [Memory],
     readings: Readings<'_>,
     moment: Moment<'_>,
@@ -57,11 +57,11 @@ pub(super) fn judge(
     let mut fired = Vec::new();
     let mut of_queries = readings.each.iter().peekable();
     for (number, (clause, memory)) in table.clauses.iter().zip(memory).enumerate() {
-        let sight = glance.sight(number);
+        let sight = view.clause_status(number);
         let mut clause = One {
             number,
             clause,
-            glance,
+            view,
             sight,
             moment,
             fired: &mut fired,
@@ -81,8 +81,8 @@ pub(super) fn judge(
 struct One<'a, 'g> {
     number: usize,
     clause: &'a Clause,
-    glance: &'a mut Glance<'g>,
-    sight: Sight,
+    view: &'a mut StepView<'g>,
+    sight: ClauseStatus,
     moment: Moment<'a>,
     fired: &'a mut Vec<Fired>,
     errors: &'a mut Vec<String>,
@@ -138,7 +138,7 @@ impl One<'_, '_> {
 
     /// What cannot be told is taken for what is feared, unless it depends on what the action brings about alone.
     fn doubtful(&mut self) -> (bool, Option<String>) {
-        match self.glance.doubt(self.number, self.moment.awaited) {
+        match self.view.doubt(self.number, self.moment.awaited) {
             Doubt::Error(why) => {
                 if self.clause.on_error_allow {
                     let name = &self.clause.name;
@@ -193,7 +193,7 @@ impl One<'_, '_> {
         let doubt = if reading.outlook.is_certain() {
             None
         } else {
-            Some(self.glance.doubt(self.number, self.moment.awaited))
+            Some(self.view.doubt(self.number, self.moment.awaited))
         };
         let by_outcome = self.moment.outcomes == Outcomes::Every && doubt == Some(Doubt::Outcome);
         let let_through = match &doubt {
@@ -245,9 +245,9 @@ impl One<'_, '_> {
             _ => told.why(&row.trigger),
         };
         let values = told.values(why.as_deref());
-        let message = self.glance.message(self.number, place, &values);
+        let message = self.view.message(self.number, place, &values);
         let message = message.unwrap_or_else(|| told.said(&self.clause.name, row, why.as_deref()));
-        let args = |one: &mut Self| one.glance.args(one.number, place, &values);
+        let args = |one: &mut Self| one.view.args(one.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args(self)));
         self.fired.push(Fired {
             clause: self.number,
@@ -265,11 +265,11 @@ impl One<'_, '_> {
         let row = &self.clause.arms[place];
         let name = self.clause.name.clone();
         let (values, why) = match &row.trigger {
-            ArmTrigger::Violated => (self.glance.instance(self.number), why),
+            ArmTrigger::Violated => (self.view.instance(self.number), why),
             ArmTrigger::PresumablyViolated(_) => {
                 let property = self.clause.property;
-                let owed =
-                    property.and_then(|property| self.glance.owed(property, 1).into_iter().next());
+                let owed = property
+                    .and_then(|property| self.view.obligations(property, 1).into_iter().next());
                 let values = owed.iter().flat_map(|owed| &owed.instance);
                 let values: Vec<Option<Value>> =
                     values.map(|(_, value)| Some(value.clone())).collect();
@@ -280,8 +280,8 @@ impl One<'_, '_> {
             }
             _ => (Vec::new(), why),
         };
-        let instance = self.glance.named(self.number, &values);
-        let message = self.glance.message(self.number, place, &values);
+        let instance = self.view.named(self.number, &values);
+        let message = self.view.message(self.number, place, &values);
         let message = match (message, &why) {
             (Some(message), _) => message,
             // What is owed says it all.
@@ -291,7 +291,7 @@ impl One<'_, '_> {
             (None, Some(why)) => format!("{}: {why}", said(&name, &row.trigger, &instance)),
             (None, None) => said(&name, &row.trigger, &instance),
         };
-        let mut args = || self.glance.args(self.number, place, &values);
+        let mut args = || self.view.args(self.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
         self.fired.push(Fired {
             clause: self.number,

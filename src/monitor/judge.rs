@@ -7,7 +7,7 @@ use super::arms::{self, Memory};
 use super::decision::{Cause, Decision, Ruling};
 use super::risk::{Chains, Reading, Whereabouts};
 use super::table::Table;
-use crate::eval::{Glance, Program};
+use crate::eval::{Program, StepView};
 use crate::ids::PropertyId;
 
 /// What judging needs besides the trace.
@@ -26,7 +26,7 @@ pub(super) struct Kept<'t> {
 }
 
 /// Shown a step, with what the trace keeps, its index, and the fields that are not there yet.
-pub(super) type Look<'l> = dyn FnMut(&mut Glance<'_>, Kept<'_>, Option<u32>, &[usize]) + 'l;
+pub(super) type Look<'l> = dyn FnMut(&mut StepView<'_>, Kept<'_>, Option<u32>, &[usize]) + 'l;
 
 impl Context<'_> {
     /// Judges one step and joins what comes of it with what came of steps before. `step` says whether it was one.
@@ -39,10 +39,10 @@ impl Context<'_> {
         let mut seen = false;
         let cause = decision.cause;
         let counts = matches!(cause, Cause::Event | Cause::Proposal);
-        let is_step = step(&mut |glance, kept, index, awaited| {
+        let is_step = step(&mut |view, kept, index, awaited| {
             seen = true;
             if counts {
-                self.chains.advance(kept.whereabouts, glance);
+                self.chains.advance(kept.whereabouts, view);
             }
             let readings = self.chains.readings(kept.whereabouts);
             let moment = arms::Moment {
@@ -54,7 +54,7 @@ impl Context<'_> {
             let mut let_through = Vec::new();
             let (ruling, fired) = arms::judge(
                 self.table,
-                glance,
+                view,
                 kept.memory,
                 arms::Readings {
                     chains: self.chains,
@@ -69,11 +69,11 @@ impl Context<'_> {
             decision.errors.extend(let_through);
             decision
                 .errors
-                .extend(glance.faults().into_iter().map(String::from));
+                .extend(view.faults().into_iter().map(String::from));
             decision.verdicts.clear();
             decision.verdicts.reserve(self.names.len());
             for (idx, name) in self.names.iter().enumerate() {
-                let verdict = glance.verdict(PropertyId::new(idx));
+                let verdict = view.verdict(PropertyId::new(idx));
                 decision.verdicts.push((name.clone(), verdict));
             }
             self.tell(&readings, kept.whereabouts, decision);

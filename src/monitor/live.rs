@@ -12,10 +12,10 @@ use super::risk::{Chains, Whereabouts};
 use super::table::{Table, Unreached};
 use super::wire::{Line, Own, Request};
 use super::{Identity, Options, owed_text};
-use crate::eval::{self, Desk, Live, Program};
+use crate::eval::{self, Live, Program, StepCache};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
-use crate::input::project::{Outcome, Projection, ProjectionError, Scratch};
+use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, RawRecord, Unit};
 use crate::problem::{Problem, ProblemKind};
 use crate::query::{ForecastError, Solved};
@@ -70,9 +70,9 @@ pub struct Monitor {
     clock: Option<usize>,
     pub(super) options: Options,
     file: FileName,
-    desk: Desk,
-    scratch: Scratch,
-    outcomes: Vec<Outcome>,
+    step_cache: StepCache,
+    buffers: ReadBuffers,
+    outcomes: Vec<ReadOutcome>,
     pub(super) traces: HashMap<SmolStr, Trace>,
     /// When something is due, on the clock of who calls.
     pub(super) due: BTreeSet<(i128, SmolStr)>,
@@ -112,11 +112,11 @@ struct Read {
     errors: Vec<String>,
 }
 
-/// The desk, and what judging needs besides; both from a monitor, of which other parts stay free.
+/// The step_cache, and what judging needs besides; both from a monitor, of which other parts stay free.
 macro_rules! context {
     ($monitor:expr) => {
         (
-            &mut $monitor.desk,
+            &mut $monitor.step_cache,
             Context {
                 program: &$monitor.program,
                 table: &$monitor.table,
@@ -163,7 +163,7 @@ impl Monitor {
             .iter()
             .map(|property| property.name.clone())
             .collect();
-        let desk = Desk::new(&program);
+        let step_cache = StepCache::new(&program);
         Ok(Monitor {
             table: Table::new(&spec),
             chains,
@@ -173,8 +173,8 @@ impl Monitor {
             awaited: spec.outcomes.clone(),
             clock: spec.signature.clock,
             file: FileName::given("-"),
-            desk,
-            scratch: Scratch::default(),
+            step_cache,
+            buffers: ReadBuffers::default(),
             outcomes: Vec::new(),
             traces: HashMap::new(),
             due: BTreeSet::new(),
@@ -317,7 +317,7 @@ impl Monitor {
         };
         self.schedule(trace, ended.due.take(), None);
         decision.step = ended.live.last();
-        self.peek(&mut ended, eval::Moment::End, &mut decision);
+        self.peek(&mut ended, eval::Peek::End, &mut decision);
         decision
     }
 
@@ -329,7 +329,7 @@ impl Monitor {
             return decision;
         };
         decision.step = open.live.last();
-        self.peek(&mut open, eval::Moment::End, &mut decision);
+        self.peek(&mut open, eval::Peek::End, &mut decision);
         decision
     }
 
@@ -346,7 +346,7 @@ impl Monitor {
             decision.trace = Some(name.clone());
             decision.step = trace.live.last();
             let moment = due.saturating_add(1).saturating_add(trace.ahead);
-            self.peek(&mut trace, eval::Moment::Time(moment), &mut decision);
+            self.peek(&mut trace, eval::Peek::Time(moment), &mut decision);
             for fired in &decision.clauses {
                 if let (Some(memory), Some(arm)) = (trace.memory.get_mut(fired.clause), fired.arm) {
                     memory.acted |= 1u64.checked_shl(arm as u32).unwrap_or(0);
@@ -377,18 +377,23 @@ impl Monitor {
     /// The verdict on a property in a trace.
     pub fn verdict(&mut self, trace: &str, property: PropertyId) -> Option<Verdict> {
         let trace = self.traces.get_mut(trace)?;
-        Some(self.desk.verdict(&self.program, &mut trace.live, property))
+        Some(
+            self.step_cache
+                .verdict(&self.program, &mut trace.live, property),
+        )
     }
 
     fn read(&mut self, bytes: &[u8]) -> Result<Unit, String> {
         self.outcomes.clear();
         let raw = RawRecord::new(bytes);
         self.projection
-            .read(&raw, &self.file, &mut self.scratch, &mut self.outcomes);
+            .read(&raw, &self.file, &mut self.buffers, &mut self.outcomes);
         let mut read = self.outcomes.drain(..);
         match (read.next(), read.next()) {
-            (Some(Outcome::Unit(unit)), None) => Ok(unit),
-            (Some(Outcome::Refused(problem) | Outcome::LeftOut(problem)), _) => Err(told(&problem)),
+            (Some(ReadOutcome::Unit(unit)), None) => Ok(unit),
+            (Some(ReadOutcome::Refused(problem) | ReadOutcome::LeftOut(problem)), _) => {
+                Err(told(&problem))
+            }
             (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
             (None, _) => Err("there is no event".to_owned()),
         }
@@ -524,14 +529,14 @@ impl Monitor {
                 whereabouts,
                 ..
             } = &mut trace;
-            let (desk, context) = context!(self);
+            let (step_cache, context) = context!(self);
             context.judge(&mut decision, &read.errors, |look| {
-                desk.happened(&self.program, live, step, |glance| {
+                step_cache.happened(&self.program, live, step, |view| {
                     let kept = Kept {
                         memory,
                         whereabouts,
                     };
-                    look(glance, kept, Some(step.index), &[]);
+                    look(view, kept, Some(step.index), &[]);
                 })
             });
         }
@@ -563,16 +568,16 @@ impl Monitor {
         let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
         let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
         let awaited = &self.awaited;
-        let (desk, context) = context!(self);
+        let (step_cache, context) = context!(self);
         match &read.event.steps[..] {
             _ if !is_trace => {}
             [step] => context.judge(&mut decision, &read.errors, |look| {
-                desk.proposed(&self.program, &mut trace.live, step, |glance| {
+                step_cache.proposed(&self.program, &mut trace.live, step, |view| {
                     let kept = Kept {
                         memory: &mut memory,
                         whereabouts: &mut whereabouts,
                     };
-                    look(glance, kept, Some(step.index), awaited);
+                    look(view, kept, Some(step.index), awaited);
                 })
             }),
             steps => {
@@ -580,12 +585,12 @@ impl Monitor {
                 let mut fork = trace.live.clone();
                 for step in steps {
                     context.judge(&mut decision, &read.errors, |look| {
-                        desk.happened(&self.program, &mut fork, step, |glance| {
+                        step_cache.happened(&self.program, &mut fork, step, |view| {
                             let kept = Kept {
                                 memory: &mut memory,
                                 whereabouts: &mut whereabouts,
                             };
-                            look(glance, kept, Some(step.index), awaited);
+                            look(view, kept, Some(step.index), awaited);
                         })
                     });
                 }
@@ -625,7 +630,7 @@ impl Monitor {
     }
 
     /// Judges a trace at a moment without an event.
-    fn peek(&mut self, trace: &mut Trace, moment: eval::Moment, decision: &mut Decision) {
+    fn peek(&mut self, trace: &mut Trace, moment: eval::Peek, decision: &mut Decision) {
         if self.program.is_trace(trace.live.meta()) == Truth::False {
             return;
         }
@@ -634,24 +639,24 @@ impl Monitor {
             .program
             .complete(trace.live.meta())
             .is_some_and(|c| c != Truth::True);
-        if moment == eval::Moment::End && open {
+        if moment == eval::Peek::End && open {
             self.as_it_is(trace, decision);
             return;
         }
         let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
         let live = &mut trace.live;
-        let (desk, context) = context!(self);
+        let (step_cache, context) = context!(self);
         let mut owed = Vec::new();
         context.judge(decision, &[], |look| {
-            desk.peek(&self.program, live, moment, |glance| {
+            step_cache.peek(&self.program, live, moment, |view| {
                 let kept = Kept {
                     memory: &mut memory,
                     whereabouts: &mut whereabouts,
                 };
-                look(glance, kept, None, &[]);
-                if moment == eval::Moment::End {
+                look(view, kept, None, &[]);
+                if moment == eval::Peek::End {
                     for (idx, name) in self.names.iter().enumerate() {
-                        let all = glance.owed(PropertyId::new(idx), MOST_OWED);
+                        let all = view.obligations(PropertyId::new(idx), MOST_OWED);
                         owed.extend(all.iter().map(|owed| owed_text(name, owed)));
                     }
                 }
@@ -665,7 +670,9 @@ impl Monitor {
     fn as_it_is(&mut self, trace: &mut Trace, decision: &mut Decision) {
         for (idx, name) in self.names.iter().enumerate() {
             let property = PropertyId::new(idx);
-            let verdict = self.desk.verdict(&self.program, &mut trace.live, property);
+            let verdict = self
+                .step_cache
+                .verdict(&self.program, &mut trace.live, property);
             decision.verdicts.push((name.clone(), verdict));
         }
         let (_, context) = context!(self);
@@ -674,7 +681,7 @@ impl Monitor {
 
     /// Notes when something is due in a trace, after a time on its clock.
     fn wait(&mut self, name: &str, trace: &mut Trace, after: i128) {
-        let next = self.desk.deadline(&mut trace.live, after);
+        let next = self.step_cache.deadline(&mut trace.live, after);
         let next = next.map(|deadline| deadline.saturating_sub(trace.ahead));
         self.schedule(name, trace.due, next);
         trace.due = next;

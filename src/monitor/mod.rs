@@ -66,7 +66,7 @@ pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table, Unreached};
 pub use wire::{Line, Own, Request};
 
-use crate::eval::{self, Owed};
+use crate::eval::{self, Obligation};
 use crate::input::limits::InputLimits;
 use crate::learn::{Header, Model, RowLimits};
 use crate::query::Solved;
@@ -155,7 +155,7 @@ impl Default for Options {
 }
 
 /// What is owed, in words.
-fn owed_text(name: &str, owed: &Owed) -> String {
+fn owed_text(name: &str, owed: &Obligation) -> String {
     let mut text = format!("`{name}` owes ");
     if owed.wants.is_empty() {
         text.push_str("something");

@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 use super::table::{Row, Table, Unreached};
 use super::{MonitorError, Options, Source};
 use crate::abstraction::{Mount, Sight};
-use crate::eval::{Glance, Look};
+use crate::eval::{Observation, StepView};
 use crate::hir::{ArmTrigger, Claim, Compare, Spec, Subject, Watched};
 use crate::ids::{ClaimId, ExprId, ModelId};
 use crate::learn::Header;
@@ -166,12 +166,12 @@ impl Chains {
     }
 
     /// Goes on by a step.
-    pub(super) fn advance(&self, at: &mut Whereabouts, glance: &mut Glance<'_>) {
+    pub(super) fn advance(&self, at: &mut Whereabouts, view: &mut StepView<'_>) {
         for (chain, at) in self.each.iter().zip(&mut at.positions) {
             if chain.forecast.has_categories() {
-                at.category = chain.forecast.known_category(glance.meta());
+                at.category = chain.forecast.known_category(view.meta());
             }
-            let sight = match Look::new(glance) {
+            let sight = match Observation::new(view) {
                 Some(mut look) => chain.forecast.space().encode_at(&chain.mount, &mut look),
                 None => Sight::Unknown,
             };

@@ -7,7 +7,7 @@ use guard_lang::check::Limits;
 use guard_lang::eval::{self, Program};
 use guard_lang::front;
 use guard_lang::hir::Spec;
-use guard_lang::input::project::Projection;
+use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Unit};
 use guard_lang::project::NoFiles;

@@ -1,6 +1,6 @@
 //! Whatever happens to a file, every line and byte of it is accounted for.
 use guard_lang::input::limits::InputLimits;
-use guard_lang::input::project::Projection;
+use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Unit};
 use guard_lang::signature::{

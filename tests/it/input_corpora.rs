@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use guard_lang::input::limits::Accounting;
 use guard_lang::input::open;
-use guard_lang::input::project::Projection;
+use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read;
 use guard_lang::input::record::Unit;
 use guard_lang::problem::{Problem, ProblemKind};

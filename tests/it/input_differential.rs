@@ -1,7 +1,7 @@
 //! The walk over a text reads what a parsed tree of the same text says.
 use guard_lang::input::document;
 use guard_lang::input::limits::InputLimits;
-use guard_lang::input::project::{Outcome, Projection, Scratch};
+use guard_lang::input::projection::{Projection, ReadBuffers, ReadOutcome};
 use guard_lang::input::record::{FileName, Origin, RawRecord, Step, Unit};
 use guard_lang::signature::{
     Absent, Events, Field, FieldSource, Layout, Path, Signature, TimeUnit,
@@ -139,7 +139,7 @@ fn layout() -> impl Strategy<Value = Layout> {
 type Shown = (&'static str, Vec<Cell>, Vec<Step2>);
 type Step2 = (u32, Vec<Cell>);
 
-fn shown(outcome: &Outcome) -> Shown {
+fn shown(outcome: &ReadOutcome) -> Shown {
     let steps = |steps: &[Step]| {
         steps
             .iter()
@@ -147,13 +147,15 @@ fn shown(outcome: &Outcome) -> Shown {
             .collect()
     };
     match outcome {
-        Outcome::Unit(Unit::Record(record)) => {
+        ReadOutcome::Unit(Unit::Record(record)) => {
             ("record", record.meta.to_vec(), steps(&record.steps))
         }
-        Outcome::Unit(Unit::Event(event)) => ("event", event.meta.to_vec(), steps(&event.steps)),
-        Outcome::Unit(Unit::End { .. }) => ("end", vec![], vec![]),
-        Outcome::LeftOut(_) => ("left out", vec![], vec![]),
-        Outcome::Refused(_) => ("refused", vec![], vec![]),
+        ReadOutcome::Unit(Unit::Event(event)) => {
+            ("event", event.meta.to_vec(), steps(&event.steps))
+        }
+        ReadOutcome::Unit(Unit::End { .. }) => ("end", vec![], vec![]),
+        ReadOutcome::LeftOut(_) => ("left out", vec![], vec![]),
+        ReadOutcome::Refused(_) => ("refused", vec![], vec![]),
     }
 }
 
@@ -178,18 +180,18 @@ proptest! {
         let origin = Origin { file: name.path.clone(), below: name.below.clone(), line: 1, ordinal: 0 };
         let document = document::parse(text.as_bytes(), &InputLimits::default()).unwrap();
         let mut out = Vec::new();
-        projection.read(&RawRecord::new(text.as_bytes()), &name, &mut Scratch::default(), &mut out);
+        projection.read(&RawRecord::new(text.as_bytes()), &name, &mut ReadBuffers::default(), &mut out);
         prop_assert_eq!(out.len(), 1);
         if !root_is_lost(&document.value) {
             let tree = projection.read_value(&document.value, &origin, &name);
             prop_assert_eq!(shown(&out[0]), shown(&tree), "{}", text);
         }
         // The order of what was read before leaves no trace.
-        let mut scratch = Scratch::default();
+        let mut buffers = ReadBuffers::default();
         let mut again = Vec::new();
         for text in ["{\"k\":1}", "{\"events\":[{}]}", "[{\"a\":", text.as_str()] {
             again.clear();
-            projection.read(&RawRecord::new(text.as_bytes()), &name, &mut scratch, &mut again);
+            projection.read(&RawRecord::new(text.as_bytes()), &name, &mut buffers, &mut again);
         }
         prop_assert_eq!(shown(&out[0]), shown(&again[0]));
     }

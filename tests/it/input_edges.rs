@@ -2,7 +2,7 @@
 use std::io::Write;
 
 use guard_lang::input::limits::{FileReport, InputLimits};
-use guard_lang::input::project::Projection;
+use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Record, Unit};
 use guard_lang::problem::ProblemKind;

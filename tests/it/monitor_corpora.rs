@@ -18,7 +18,7 @@ use guard_lang::eval::{Limits, Program, Wanted};
 use guard_lang::hir::{ActionKind, PropertyKind, Spec};
 use guard_lang::ids::PropertyId;
 use guard_lang::input::deferred::Deferred;
-use guard_lang::input::formats::From;
+use guard_lang::input::formats::FormatChoice;
 use guard_lang::input::limits::{Accounting, InputLimits};
 use guard_lang::input::open;
 use guard_lang::input::record::{Event, Record, Step};
@@ -235,7 +235,8 @@ fn follow(spec: &str, runs: &Path, glob: Option<&str>) {
     );
     let program = Program::compile(&spec, &Limits::default()).unwrap();
     let monitor = Mutex::new(Monitor::new(&spec, Options::default()).unwrap());
-    let readers = Readers::new(&spec.signature, From::Auto, InputLimits::default()).unwrap();
+    let readers =
+        Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default()).unwrap();
     let sources = open::sources(runs.to_str().unwrap(), glob).unwrap();
     let found = Found::default();
     let both = Both {

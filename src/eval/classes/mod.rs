@@ -16,10 +16,10 @@ use smol_str::SmolStr;
 use self::of_class::{Abstract, Vars, of_class};
 use crate::eval::code::{Code, ConstSet, Node, NodeId};
 use crate::eval::demand::Demands;
-use crate::eval::joint::{self, Joint};
-use crate::eval::monitor::{Automaton, Config};
+use crate::eval::instance_gc::Release;
+use crate::eval::lazy_product::{self, LazyProductDfa};
+use crate::eval::monitor::{Automaton, StateSetId};
 use crate::eval::program::{Program, PropertyCode, QuantifiedCode};
-use crate::eval::release::Release;
 use crate::eval::world::Watch;
 use crate::input::deferred::{DeferredText, MOST_FIELDS};
 use crate::value::{Cell, Truth, Value};
@@ -39,7 +39,7 @@ const FIRST: u16 = 3;
 /// How events fall into classes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::eval) struct Classes {
-    fields: Vec<FieldSorts>,
+    fields: Vec<SymbolClasses>,
     /// By field of the signature: its place in `fields`.
     place: Vec<Option<u32>>,
     /// By property: where its states begin in a row; none where it has no table.
@@ -48,10 +48,10 @@ pub(in crate::eval) struct Classes {
     /// By property.
     plain: Vec<Plain>,
     /// The properties that are stepped as one.
-    joint: Vec<u32>,
+    product: Vec<u32>,
     /// By property: where what follows for the value of its variable begins in a row.
-    touched: Vec<Option<u32>>,
-    n_touched: usize,
+    matched: Vec<Option<u32>>,
+    n_matched: usize,
 }
 
 /// What a property without variables needs of a row.
@@ -64,7 +64,7 @@ struct Plain {
 }
 
 #[derive(Clone, Debug, Default)]
-struct FieldSorts {
+struct SymbolClasses {
     field: usize,
     constants: Vec<Value>,
     texts: FxHashMap<SmolStr, u16>,
@@ -74,18 +74,18 @@ struct FieldSorts {
 
 /// What is known of the classes that were met.
 #[derive(Debug, Default)]
-pub(in crate::eval) struct Tables {
+pub(in crate::eval) struct TransitionCache {
     known: FxHashMap<u64, u32>,
-    rows: Vec<Row>,
+    entries: Vec<ClassEntry>,
     /// Lent to whoever steps.
-    pub(in crate::eval) joint: Option<Box<Joint>>,
+    pub(in crate::eval) product: Option<Box<LazyProductDfa>>,
 }
 
 /// What follows from a class.
 #[derive(Debug)]
-struct Row {
+struct ClassEntry {
     /// By place in [`Classes::fields`].
-    sorts: Box<[u16]>,
+    symbols: Box<[u16]>,
     /// By node.
     truths: Box<[Known]>,
     /// By node, where every variable has a value that nothing has.
@@ -96,11 +96,11 @@ struct Row {
     next_of_all: Box<[u32]>,
     /// By property with one variable, set of terms and state: the next state of the value that those terms have; behind
     /// the states, whether the trigger holds.
-    touched: Box<[u32]>,
+    matched: Box<[u32]>,
     /// By property: whether no compared term has a value.
     blank: Box<[Known]>,
     /// By quantified property: whether the event changes nothing, wherever instances are.
-    rests: Box<[Rests]>,
+    no_op: Box<[NoOp]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
     /// By field: what may be looked at; none where that was not asked yet.
@@ -108,11 +108,11 @@ struct Row {
 }
 
 /// Tables for the variable of one property beyond this are not made.
-const MOST_TOUCHED: usize = 2048;
+const MOST_MATCHED: usize = 2048;
 
 /// Whether instances rest at an event of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rests {
+enum NoOp {
     NotYet,
     /// It depends.
     Open,
@@ -124,14 +124,14 @@ enum Rests {
 
 /// The value of the variable of a property, by the compared terms that have it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::eval) struct Touch<'t> {
+pub(in crate::eval) struct MatchSet<'t> {
     /// All terms; none of them is unknown.
     pub(in crate::eval) terms: &'t [NodeId],
     /// A bit for each that has the value.
     pub(in crate::eval) set: u8,
 }
 
-impl<'t> Touch<'t> {
+impl<'t> MatchSet<'t> {
     fn vars(self) -> Vars<'t> {
         Vars::Equals(self.terms, self.set)
     }
@@ -147,18 +147,18 @@ enum Known {
 const NOT_YET: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
-impl FieldSorts {
+impl SymbolClasses {
     fn add(&mut self, value: &Value) {
         // Equal numbers may be told apart by what is made of them (`text(1)`, `text(1.0)`).
         let exact = matches!(value, Value::String(_) | Value::Bool(_) | Value::Enum(_));
         if !exact || self.has(value) {
             return;
         }
-        let Ok(sort) = u16::try_from(self.constants.len() + usize::from(FIRST)) else {
+        let Ok(symbol) = u16::try_from(self.constants.len() + usize::from(FIRST)) else {
             return;
         };
         if let Value::String(text) = value {
-            self.texts.insert(text.clone(), sort);
+            self.texts.insert(text.clone(), symbol);
             self.longest = self.longest.max(text.len());
         }
         self.constants.push(value.clone());
@@ -185,7 +185,7 @@ impl FieldSorts {
             }
             Cell::Known(value) => {
                 let mut all = (FIRST..).zip(&self.constants);
-                all.find_map(|(sort, constant)| (constant == value).then_some(sort))
+                all.find_map(|(symbol, constant)| (constant == value).then_some(symbol))
                     .unwrap_or(OTHER)
             }
         }
@@ -197,8 +197,8 @@ impl Classes {
     #[inline]
     pub(in crate::eval) fn is_longer(&self, field: usize, len: usize) -> bool {
         let place = self.place.get(field).copied().flatten();
-        let sorts = place.and_then(|place| self.fields.get(place as usize));
-        sorts.is_none_or(|sorts| len > sorts.longest)
+        let symbols = place.and_then(|place| self.fields.get(place as usize));
+        symbols.is_none_or(|symbols| len > symbols.longest)
     }
 
     /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
@@ -213,50 +213,50 @@ impl Classes {
 
     /// The classes for these expressions and properties.
     pub(in crate::eval) fn new(code: &Code, properties: &[PropertyCode]) -> Classes {
-        let mut found: FxHashMap<u32, FieldSorts> = FxHashMap::default();
+        let mut found: FxHashMap<u32, SymbolClasses> = FxHashMap::default();
         for node in &code.nodes {
             match node {
                 Node::Field(field) => drop(found.entry(*field).or_default()),
                 Node::FieldIs(field, value) => found.entry(*field).or_default().add(value),
                 Node::InConst(item, set) => {
                     if let Node::Field(field) = code.node(*item) {
-                        let sorts = found.entry(*field).or_default();
-                        set.values().for_each(|value| sorts.add(value));
+                        let symbols = found.entry(*field).or_default();
+                        set.values().for_each(|value| symbols.add(value));
                     }
                 }
                 _ => {}
             }
         }
-        let mut fields: Vec<(u32, FieldSorts)> = found.into_iter().collect();
+        let mut fields: Vec<(u32, SymbolClasses)> = found.into_iter().collect();
         fields.sort_by_key(|(field, _)| *field);
         let mut classes = Classes::default();
         let mut n_classes: u64 = 1;
-        for (field, mut sorts) in fields {
-            sorts.field = field as usize;
-            let n_sorts = sorts.constants.len() as u64 + u64::from(FIRST);
+        for (field, mut symbols) in fields {
+            symbols.field = field as usize;
+            let n_symbols = symbols.constants.len() as u64 + u64::from(FIRST);
             // A field too many tells nothing apart.
-            let Some(product) = n_classes.checked_mul(n_sorts) else {
+            let Some(product) = n_classes.checked_mul(n_symbols) else {
                 continue;
             };
             n_classes = product;
-            if classes.place.len() <= sorts.field {
-                classes.place.resize(sorts.field + 1, None);
+            if classes.place.len() <= symbols.field {
+                classes.place.resize(symbols.field + 1, None);
             }
-            classes.place[sorts.field] = u32::try_from(classes.fields.len()).ok();
-            classes.fields.push(sorts);
+            classes.place[symbols.field] = u32::try_from(classes.fields.len()).ok();
+            classes.fields.push(symbols);
         }
         for property in properties {
             let n_states = match &*property.automaton {
                 Automaton::Dfa { states, .. } if states.len() <= MOST_STATES => states.len(),
                 _ => {
                     classes.states.push(None);
-                    classes.touched.push(None);
+                    classes.matched.push(None);
                     classes.plain.push(Plain::default());
                     continue;
                 }
             };
-            if property.quantified.is_none() && n_states <= joint::MOST_STATES {
-                classes.joint.extend(u32::try_from(classes.plain.len()));
+            if property.quantified.is_none() && n_states <= lazy_product::MOST_STATES {
+                classes.product.extend(u32::try_from(classes.plain.len()));
             }
             classes.plain.push(Plain {
                 first: classes.n_states,
@@ -270,11 +270,11 @@ impl Classes {
                 .quantified
                 .as_ref()
                 .and_then(QuantifiedCode::only_terms);
-            let n_touched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
-            let n_touched = n_touched.filter(|n| *n <= MOST_TOUCHED);
-            let first = u32::try_from(classes.n_touched).ok();
-            classes.touched.push(n_touched.and(first));
-            classes.n_touched += n_touched.unwrap_or(0);
+            let n_matched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
+            let n_matched = n_matched.filter(|n| *n <= MOST_MATCHED);
+            let first = u32::try_from(classes.n_matched).ok();
+            classes.matched.push(n_matched.and(first));
+            classes.n_matched += n_matched.unwrap_or(0);
             classes.states.push(u32::try_from(classes.n_states).ok());
             classes.n_states += n_states;
         }
@@ -282,8 +282,8 @@ impl Classes {
     }
 
     /// The properties that are stepped as one.
-    pub(in crate::eval) fn joint(&self) -> &[u32] {
-        &self.joint
+    pub(in crate::eval) fn product(&self) -> &[u32] {
+        &self.product
     }
 
     /// Number of states of a property without variables that has a table.
@@ -291,34 +291,34 @@ impl Classes {
         self.plain[property].n_states
     }
 
-    fn row(&self, code: &Code, mut key: u64) -> Row {
-        let mut sorts = vec![UNKNOWN; self.fields.len()];
-        for (field, sort) in self.fields.iter().zip(&mut sorts).rev() {
-            let n_sorts = field.constants.len() as u64 + u64::from(FIRST);
-            *sort = u16::try_from(key % n_sorts).unwrap_or(OTHER);
-            key /= n_sorts;
+    fn entry(&self, code: &Code, mut key: u64) -> ClassEntry {
+        let mut symbols = vec![UNKNOWN; self.fields.len()];
+        for (field, symbol) in self.fields.iter().zip(&mut symbols).rev() {
+            let n_symbols = field.constants.len() as u64 + u64::from(FIRST);
+            *symbol = u16::try_from(key % n_symbols).unwrap_or(OTHER);
+            key /= n_symbols;
         }
         let nodes = vec![Known::NotYet; code.nodes.len()];
-        Row {
-            sorts: sorts.into(),
+        ClassEntry {
+            symbols: symbols.into(),
             truths: nodes.clone().into(),
             unseen: nodes.into(),
             next: vec![NOT_YET; self.n_states].into(),
             next_of_all: vec![NOT_YET; self.n_states].into(),
-            touched: vec![NOT_YET; self.n_touched].into(),
+            matched: vec![NOT_YET; self.n_matched].into(),
             blank: vec![Known::NotYet; self.states.len()].into(),
-            rests: vec![Rests::NotYet; self.states.len()].into(),
+            no_op: vec![NoOp::NotYet; self.states.len()].into(),
             kept: vec![Known::NotYet; code.tracks.len()].into(),
             demands: None,
         }
     }
 
-    fn n_rows_most(&self, code: &Code) -> usize {
-        MOST_BYTES / (256 + 2 * code.nodes.len() + 8 * self.n_states + 4 * self.n_touched)
+    fn n_entries_most(&self, code: &Code) -> usize {
+        MOST_BYTES / (256 + 2 * code.nodes.len() + 8 * self.n_states + 4 * self.n_matched)
     }
 }
 
-impl Tables {
+impl TransitionCache {
     /// The class of an event; none where there are too many. `deferred` holds the bits of fields whose text is longer
     /// than any constant.
     #[inline]
@@ -329,16 +329,16 @@ impl Tables {
         deferred: u64,
     ) -> Option<u32> {
         let mut key: u64 = 0;
-        for sorts in &code.classes.fields {
-            let n_sorts = sorts.constants.len() as u64 + u64::from(FIRST);
-            let sort = if sorts.field < MOST_FIELDS && deferred >> sorts.field & 1 == 1 {
+        for symbols in &code.classes.fields {
+            let n_symbols = symbols.constants.len() as u64 + u64::from(FIRST);
+            let symbol = if symbols.field < MOST_FIELDS && deferred >> symbols.field & 1 == 1 {
                 OTHER
             } else {
                 cells
-                    .get(sorts.field)
-                    .map_or(UNKNOWN, |cell| sorts.of(cell))
+                    .get(symbols.field)
+                    .map_or(UNKNOWN, |cell| symbols.of(cell))
             };
-            key = key.wrapping_mul(n_sorts).wrapping_add(u64::from(sort));
+            key = key.wrapping_mul(n_symbols).wrapping_add(u64::from(symbol));
         }
         match self.known.get(&key) {
             Some(class) => Some(*class),
@@ -348,11 +348,11 @@ impl Tables {
 
     #[cold]
     fn meet(&mut self, code: &Code, key: u64) -> Option<u32> {
-        if self.rows.len() >= code.classes.n_rows_most(code) {
+        if self.entries.len() >= code.classes.n_entries_most(code) {
             return None;
         }
-        let class = u32::try_from(self.rows.len()).ok()?;
-        self.rows.push(code.classes.row(code, key));
+        let class = u32::try_from(self.entries.len()).ok()?;
+        self.entries.push(code.classes.entry(code, key));
         self.known.insert(key, class);
         Some(class)
     }
@@ -372,26 +372,29 @@ impl Tables {
         let code = &program.code;
         for &id in live {
             let plain = code.classes.plain[id as usize];
-            let row = &self.rows[class as usize];
-            let rests = match &watches[id as usize] {
-                Watch::Plain { config, triggered } => {
-                    *config < plain.n_states
-                        && (row.next[plain.first + *config as usize] == *config)
+            let entry = &self.entries[class as usize];
+            let no_op = match &watches[id as usize] {
+                Watch::Plain {
+                    state_set,
+                    triggered,
+                } => {
+                    *state_set < plain.n_states
+                        && (entry.next[plain.first + *state_set as usize] == *state_set)
                         && (*triggered
                             || plain.trigger.is_none_or(|trigger| {
-                                row.truths[trigger.index()] == Known::Is(Truth::False)
+                                entry.truths[trigger.index()] == Known::Is(Truth::False)
                             }))
                 }
-                Watch::Sliced(slices) => {
-                    slices.is_quiet(bit)
-                        || match self.rests(program, class, id as usize) {
-                            Rests::Blank => true,
-                            Rests::Indifferent => !slices.has_final_root(),
-                            Rests::Open | Rests::NotYet => false,
+                Watch::Parametric(instances) => {
+                    instances.is_quiet(bit)
+                        || match self.no_op(program, class, id as usize) {
+                            NoOp::Blank => true,
+                            NoOp::Indifferent => !instances.has_final_root(),
+                            NoOp::Open | NoOp::NotYet => false,
                         }
                 }
             };
-            if !rests {
+            if !no_op {
                 into.push(id);
             }
         }
@@ -405,11 +408,11 @@ impl Tables {
         class: u32,
         node: NodeId,
     ) -> Option<Truth> {
-        let row = &mut self.rows[class as usize];
-        match row.truths[node.index()] {
+        let entry = &mut self.entries[class as usize];
+        match entry.truths[node.index()] {
             Known::Is(truth) => Some(truth),
             Known::Open => None,
-            Known::NotYet => of_class(code, row, Vars::Any).truth(node),
+            Known::NotYet => of_class(code, entry, Vars::Any).truth(node),
         }
     }
 
@@ -421,11 +424,11 @@ impl Tables {
         class: u32,
         node: NodeId,
     ) -> Option<Truth> {
-        let row = &mut self.rows[class as usize];
-        match row.unseen[node.index()] {
+        let entry = &mut self.entries[class as usize];
+        match entry.unseen[node.index()] {
             Known::Is(truth) => Some(truth),
             Known::Open => None,
-            Known::NotYet => of_class(code, row, Vars::Unseen).truth(node),
+            Known::NotYet => of_class(code, entry, Vars::Unseen).truth(node),
         }
     }
 
@@ -438,22 +441,26 @@ impl Tables {
         class: u32,
         id: usize,
         property: &PropertyCode,
-        config: Config,
+        state_set: StateSetId,
         unseen: bool,
-    ) -> Option<Config> {
+    ) -> Option<StateSetId> {
         let first = code.classes.states[id]?;
         let Automaton::Dfa { states, .. } = &*property.automaton else {
             return None;
         };
-        if config as usize >= states.len() {
+        if state_set as usize >= states.len() {
             return None;
         }
-        let at = first as usize + config as usize;
-        let row = &self.rows[class as usize];
-        let table = if unseen { &row.next } else { &row.next_of_all };
+        let at = first as usize + state_set as usize;
+        let entry = &self.entries[class as usize];
+        let table = if unseen {
+            &entry.next
+        } else {
+            &entry.next_of_all
+        };
         match table[at] {
             OPEN => None,
-            NOT_YET => self.find_next(code, class, at, property, config, unseen),
+            NOT_YET => self.find_next(code, class, at, property, state_set, unseen),
             next => Some(next),
         }
     }
@@ -465,16 +472,16 @@ impl Tables {
         class: u32,
         at: usize,
         property: &PropertyCode,
-        config: Config,
+        state_set: StateSetId,
         unseen: bool,
-    ) -> Option<Config> {
-        let row = &mut self.rows[class as usize];
+    ) -> Option<StateSetId> {
+        let entry = &mut self.entries[class as usize];
         let vars = if unseen { Vars::Unseen } else { Vars::Any };
-        let next = follow(code, row, property, config, vars);
+        let next = follow(code, entry, property, state_set, vars);
         let table = if unseen {
-            &mut row.next
+            &mut entry.next
         } else {
-            &mut row.next_of_all
+            &mut entry.next_of_all
         };
         table[at] = next.unwrap_or(OPEN);
         next
@@ -482,25 +489,25 @@ impl Tables {
 
     /// Where a state leads for the value that those terms of the variable have whose bit is set, and no other.
     #[inline]
-    pub(in crate::eval) fn next_of_touched(
+    pub(in crate::eval) fn next_of_matched(
         &mut self,
         code: &Code,
         class: u32,
         id: usize,
         property: &PropertyCode,
-        touch: Touch<'_>,
-        config: Config,
-    ) -> Option<Config> {
-        if config >= n_states(property) {
+        match_set: MatchSet<'_>,
+        state_set: StateSetId,
+    ) -> Option<StateSetId> {
+        if state_set >= n_states(property) {
             return None;
         }
-        let at = Tables::touched_at(code, id, property, touch, config)?;
-        match self.rows[class as usize].touched[at] {
+        let at = TransitionCache::matched_at(code, id, property, match_set, state_set)?;
+        match self.entries[class as usize].matched[at] {
             OPEN => None,
             NOT_YET => {
-                let row = &mut self.rows[class as usize];
-                let next = follow(code, row, property, config, touch.vars());
-                row.touched[at] = next.unwrap_or(OPEN);
+                let entry = &mut self.entries[class as usize];
+                let next = follow(code, entry, property, state_set, match_set.vars());
+                entry.matched[at] = next.unwrap_or(OPEN);
                 next
             }
             next => Some(next),
@@ -509,39 +516,39 @@ impl Tables {
 
     /// Whether the trigger of a property may hold for that value.
     #[inline]
-    pub(in crate::eval) fn triggered_of_touched(
+    pub(in crate::eval) fn triggered_of_matched(
         &mut self,
         code: &Code,
         class: u32,
         id: usize,
         property: &PropertyCode,
-        touch: Touch<'_>,
+        match_set: MatchSet<'_>,
         trigger: NodeId,
     ) -> Option<bool> {
         // Behind the states.
-        let at = Tables::touched_at(code, id, property, touch, n_states(property))?;
-        let row = &mut self.rows[class as usize];
-        if row.touched[at] == NOT_YET {
-            let truth = of_class(code, row, touch.vars()).truth(trigger);
-            row.touched[at] = truth.map_or(OPEN, |truth| u32::from(truth != Truth::False));
+        let at = TransitionCache::matched_at(code, id, property, match_set, n_states(property))?;
+        let entry = &mut self.entries[class as usize];
+        if entry.matched[at] == NOT_YET {
+            let truth = of_class(code, entry, match_set.vars()).truth(trigger);
+            entry.matched[at] = truth.map_or(OPEN, |truth| u32::from(truth != Truth::False));
         }
-        match row.touched[at] {
+        match entry.matched[at] {
             OPEN => None,
             truth => Some(truth == 1),
         }
     }
 
     #[inline]
-    fn touched_at(
+    fn matched_at(
         code: &Code,
         id: usize,
         property: &PropertyCode,
-        touch: Touch<'_>,
+        match_set: MatchSet<'_>,
         place: u32,
     ) -> Option<usize> {
-        let first = code.classes.touched[id]? as usize;
-        let row = usize::from(touch.set) * (n_states(property) as usize + 1);
-        Some(first + row + place as usize)
+        let first = code.classes.matched[id]? as usize;
+        let entry = usize::from(match_set.set) * (n_states(property) as usize + 1);
+        Some(first + entry + place as usize)
     }
 
     /// Whether it follows from the class of an event where every state of a property's automaton leads.
@@ -555,13 +562,14 @@ impl Tables {
         let Automaton::Dfa { states, .. } = &*property.automaton else {
             return false;
         };
-        (0..)
-            .zip(states)
-            .all(|(config, _)| self.next(code, class, id, property, config, true).is_some())
+        (0..).zip(states).all(|(state_set, _)| {
+            self.next(code, class, id, property, state_set, true)
+                .is_some()
+        })
     }
 
     pub(in crate::eval) fn demands_of(&mut self, class: u32) -> &mut Option<Demands> {
-        &mut self.rows[class as usize].demands
+        &mut self.entries[class as usize].demands
     }
 
     /// Whether no event of a class has a value for any compared term of a quantified property.
@@ -573,9 +581,9 @@ impl Tables {
         id: usize,
         quantified: &QuantifiedCode,
     ) -> bool {
-        let row = &mut self.rows[class as usize];
-        if row.blank[id] == Known::NotYet {
-            let mut of_class = of_class(code, row, Vars::Any);
+        let entry = &mut self.entries[class as usize];
+        if entry.blank[id] == Known::NotYet {
+            let mut of_class = of_class(code, entry, Vars::Any);
             let blank = quantified.ranged == 0
                 && quantified.vars.iter().all(|var| {
                     let mut terms = var.terms.iter().chain(&var.elements);
@@ -584,28 +592,29 @@ impl Tables {
                             matches!(of_class.value(*term, 0), Abstract::Is(Value::Null))
                         })
                 });
-            row.blank[id] = Known::Is(Truth::from(blank));
+            entry.blank[id] = Known::Is(Truth::from(blank));
         }
-        row.blank[id] == Known::Is(Truth::True)
+        entry.blank[id] == Known::Is(Truth::True)
     }
 
     #[inline]
-    fn rests(&mut self, program: &Program, class: u32, id: usize) -> Rests {
-        match self.rows[class as usize].rests[id] {
-            Rests::NotYet => self.find_rests(program, class, id),
+    fn no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
+        match self.entries[class as usize].no_op[id] {
+            NoOp::NotYet => self.find_no_op(program, class, id),
             known => known,
         }
     }
 
     #[cold]
-    fn find_rests(&mut self, program: &Program, class: u32, id: usize) -> Rests {
+    fn find_no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
         let (code, property) = (&program.code, &program.properties[id]);
         let mut stays = |unseen: bool| {
-            (0..n_states(property))
-                .all(|config| self.next(code, class, id, property, config, unseen) == Some(config))
+            (0..n_states(property)).all(|state_set| {
+                self.next(code, class, id, property, state_set, unseen) == Some(state_set)
+            })
         };
         let (unseen, all) = (stays(true), stays(false));
-        let rests = match &property.quantified {
+        let no_op = match &property.quantified {
             Some(quantified)
                 if n_states(property) > 0
                     && property.frame.is_empty()
@@ -615,28 +624,28 @@ impl Tables {
                     }) =>
             {
                 if unseen && self.is_blank(code, class, id, quantified) {
-                    Rests::Blank
+                    NoOp::Blank
                 } else if all && !quantified.counts_values && quantified.only_terms().is_some() {
-                    Rests::Indifferent
+                    NoOp::Indifferent
                 } else {
-                    Rests::Open
+                    NoOp::Open
                 }
             }
-            _ => Rests::Open,
+            _ => NoOp::Open,
         };
-        self.rows[class as usize].rests[id] = rests;
-        rests
+        self.entries[class as usize].no_op[id] = no_op;
+        no_op
     }
 
     /// Whether events of a class leave a track without parameters as it is.
     #[inline]
     pub(in crate::eval) fn keeps(&mut self, code: &Code, class: u32, track: u32) -> bool {
-        let row = &mut self.rows[class as usize];
+        let entry = &mut self.entries[class as usize];
         let at = track as usize;
-        if row.kept[at] == Known::NotYet {
+        if entry.kept[at] == Known::NotYet {
             let of = &code.tracks[at];
             let mut node = of.update;
-            let mut of_class = of_class(code, row, Vars::Any);
+            let mut of_class = of_class(code, entry, Vars::Any);
             while let Node::If(condition, then, other) = code.node(node) {
                 node = match of_class.truth(*condition) {
                     Some(Truth::True) => *then,
@@ -647,9 +656,9 @@ impl Tables {
             let kept = of.n_params == 0
                 && of.frame.is_empty()
                 && matches!(code.node(node), Node::Track(other, _) if *other == track);
-            row.kept[at] = Known::Is(Truth::from(kept));
+            entry.kept[at] = Known::Is(Truth::from(kept));
         }
-        row.kept[at] == Known::Is(Truth::True)
+        entry.kept[at] == Known::Is(Truth::True)
     }
 }
 
@@ -658,30 +667,30 @@ impl Tables {
 fn n_states(property: &PropertyCode) -> u32 {
     match &*property.automaton {
         Automaton::Dfa { states, .. } => states.len() as u32,
-        Automaton::Counted(..) => 0,
+        Automaton::CounterStates(..) => 0,
     }
 }
 
 /// Where a state of a property's automaton leads, as far as that follows.
 fn follow(
     code: &Code,
-    row: &mut Row,
+    entry: &mut ClassEntry,
     property: &PropertyCode,
-    config: Config,
+    state_set: StateSetId,
     vars: Vars<'_>,
-) -> Option<Config> {
+) -> Option<StateSetId> {
     let Automaton::Dfa { dfa, states, .. } = &*property.automaton else {
         return None;
     };
     let mut open = false;
-    let next = dfa.step(*states.get(config as usize)?, |atom| {
+    let next = dfa.step(*states.get(state_set as usize)?, |atom| {
         let node = property.letters[atom.0 as usize].node;
-        let truth = of_class(code, row, vars).truth(node);
+        let truth = of_class(code, entry, vars).truth(node);
         let known = truth.and_then(Truth::known);
         open |= known.is_none();
         known.unwrap_or(false)
     });
-    (!open).then_some(next.index() as Config)
+    (!open).then_some(next.index() as StateSetId)
 }
 
 impl ConstSet {

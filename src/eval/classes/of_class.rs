@@ -1,6 +1,6 @@
 //! Evaluation by class: what follows for all events of it.
 
-use super::{FIRST, Known, NULL, OTHER, Row, UNKNOWN};
+use super::{ClassEntry, FIRST, Known, NULL, OTHER, UNKNOWN};
 use crate::eval::builtin;
 use crate::eval::code::{Code, Node, NodeId, Reads};
 use crate::eval::ops;
@@ -23,7 +23,7 @@ pub(super) enum Abstract {
 /// Evaluation by class.
 pub(super) struct OfClass<'r> {
     code: &'r Code,
-    sorts: &'r [u16],
+    symbols: &'r [u16],
     truths: &'r mut [Known],
     vars: Vars<'r>,
 }
@@ -39,13 +39,17 @@ pub(super) enum Vars<'r> {
     Equals(&'r [NodeId], u8),
 }
 
-pub(super) fn of_class<'r>(code: &'r Code, row: &'r mut Row, vars: Vars<'r>) -> OfClass<'r> {
+pub(super) fn of_class<'r>(
+    code: &'r Code,
+    entry: &'r mut ClassEntry,
+    vars: Vars<'r>,
+) -> OfClass<'r> {
     OfClass {
         code,
-        sorts: &row.sorts,
+        symbols: &entry.symbols,
         truths: match vars {
-            Vars::Unseen => &mut row.unseen,
-            Vars::Any | Vars::Equals(..) => &mut row.truths,
+            Vars::Unseen => &mut entry.unseen,
+            Vars::Any | Vars::Equals(..) => &mut entry.truths,
         },
         vars,
     }
@@ -150,13 +154,13 @@ impl OfClass<'_> {
         let Some(place) = classes.place.get(field as usize).copied().flatten() else {
             return Abstract::Open;
         };
-        match self.sorts[place as usize] {
+        match self.symbols[place as usize] {
             UNKNOWN => Abstract::Unknown,
             NULL => Abstract::Is(Value::Null),
             OTHER => Abstract::Some(Some(field)),
-            sort => {
+            symbol => {
                 let constants = &classes.fields[place as usize].constants;
-                match constants.get(usize::from(sort - FIRST)) {
+                match constants.get(usize::from(symbol - FIRST)) {
                     Some(value) => Abstract::Is(value.clone()),
                     None => Abstract::Open,
                 }
@@ -168,8 +172,8 @@ impl OfClass<'_> {
     fn tells(&self, field: u32, value: &Value) -> bool {
         let classes = &self.code.classes;
         let place = classes.place.get(field as usize).copied().flatten();
-        let sorts = place.and_then(|place| classes.fields.get(place as usize));
-        sorts.is_some_and(|sorts| value.is_null() || sorts.has(value))
+        let symbols = place.and_then(|place| classes.fields.get(place as usize));
+        symbols.is_some_and(|symbols| value.is_null() || symbols.has(value))
     }
 
     pub(super) fn value(&mut self, id: NodeId, depth: usize) -> Abstract {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Read, Request};
 use crate::eval::clock::Clock;
-use crate::eval::monitor::{Automaton, Config, Configs};
+use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner};
 use crate::eval::program::{Program, PropertyCode};
 use crate::value::Truth;
 use guard_automata::Atom;
@@ -60,7 +60,7 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cau
     };
     let shortest = match automaton {
         Automaton::Dfa { .. } => shortest(program, automaton, request, n_steps, start),
-        Automaton::Counted(..) => needed(program, request, n_steps),
+        Automaton::CounterStates(..) => needed(program, request, n_steps),
     };
     let found = match shortest {
         Some(found) if found.len() <= program.limits.counterexample => {
@@ -74,18 +74,18 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cau
 /// Whether nothing that follows satisfies the formula; else it is violated only because the trace ended.
 fn is_lost(program: &Program, request: &Request, steps: &[Read]) -> bool {
     let automaton = &program.properties[request.property].automaton;
-    let mut configs = Configs::new(automaton);
-    let mut config = Configs::INITIAL;
+    let mut state_sets = StateSetInterner::new(automaton);
+    let mut state_set = StateSetInterner::INITIAL;
     let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
         clock.come(number, step.time);
-        config = configs.step(automaton, config, &clock, |atom| {
+        state_set = state_sets.step(automaton, state_set, &clock, |atom| {
             row.get(atom as usize).copied().unwrap_or(Truth::Unknown)
         });
     }
-    let standing = configs.standing(automaton, config);
-    standing.fixed && standing.now == Truth::False
+    let status = state_sets.status(automaton, state_set);
+    status.fixed && status.now == Truth::False
 }
 
 /// The first step whose own obligation is lost.
@@ -115,21 +115,21 @@ fn bisect(
     steps: &[Read],
     by_end: bool,
 ) -> Option<usize> {
-    let mut configs = Configs::new(automaton);
+    let mut state_sets = StateSetInterner::new(automaton);
     let mut is_lost = |starts: std::ops::RangeInclusive<usize>| {
-        configs.reset();
-        let mut config = Configs::INITIAL;
+        state_sets.reset();
+        let mut state_set = StateSetInterner::INITIAL;
         let mut clock = Clock::default();
         for (number, step) in steps.iter().enumerate() {
             let row = request.row(program, number);
             clock.come(number, step.time);
-            config = configs.step(automaton, config, &clock, |atom| {
+            state_set = state_sets.step(automaton, state_set, &clock, |atom| {
                 let start = Truth::from(starts.contains(&number));
                 row.get(atom as usize).copied().unwrap_or(start)
             });
         }
-        let standing = configs.standing(automaton, config);
-        standing.now == Truth::False && (standing.fixed || by_end)
+        let status = state_sets.status(automaton, state_set);
+        status.now == Truth::False && (status.fixed || by_end)
     };
     let (mut low, mut high) = (0, steps.len().checked_sub(1)?);
     if !is_lost(0..=high) {
@@ -154,11 +154,11 @@ fn follow_each(
     steps: &[Read],
     by_end: bool,
 ) -> Option<usize> {
-    let mut configs = Configs::new(automaton);
-    let mut none_yet = Configs::INITIAL;
+    let mut state_sets = StateSetInterner::new(automaton);
+    let mut none_yet = StateSetInterner::INITIAL;
     // In order of their starts.
-    let mut pending: Vec<(Config, usize)> = Vec::new();
-    let mut seen: FxHashMap<Config, ()> = FxHashMap::default();
+    let mut pending: Vec<(StateSetId, usize)> = Vec::new();
+    let mut seen: FxHashMap<StateSetId, ()> = FxHashMap::default();
     let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
@@ -170,26 +170,26 @@ fn follow_each(
         clock.come(number, step.time);
         pending.push((none_yet, number));
         seen.clear();
-        pending.retain_mut(|(config, start)| {
-            *config = configs.step(automaton, *config, &clock, |atom| {
+        pending.retain_mut(|(state_set, start)| {
+            *state_set = state_sets.step(automaton, *state_set, &clock, |atom| {
                 letter(atom, *start == number)
             });
-            let standing = configs.standing(automaton, *config);
-            let kept = standing.now == Truth::True && standing.fixed;
-            !kept && seen.insert(*config, ()).is_none()
+            let status = state_sets.status(automaton, *state_set);
+            let kept = status.now == Truth::True && status.fixed;
+            !kept && seen.insert(*state_set, ()).is_none()
         });
-        none_yet = configs.step(automaton, none_yet, &clock, |atom| letter(atom, false));
-        let idle = configs.standing(automaton, none_yet);
+        none_yet = state_sets.step(automaton, none_yet, &clock, |atom| letter(atom, false));
+        let idle = state_sets.status(automaton, none_yet);
         // What owes nothing is no different from a start that was not made.
-        pending.retain(|(config, _)| *config != none_yet || idle.now == Truth::False);
+        pending.retain(|(state_set, _)| *state_set != none_yet || idle.now == Truth::False);
     }
-    let lost = |config: Config| {
-        let standing = configs.standing(automaton, config);
-        standing.now == Truth::False && (standing.fixed || by_end)
+    let lost = |state_set: StateSetId| {
+        let status = state_sets.status(automaton, state_set);
+        status.now == Truth::False && (status.fixed || by_end)
     };
     pending
         .iter()
-        .filter(|(config, _)| lost(*config))
+        .filter(|(state_set, _)| lost(*state_set))
         .map(|(_, start)| *start)
         .min()
 }
@@ -232,43 +232,43 @@ fn shortest(
     if states.len().min(64).saturating_mul(n_steps) > MOST_WORK {
         return None;
     }
-    let mut configs = Configs::new(automaton);
+    let mut state_sets = StateSetInterner::new(automaton);
     // How each state was reached: number of steps, and the last of them with the one before.
-    let mut reached: FxHashMap<Config, (usize, Option<usize>)> = FxHashMap::default();
-    reached.insert(Configs::INITIAL, (0, None));
+    let mut reached: FxHashMap<StateSetId, (usize, Option<usize>)> = FxHashMap::default();
+    reached.insert(StateSetInterner::INITIAL, (0, None));
     let mut taken: Vec<(usize, Option<usize>)> = Vec::new();
     let mut best: Option<(usize, Option<usize>)> = None;
     for number in 0..n_steps {
         let row = request.row(program, number);
-        let mut next: Vec<(Config, usize, Option<usize>)> = Vec::new();
-        for (config, (count, path)) in &reached {
-            let after = configs.step(automaton, *config, &Clock::default(), |atom| {
+        let mut next: Vec<(StateSetId, usize, Option<usize>)> = Vec::new();
+        for (state_set, (count, path)) in &reached {
+            let after = state_sets.step(automaton, *state_set, &Clock::default(), |atom| {
                 row.get(atom as usize)
                     .copied()
                     .unwrap_or(Truth::from(Some(number) == start))
             });
             // A step that leads to several states shows nothing.
-            if after != *config && (after as usize) < states.len() {
+            if after != *state_set && (after as usize) < states.len() {
                 next.push((after, count + 1, *path));
             }
         }
         next.sort_unstable();
-        for (config, count, path) in next {
+        for (state_set, count, path) in next {
             if reached
-                .get(&config)
+                .get(&state_set)
                 .is_some_and(|(known, _)| *known <= count)
             {
                 continue;
             }
             taken.push((number, path));
             let path = Some(taken.len() - 1);
-            let standing = configs.standing(automaton, config);
-            if standing.fixed && standing.now == Truth::False {
+            let status = state_sets.status(automaton, state_set);
+            if status.fixed && status.now == Truth::False {
                 if best.is_none_or(|(known, _)| count < known) {
                     best = Some((count, path));
                 }
-            } else if !standing.fixed {
-                reached.insert(config, (count, path));
+            } else if !status.fixed {
+                reached.insert(state_set, (count, path));
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::eval::program::Program;
 use crate::eval::register::{Operands, Register};
 use crate::eval::text;
 use crate::eval::trace::TraceState;
-use crate::eval::world::{Workshop, World};
+use crate::eval::world::{Cache, World};
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::value::Truth;
 use crate::verdict::{PropertyVerdict, Verdict};
@@ -22,13 +22,13 @@ fn read(
     state.borrow();
     let TraceState {
         program,
-        shop,
+        cache,
         history,
         source,
         ..
     } = state;
     let program: &Program = program;
-    shop.scratch.reporting = false;
+    cache.eval_cache.reporting = false;
     let mut world = World::without_watches(program);
     let mut places = texts.places;
     let here_of = |places: &[DeferredText], step: usize| {
@@ -36,28 +36,28 @@ fn read(
     };
     for (place, step) in history.steps.iter().enumerate() {
         let (cells, meta) = (&*step.cells, &*source.meta);
-        shop.scratch.begin_step(Some(step.index));
+        cache.eval_cache.begin_step(Some(step.index));
         let here;
         (here, places) = places.split_at(here_of(places, place));
         let deferred = program.code.classes.longer(here);
-        shop.scratch.classify(&program.code, cells, deferred);
+        cache.eval_cache.classify(&program.code, cells, deferred);
         if let Some(filter) = program.filter.step
             && world
-                .eval(&program.code, cells, meta, &mut shop.scratch)
+                .eval(&program.code, cells, meta, &mut cache.eval_cache)
                 .letter(filter)
                 == Truth::False
         {
             continue;
         }
         if past {
-            world.enter(program, cells, meta, shop);
+            world.enter(program, cells, meta, cache);
         } else {
-            world.read_clock(program, cells, &mut shop.scratch);
+            world.read_clock(program, cells, &mut cache.eval_cache);
         }
         let time = world.clock.now;
-        let Workshop { scratch, .. } = shop;
+        let Cache { eval_cache, .. } = cache;
         look(
-            &mut world.eval(&program.code, cells, meta, scratch),
+            &mut world.eval(&program.code, cells, meta, eval_cache),
             Read {
                 index: step.index,
                 place,
@@ -65,12 +65,12 @@ fn read(
             },
         );
         if past {
-            world.leave(program, cells, meta, shop);
+            world.leave(program, cells, meta, cache);
         } else {
             world.clock.position += 1;
         }
     }
-    shop.scratch.reporting = true;
+    cache.eval_cache.reporting = true;
 }
 
 /// Finds the letters of all requests; returns the steps.

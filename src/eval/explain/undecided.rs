@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::fields;
 use super::{Read, Request};
 use crate::eval::clock::Clock;
-use crate::eval::monitor::Configs;
+use crate::eval::monitor::StateSetInterner;
 use crate::eval::trace::TraceState;
 use crate::hir::reads::reads;
 use crate::ids::ExprId;
@@ -70,16 +70,16 @@ pub(super) fn undecided(
             blame_clock(&mut found, step);
             blame(&mut found, step, &filter);
         }
-        return told(state, found);
+        return render(state, found);
     }
-    let mut configs = Configs::new(&code.automaton);
-    let mut config = Configs::INITIAL;
+    let mut state_sets = StateSetInterner::new(&code.automaton);
+    let mut state_set = StateSetInterner::INITIAL;
     let mut clock = Clock::default();
     for (number, step) in steps.iter().enumerate() {
         let row = request.row(program, number);
         let mut asked: BTreeSet<u32> = BTreeSet::new();
         clock.come(number, step.time);
-        config = configs.step(&code.automaton, config, &clock, |letter| {
+        state_set = state_sets.step(&code.automaton, state_set, &clock, |letter| {
             let truth = row.get(letter as usize).copied().unwrap_or(Truth::Unknown);
             if truth == Truth::Unknown {
                 asked.insert(letter);
@@ -107,10 +107,10 @@ pub(super) fn undecided(
             break;
         }
     }
-    told(state, found)
+    render(state, found)
 }
 
-fn told(state: &TraceState<'_>, found: BTreeMap<u32, BTreeSet<usize>>) -> Vec<Undecided> {
+fn render(state: &TraceState<'_>, found: BTreeMap<u32, BTreeSet<usize>>) -> Vec<Undecided> {
     let names = &state.program.spec().signature.fields;
     let one = |(step, fields): (u32, BTreeSet<usize>)| {
         let fields = fields

@@ -9,9 +9,9 @@ mod value;
 
 use crate::eval::clock::Clock;
 use crate::eval::code::{Code, NodeId, Reads};
+use crate::eval::eval_cache::EvalCache;
 use crate::eval::ops::Fault;
 use crate::eval::register::Register;
-use crate::eval::scratch::Scratch;
 use crate::eval::track::Tracks;
 use crate::value::{Cell, Truth, Value};
 
@@ -82,7 +82,7 @@ pub(in crate::eval) struct Eval<'a> {
     pub(in crate::eval) vars: &'a [Option<Value>],
     pub(in crate::eval) params: &'a [Option<Value>],
     pub(in crate::eval) frame: Frame<'a>,
-    pub(in crate::eval) scratch: &'a mut Scratch,
+    pub(in crate::eval) eval_cache: &'a mut EvalCache,
 }
 
 impl<'a> Eval<'a> {
@@ -102,7 +102,7 @@ impl<'a> Eval<'a> {
             vars,
             params: self.params,
             frame,
-            scratch: self.scratch,
+            eval_cache: self.eval_cache,
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Eval<'a> {
     /// A Boolean expression that something outside of expressions asks for.
     #[inline]
     pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
-        match self.scratch.by_class(self.code, id) {
+        match self.eval_cache.by_class(self.code, id) {
             Some(truth) => truth,
             None => self.open_letter(id),
         }
@@ -195,30 +195,30 @@ impl<'a> Eval<'a> {
         mut look: impl FnMut(&mut Eval<'a>) -> bool,
     ) -> bool {
         let before = (
-            self.scratch.choosing,
-            std::mem::take(&mut self.scratch.choices),
+            self.eval_cache.choosing,
+            std::mem::take(&mut self.eval_cache.choices),
         );
-        self.scratch.choosing = true;
+        self.eval_cache.choosing = true;
         let mut complete = false;
-        for _ in 0..self.scratch.n_choices_most {
+        for _ in 0..self.eval_cache.n_choices_most {
             if !look(self) {
                 complete = true;
                 break;
             }
             // The last choice moves on; what depended on it is chosen anew.
-            while let Some(last) = self.scratch.choices.last_mut() {
+            while let Some(last) = self.eval_cache.choices.last_mut() {
                 last.at += 1;
                 if last.at < last.values.len() {
                     break;
                 }
-                self.scratch.choices.pop();
+                self.eval_cache.choices.pop();
             }
-            if self.scratch.choices.is_empty() {
+            if self.eval_cache.choices.is_empty() {
                 complete = true;
                 break;
             }
         }
-        (self.scratch.choosing, self.scratch.choices) = before;
+        (self.eval_cache.choosing, self.eval_cache.choices) = before;
         complete
     }
 
@@ -228,6 +228,6 @@ impl<'a> Eval<'a> {
     }
 
     fn fault(&mut self, id: NodeId, fault: Fault) {
-        self.scratch.fault(id, fault);
+        self.eval_cache.fault(id, fault);
     }
 }

@@ -13,11 +13,11 @@ impl<'a> Eval<'a> {
         if !self.keeps(id) {
             return self.find_truth(id);
         }
-        if let Some(truth) = self.scratch.truth(id) {
+        if let Some(truth) = self.eval_cache.truth(id) {
             return truth;
         }
         let truth = self.find_truth(id);
-        self.scratch.keep_truth(id, truth);
+        self.eval_cache.keep_truth(id, truth);
         truth
     }
 
@@ -100,9 +100,10 @@ impl<'a> Eval<'a> {
                 let decided = Truth::from(*kind == Quantifier::Any);
                 let mut found = !decided;
                 let complete = self.each_element(id, *over, |eval, item| {
-                    let outer = std::mem::replace(&mut eval.scratch.locals[*local as usize], item);
+                    let outer =
+                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
                     let truth = eval.truth(*body);
-                    eval.scratch.locals[*local as usize] = outer;
+                    eval.eval_cache.locals[*local as usize] = outer;
                     found = if decided == Truth::True {
                         found.or(truth)
                     } else {

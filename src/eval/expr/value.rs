@@ -4,10 +4,10 @@ use super::{Eval, Val};
 use crate::eval::builtin;
 use crate::eval::cast::cast;
 use crate::eval::code::{Node, NodeId, RegisterKind};
+use crate::eval::eval_cache::Choice;
 use crate::eval::json;
 use crate::eval::ops::{self, Fault};
 use crate::eval::register::{Held, Operands};
-use crate::eval::scratch::Choice;
 use crate::hir::Quantifier;
 use crate::value::{Cell, Object, Truth, Value};
 
@@ -17,14 +17,14 @@ impl<'a> Eval<'a> {
         if !self.keeps(id) {
             return self.find_value(id);
         }
-        if let Some(cell) = self.scratch.value(id) {
+        if let Some(cell) = self.eval_cache.value(id) {
             return match cell.clone() {
                 Cell::Known(value) => Val::Own(value),
                 Cell::Unknown => Val::Unknown,
             };
         }
         let value = self.find_value(id);
-        self.scratch.keep_value(id, value.clone().into_cell());
+        self.eval_cache.keep_value(id, value.clone().into_cell());
         value
     }
 
@@ -55,7 +55,7 @@ impl<'a> Eval<'a> {
                 .map_or(Val::Unknown, |value| {
                     value.as_ref().map_or(Val::Fresh, Val::Ref)
                 }),
-            Node::Local(local) => match self.scratch.locals[*local as usize].clone() {
+            Node::Local(local) => match self.eval_cache.locals[*local as usize].clone() {
                 Cell::Known(value) => Val::Own(value),
                 Cell::Unknown => Val::Unknown,
             },
@@ -63,7 +63,9 @@ impl<'a> Eval<'a> {
             Node::Member(of, name) => self.member(id, *of, name),
             Node::JsonMember(text, of, name) => {
                 let found = match self.value(*text).known() {
-                    Some(Value::String(text)) => json::member(text, name, &mut self.scratch.json),
+                    Some(Value::String(text)) => {
+                        json::member(text, name, &mut self.eval_cache.json)
+                    }
                     _ => None,
                 };
                 match found {
@@ -117,13 +119,14 @@ impl<'a> Eval<'a> {
             } => {
                 let (mut count, mut known) = (0, true);
                 let complete = self.each_element(id, *over, |eval, item| {
-                    let outer = std::mem::replace(&mut eval.scratch.locals[*local as usize], item);
+                    let outer =
+                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
                     match eval.truth(*body) {
                         Truth::True => count += 1,
                         Truth::False => {}
                         Truth::Unknown => known = false,
                     }
-                    eval.scratch.locals[*local as usize] = outer;
+                    eval.eval_cache.locals[*local as usize] = outer;
                     known
                 });
                 if complete && known {
@@ -254,10 +257,10 @@ impl<'a> Eval<'a> {
             Held::One(value) => Val::Ref(value),
             Held::Unknown => Val::Unknown,
             Held::Many(values) => {
-                if !self.scratch.choosing {
+                if !self.eval_cache.choosing {
                     return Val::Unknown;
                 }
-                let choices = &mut self.scratch.choices;
+                let choices = &mut self.eval_cache.choices;
                 let known = choices
                     .iter()
                     .find(|choice| choice.track == track && *choice.key == *key);
@@ -279,7 +282,7 @@ impl<'a> Eval<'a> {
     /// Whether it follows from the class of the event that a count stays as it is.
     pub(in crate::eval) fn leaves_count(&mut self, kind: &RegisterKind) -> bool {
         let code = self.code;
-        let mut fails = |node: NodeId| self.scratch.by_class(code, node) == Some(Truth::False);
+        let mut fails = |node: NodeId| self.eval_cache.by_class(code, node) == Some(Truth::False);
         match kind {
             RegisterKind::Count {
                 of,
@@ -297,7 +300,7 @@ impl<'a> Eval<'a> {
             if outside {
                 return self.letter(node);
             }
-            let known = self.scratch.by_class(code, node);
+            let known = self.eval_cache.by_class(code, node);
             known.unwrap_or_else(|| self.truth(node))
         };
         match &code.registers[register as usize].kind {

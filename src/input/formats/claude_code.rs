@@ -18,7 +18,7 @@ use super::shape::{
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 const WRAPPERS: [&str; 1] = ["loglines"];
@@ -57,7 +57,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
     let mut places: Vec<usize> = Vec::new();
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
     for (index, record) in members.iter().copied().zip(own()) {
-        let place = Place {
+        let place = ItemPlace {
             line: record.line,
             index: u32::try_from(index).ok(),
         };
@@ -104,7 +104,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
         ));
         for (index, record, chosen) in kept {
             if !chosen {
-                let place = Place {
+                let place = ItemPlace {
                     line: record.line,
                     index: u32::try_from(index).ok(),
                 };

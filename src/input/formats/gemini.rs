@@ -10,7 +10,7 @@ use super::shape::{
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, units};
 use super::unread;
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -27,7 +27,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
 }
 
 fn read_record(record: &Record<'_>, out: &mut Out) {
-    let place = Place {
+    let place = ItemPlace {
         line: record.line,
         index: None,
     };
@@ -62,7 +62,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         read.push(answer.pointer);
     }
     trace.finish(out);
-    unread::tell(record, &read, is_message, out);
+    unread::report(record, &read, is_message, out);
 }
 
 /// A message of a session (`type`, `content`) or of the API (`role`, `parts`).

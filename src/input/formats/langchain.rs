@@ -12,7 +12,7 @@ use super::shape::{
 };
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, are_items, units};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 const STEPS: &str = "intermediate_steps";
@@ -66,7 +66,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         trace.finish(out);
         return;
     }
-    let place = Place {
+    let place = ItemPlace {
         line: record.line,
         index: None,
     };

@@ -17,7 +17,7 @@ use super::shape::{
 use super::spans::{Timeline, time};
 use super::trace::{Out, Trace};
 use super::units::flat;
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::{Instant, Value};
 
 const WRAPPERS: [&str; 2] = ["runs", "data"];
@@ -51,7 +51,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
         .collect();
     for item in items {
         if !is_run(item.value) {
-            let place = Place {
+            let place = ItemPlace {
                 line: item.line,
                 index: None,
             };

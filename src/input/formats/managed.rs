@@ -8,7 +8,7 @@ use super::event::Draft;
 use super::shape::{content_text, first, flag, get, id, is_object, kind, object, some, text};
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -30,7 +30,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     let mut meta: Vec<(SmolStr, Value)> = Vec::new();
     let mut index = 0;
     for line in &lines {
-        let place = Place {
+        let place = ItemPlace {
             line: line.line,
             index: None,
         };

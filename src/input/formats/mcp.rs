@@ -12,7 +12,7 @@ use super::shape::{
 };
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Unit, units};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -59,7 +59,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                     read_items(&mut trace, &items);
                     trace.finish(out);
                 } else {
-                    let place = Place {
+                    let place = ItemPlace {
                         line: record.line,
                         index: None,
                     };

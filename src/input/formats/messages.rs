@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Place;
+use super::ItemPlace;
 use super::event::canonical_role;
 use super::json_text::{self, Refusal};
 use super::pydantic_ai;
@@ -152,7 +152,7 @@ pub(super) fn find_list<'a>(
             "messages of the list at {} (the list at {} is read)",
             other.pointer, chosen.pointer
         );
-        let place = Place {
+        let place = ItemPlace {
             line: record.line,
             index: None,
         };

@@ -142,12 +142,12 @@ pub struct Loss {
     /// Whether whole items were left out; otherwise parts of items that still became events.
     pub whole: bool,
     /// The first place.
-    pub example: Place,
+    pub example: ItemPlace,
 }
 
 /// Where something was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ItemPlace {
     /// 1-based line of the file, where it is known.
     pub line: Option<u64>,
     /// 0-based position in the list of items, where there is one.
@@ -351,9 +351,9 @@ impl FromStr for Format {
     }
 }
 
-/// The value of `--from`.
+/// A format that a caller named, or detection file by file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum From {
+pub enum FormatChoice {
     /// `auto`: [`detect()`] decides for each file.
     #[default]
     Auto,
@@ -361,13 +361,13 @@ pub enum From {
     Given(Format),
 }
 
-impl FromStr for From {
+impl FromStr for FormatChoice {
     type Err = UnknownFormat;
 
-    fn from_str(name: &str) -> Result<From, UnknownFormat> {
+    fn from_str(name: &str) -> Result<FormatChoice, UnknownFormat> {
         match name {
-            "auto" => Ok(From::Auto),
-            name => name.parse().map(From::Given),
+            "auto" => Ok(FormatChoice::Auto),
+            name => name.parse().map(FormatChoice::Given),
         }
     }
 }

@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 use super::shape::{flag, get, id, is_object, items, list, object, string, without};
 use super::trace::{Out, Trace};
 use super::units::Item;
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 /// Events of one trace that are spread over the file, and whether its end was told.
@@ -38,7 +38,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
 fn document<'a>(value: &'a Value, line: Option<u64>, spread: &mut Spread<'a>, out: &mut Out) {
     let elements = items(value).unwrap_or(std::slice::from_ref(value));
     for (n, element) in elements.iter().enumerate() {
-        let place = Place { line, index: None };
+        let place = ItemPlace { line, index: None };
         if let Some(events) = list(element, "events") {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             let mut trace = Trace::new(id(get(element, "id")), n, line);

@@ -12,7 +12,7 @@ use super::shape::{content_text, first, get, id, is_error, is_object, list, some
 use super::trace::{Out, Trace};
 use super::units::{Item, Items, Record, Unit, units};
 use super::unread;
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -35,7 +35,7 @@ pub(super) fn read_with(input: &Input<'_>, out: &mut Out, one: fn(&mut Trace, &V
 
 /// Reads a record that wraps a list of messages.
 pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace, &Value)) {
-    let place = Place {
+    let place = ItemPlace {
         line: record.line,
         index: None,
     };
@@ -59,7 +59,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         trace.list(found.pointer);
         trace.complete(complete(record.value));
         trace.finish(out);
-        unread::tell(record, &read, is_message, out);
+        unread::report(record, &read, is_message, out);
         return;
     }
     if !is_message(record.value)
@@ -73,7 +73,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
         trace.item(0, record.line, &answer.message, at(record.value), None);
         one(&mut trace, &answer.message);
         out.lose_parts(OTHER_CHOICES, answer.others, place);
-        unread::tell(
+        unread::report(
             record,
             std::slice::from_ref(&answer.pointer),
             is_message,
@@ -122,7 +122,7 @@ fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value), 
         let calls = trace.calls();
         one(trace, item.value);
         if trace.calls() == calls {
-            unread::tell_calls(item.value, trace.place(), out);
+            unread::report_calls(item.value, trace.place(), out);
         }
     }
 }

@@ -20,7 +20,7 @@ use super::shape::{
 };
 use super::spans::{Timeline, rfc3339};
 use super::trace::{Out, Trace};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -108,7 +108,7 @@ fn resource_spans<'a>(
     let scopes = ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]
         .iter()
         .find_map(|key| list(resource, key));
-    let place = Place {
+    let place = ItemPlace {
         line: around.line,
         index: None,
     };
@@ -131,7 +131,7 @@ fn one<'a>(value: &'a Value, around: &Around, spans: &mut Vec<Span<'a>>, out: &m
     if is_object(value) && (is_span(value) || around.otlp || around.trace.is_some()) {
         spans.push(span(value, around));
     } else {
-        let place = Place {
+        let place = ItemPlace {
             line: around.line,
             index: None,
         };

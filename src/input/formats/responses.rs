@@ -10,7 +10,7 @@ use super::shape::{
 use super::trace::{Out, Trace};
 use super::units::{Item, Record, Unit, are_items, units};
 use super::unread;
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -60,7 +60,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         None => (None, items_member(value)),
     };
     if !is_object(value) || (input.is_none() && output.is_none()) {
-        let place = Place {
+        let place = ItemPlace {
             line: record.line,
             index: None,
         };
@@ -110,7 +110,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         .into_iter()
         .chain(output.map(|(key, _)| path(above_output, key)))
         .collect();
-    unread::tell(record, &read, is_item, out);
+    unread::report(record, &read, is_item, out);
 }
 
 fn items_member(value: &Value) -> Option<(&'static str, &[Value])> {

@@ -12,7 +12,7 @@ use super::openhands;
 use super::shape::{at, first, get, id, is_object, list, object, text, without};
 use super::trace::{Out, Trace};
 use super::units::{Items, Record, Unit, are_items, units};
-use super::{Input, Place};
+use super::{Input, ItemPlace};
 use crate::value::Value;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {
@@ -40,7 +40,7 @@ pub(super) fn is_step(value: &Value) -> bool {
 }
 
 fn read_record(record: &Record<'_>, out: &mut Out) {
-    let place = Place {
+    let place = ItemPlace {
         line: record.line,
         index: None,
     };

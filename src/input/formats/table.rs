@@ -11,7 +11,7 @@ use super::shape::{get, id, is_object, object, string};
 use super::spans::rfc3339;
 use super::trace::{Out, Trace};
 use super::units::{Item, flat};
-use super::{Input, Place, Refused};
+use super::{Input, ItemPlace, Refused};
 use crate::problem::ProblemKind;
 use crate::value::{Instant, Number, Value};
 
@@ -38,7 +38,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
         Err(error) => {
             out.lose_item(
                 format!("a table without a header: {error}"),
-                Place::default(),
+                ItemPlace::default(),
             );
             return;
         }
@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
         let read = reader.read_byte_record(&mut row);
         let written = places.written(bytes, begin, reader.position().byte());
         let line = places.line;
-        let place = Place {
+        let place = ItemPlace {
             line: Some(line),
             index: None,
         };
@@ -249,7 +249,7 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
     let mut traces: IndexMap<Option<SmolStr>, Vec<&Item<'_>>> = IndexMap::new();
     for item in items {
         if !is_object(item.value) {
-            let place = Place {
+            let place = ItemPlace {
                 line: item.line,
                 index: None,
             };

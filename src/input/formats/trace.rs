@@ -7,7 +7,7 @@ use super::event::Draft;
 use super::json_text::{self, Refusal};
 use super::pairing::Pairing;
 use super::shape::object;
-use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, Loss, Place, Refused};
+use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, ItemPlace, Loss, Refused};
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
@@ -21,19 +21,19 @@ pub(super) struct Out {
 
 impl Out {
     /// Counts an item that became no event.
-    pub(super) fn lose_item(&mut self, what: impl Into<String>, place: Place) {
+    pub(super) fn lose_item(&mut self, what: impl Into<String>, place: ItemPlace) {
         self.converted.items += 1;
         self.lose(what.into(), true, 1, place);
     }
 
     /// Counts parts that were left out of items that did become events.
-    pub(super) fn lose_parts(&mut self, what: impl Into<String>, count: u64, place: Place) {
+    pub(super) fn lose_parts(&mut self, what: impl Into<String>, count: u64, place: ItemPlace) {
         if count > 0 {
             self.lose(what.into(), false, count, place);
         }
     }
 
-    fn lose(&mut self, what: String, whole: bool, count: u64, example: Place) {
+    fn lose(&mut self, what: String, whole: bool, count: u64, example: ItemPlace) {
         let fresh = Loss {
             what: what.clone(),
             count: 0,
@@ -54,7 +54,7 @@ impl Out {
             "a text of {} bytes where `{format}` reads JSON",
             bytes.len()
         );
-        self.lose_item(what, Place::default());
+        self.lose_item(what, ItemPlace::default());
     }
 
     pub(super) fn finish(self) -> Converted {
@@ -247,8 +247,8 @@ impl Trace {
     }
 
     /// Where we are.
-    pub(super) fn place(&self) -> Place {
-        Place {
+    pub(super) fn place(&self) -> ItemPlace {
+        ItemPlace {
             line: self.item.as_ref().and_then(|item| item.line),
             index: self.item.as_ref().map(|item| item.index),
         }

@@ -1,6 +1,6 @@
 //! What was not read: messages and calls that stand in places no reader looks at are told.
 
-use super::Place;
+use super::ItemPlace;
 use super::messages::{is_call, pointer, speaks};
 use super::shape::text;
 use super::trace::Out;
@@ -11,7 +11,7 @@ use crate::value::Value;
 const LEVELS: usize = 12;
 
 /// Tells of the messages and calls of a record that lie outside of what was read (JSON pointers).
-pub(super) fn tell(
+pub(super) fn report(
     record: &Record<'_>,
     read: &[String],
     is_item: fn(&Value) -> bool,
@@ -30,7 +30,7 @@ pub(super) fn tell(
             "messages and calls that stand outside of what is read (at {})",
             search.first
         );
-        let place = Place {
+        let place = ItemPlace {
             line: record.line,
             index: None,
         };
@@ -39,7 +39,7 @@ pub(super) fn tell(
 }
 
 /// Tells of calls in members of an assistant's message that no reader knows; for messages that gave no call.
-pub(super) fn tell_calls(message: &Value, place: Place, out: &mut Out) {
+pub(super) fn report_calls(message: &Value, place: ItemPlace, out: &mut Out) {
     if matches!(
         text(message, "role"),
         Some("user" | "human" | "system" | "developer" | "tool" | "function")

@@ -1,16 +1,16 @@
 //! One event: what it touches, and what becomes of everything else.
 
-use super::{Buffers, ROOT, Ranges, Situation, Slices, Staged};
+use super::{Buffers, InstanceState, Instances, ROOT, Ranges, Staged};
 use crate::eval::binding::{self, Key};
 use crate::eval::code::{NodeId, Reads};
 use crate::eval::expr::{Eval, Frame, Val};
-use crate::eval::monitor::Configs;
+use crate::eval::instance_gc::Release;
+use crate::eval::monitor::StateSetInterner;
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::{Operands, Register};
-use crate::eval::release::Release;
 use crate::value::{Cell, Truth, Value};
 
-impl Slices {
+impl Instances {
     /// Collects the values that the compared terms take.
     pub(super) fn read_terms(
         &mut self,
@@ -81,7 +81,7 @@ impl Slices {
         &mut self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &mut Configs,
+        state_sets: &mut StateSetInterner,
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
@@ -103,22 +103,22 @@ impl Slices {
             singles.reverse();
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
-                if let Some(next) = self.touch(
-                    key, property, quantified, configs, eval, step, doubtful, in_range,
+                if let Some(next) = self.match_set(
+                    key, property, quantified, state_sets, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Single(index), next));
                 }
             }
         } else {
             let n_vars = quantified.vars.len();
-            let mut keys = binding::touched(self.map.keys(), n_vars, &values[..n_vars]);
+            let mut keys = binding::matched(self.map.keys(), n_vars, &values[..n_vars]);
             if quantified.release == Release::ReadsTracks {
                 let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
             }
             for key in keys {
-                if let Some(next) = self.touch(
-                    &key, property, quantified, configs, eval, step, doubtful, in_range,
+                if let Some(next) = self.match_set(
+                    &key, property, quantified, state_sets, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Key(key), next));
                 }
@@ -131,19 +131,19 @@ impl Slices {
         clippy::too_many_arguments,
         reason = "one event, one instance: all of it is needed"
     )]
-    fn touch(
+    fn match_set(
         &mut self,
         key: &[Option<Value>],
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &mut Configs,
+        state_sets: &mut StateSetInterner,
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
         in_range: &[Vec<Value>],
-    ) -> Option<Situation> {
+    ) -> Option<InstanceState> {
         let (class, known) = self.class_of(key);
-        let before = &self.classes[class as usize].situation;
+        let before = &self.classes[class as usize].state;
         let whole = key.iter().all(Option::is_some);
         self.any |= whole;
         let mut range = before.range;
@@ -185,7 +185,7 @@ impl Slices {
             if known && !changed {
                 return None;
             }
-            let now = configs.standing(&property.automaton, before.config).now;
+            let now = state_sets.status(&property.automaton, before.state_set).now;
             if !known
                 && !changed
                 && now == Truth::from(quantified.universal)
@@ -200,29 +200,29 @@ impl Slices {
             } else {
                 Some(fixed_at(now, quantified, step))
             };
-            return Some(Situation {
+            return Some(InstanceState {
                 range,
                 fixed_at,
                 ..before.clone()
             });
         }
         let clock = eval.clock;
-        let config = configs.step(&property.automaton, before.config, &clock, |letter| {
+        let state_set = state_sets.step(&property.automaton, before.state_set, &clock, |letter| {
             eval.letter(property.letters[letter as usize].node)
         });
-        let standing = configs.standing(&property.automaton, config);
-        if standing.fixed {
-            let fixed_at = Some(fixed_at(standing.now, quantified, step));
-            return Some(Situation {
-                config,
+        let status = state_sets.status(&property.automaton, state_set);
+        if status.fixed {
+            let fixed_at = Some(fixed_at(status.now, quantified, step));
+            return Some(InstanceState {
+                state_set,
                 range,
                 fixed_at,
                 registers: Box::default(),
             });
         }
         let registers = advanced(property, &before.registers, &mut eval);
-        Some(Situation {
-            config,
+        Some(InstanceState {
+            state_set,
             range,
             fixed_at: None,
             registers,
@@ -239,7 +239,7 @@ impl Slices {
         number: usize,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &mut Configs,
+        state_sets: &mut StateSetInterner,
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
@@ -252,13 +252,13 @@ impl Slices {
         {
             let frame = Frame {
                 ids: &property.frame,
-                registers: &self.classes[0].situation.registers,
+                registers: &self.classes[0].state.registers,
             };
             self.root_triggered = eval.instance(unseen, frame).letter(trigger) != Truth::False;
         }
         let clock = eval.clock;
         let mut any_fixed = false;
-        room.meeting.clear();
+        room.state_index.clear();
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for position in 0..=live.len() {
@@ -272,19 +272,19 @@ impl Slices {
             if id != ROOT && class.members == 0 {
                 continue;
             }
-            let situation = &mut class.situation;
-            if situation.fixed_at.is_none() {
+            let state = &mut class.state;
+            if state.fixed_at.is_none() {
                 let frame = Frame {
                     ids: &property.frame,
-                    registers: &situation.registers,
+                    registers: &state.registers,
                 };
                 let mut eval = eval.instance(unseen, frame);
                 let shared = &mut room.shared;
                 let known =
-                    eval.scratch
-                        .next_by_class(eval.code, number, property, situation.config);
-                let config = known.unwrap_or_else(|| {
-                    configs.step(&property.automaton, situation.config, &clock, |letter| {
+                    eval.eval_cache
+                        .next_by_class(eval.code, number, property, state.state_set);
+                let state_set = known.unwrap_or_else(|| {
+                    state_sets.step(&property.automaton, state.state_set, &clock, |letter| {
                         let code = &property.letters[letter as usize];
                         if code.reads.has(Reads::FRAME) {
                             return eval.letter(code.node);
@@ -292,48 +292,48 @@ impl Slices {
                         *shared[letter as usize].get_or_insert_with(|| eval.letter(code.node))
                     })
                 });
-                let registers = advanced(property, &situation.registers, &mut eval);
-                situation.config = config;
-                let standing = configs.standing(&property.automaton, config);
-                if standing.fixed {
-                    situation.fixed_at = Some(fixed_at(standing.now, quantified, step));
-                    situation.registers = Box::default();
+                let registers = advanced(property, &state.registers, &mut eval);
+                state.state_set = state_set;
+                let status = state_sets.status(&property.automaton, state_set);
+                if status.fixed {
+                    state.fixed_at = Some(fixed_at(status.now, quantified, step));
+                    state.registers = Box::default();
                     any_fixed = true;
                 } else {
-                    situation.registers = registers;
+                    state.registers = registers;
                 }
             }
-            situation.range.possible |= doubtful.possible;
+            state.range.possible |= doubtful.possible;
             if id == ROOT {
-                if situation.fixed_at.is_none() {
-                    let place = (situation.config, situation.range);
-                    room.meeting.note(place, ROOT);
+                if state.fixed_at.is_none() {
+                    let place = (state.state_set, state.range);
+                    room.state_index.note(place, ROOT);
                 }
                 continue;
             }
-            if let Some(at) = situation.fixed_at {
-                let (config, range) = (situation.config, situation.range);
-                match self.fixed_as.get(&(config, range, at)).copied() {
+            if let Some(at) = state.fixed_at {
+                let (state_set, range) = (state.state_set, state.range);
+                match self.fixed_as.get(&(state_set, range, at)).copied() {
                     Some(other) => self.join(id, other),
                     None => {
-                        self.fixed_as.insert((config, range, at), id);
+                        self.fixed_as.insert((state_set, range, at), id);
                         self.fixed.push(id);
                     }
                 }
                 continue;
             }
             // With registers of their own, classes may agree in all else.
-            let place = (situation.config, situation.range);
-            match room.meeting.get(place) {
+            let place = (state.state_set, state.range);
+            match room.state_index.get(place) {
                 Some(other)
-                    if self.classes[other as usize].situation.registers
-                        == self.classes[id as usize].situation.registers =>
+                    if self.classes[other as usize].state.registers
+                        == self.classes[id as usize].state.registers =>
                 {
                     self.join(id, other);
                 }
                 met => {
                     if met.is_none() {
-                        room.meeting.note(place, id);
+                        room.state_index.note(place, id);
                     }
                     live[kept] = id;
                     kept += 1;
@@ -345,11 +345,11 @@ impl Slices {
         if doubtful.possible != 0 {
             self.fixed_as.clear();
             for id in &self.fixed {
-                let situation = &mut self.classes[*id as usize].situation;
-                situation.range.possible |= doubtful.possible;
-                if let Some(at) = situation.fixed_at {
+                let state = &mut self.classes[*id as usize].state;
+                state.range.possible |= doubtful.possible;
+                if let Some(at) = state.fixed_at {
                     self.fixed_as
-                        .insert((situation.config, situation.range, at), *id);
+                        .insert((state.state_set, state.range, at), *id);
                 }
             }
         }

@@ -6,18 +6,18 @@ use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
 use super::errors;
-use crate::input::ahead;
 use crate::input::document::{self, Document};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
 use crate::input::limits::FileReport;
-use crate::input::project::Projection;
+use crate::input::pipeline;
+use crate::input::projection::Projection;
 use crate::input::record::{FileName, Origin, RawRecord, Record, Unit};
 use crate::input::split::{Batch, Gap, Splitter, Splitting, Why};
 use crate::problem::{Problem, ProblemKind};
 use crate::value::Value;
 
 /// The reader of one file.
-pub(super) struct Wild<'a> {
+pub(super) struct ForeignReader<'a> {
     pub(super) format: Format,
     pub(super) granularity: Granularity,
     pub(super) projection: &'a Projection,
@@ -25,13 +25,13 @@ pub(super) struct Wild<'a> {
 }
 
 /// One document, read.
-struct Read1 {
+struct ParsedDocument {
     lines: u64,
     records: Vec<Record>,
     problems: Vec<Problem>,
 }
 
-impl Wild<'_> {
+impl ForeignReader<'_> {
     /// Reads the whole file. Documents are read batch by batch; lines that belong together, and texts, at once.
     pub(super) fn read(
         &self,
@@ -54,7 +54,7 @@ impl Wild<'_> {
         emit: &mut dyn FnMut(Unit),
     ) {
         splitter.split(Splitting::Documents, *self.projection.limits());
-        ahead::in_order(
+        pipeline::ordered_map(
             &mut splitter,
             |batch| self.batch(batch),
             |batch, read| {
@@ -67,13 +67,13 @@ impl Wild<'_> {
                         report.accounting.problems += errors(&record.problems);
                         emit(Unit::Record(record));
                     }
-                    self.tell(one.problems, report);
+                    self.add_problem(one.problems, report);
                 }
             },
         );
     }
 
-    fn batch(&self, batch: &Batch) -> Vec<Read1> {
+    fn batch(&self, batch: &Batch) -> Vec<ParsedDocument> {
         (0..batch.len())
             .into_par_iter()
             .filter_map(|idx| batch.get(idx))
@@ -81,7 +81,7 @@ impl Wild<'_> {
             .collect()
     }
 
-    fn document(&self, raw: &RawRecord<'_>) -> Read1 {
+    fn document(&self, raw: &RawRecord<'_>) -> ParsedDocument {
         let mut problems = Vec::new();
         let records = match document::parse(raw.bytes, self.projection.limits()) {
             Ok(document) => {
@@ -101,7 +101,7 @@ impl Wild<'_> {
                 Vec::new()
             }
         };
-        Read1 {
+        ParsedDocument {
             lines: raw.lines,
             records,
             problems,
@@ -128,13 +128,13 @@ impl Wild<'_> {
                 match parsed {
                     Ok(document) => {
                         self.count(lines, true, &[], report);
-                        self.tell(self.duplicate_keys(&document, line), report);
+                        self.add_problem(self.duplicate_keys(&document, line), report);
                         values.push((line, document.value));
                     }
                     Err(error) => {
                         let problem = self.problem(error.kind, line + error.line, error.message);
                         self.count(lines, false, std::slice::from_ref(&problem), report);
-                        self.tell(vec![problem], report);
+                        self.add_problem(vec![problem], report);
                     }
                 }
             }
@@ -167,7 +167,7 @@ impl Wild<'_> {
         };
         if let Some(problem) = refused {
             self.count(lines, false, std::slice::from_ref(&problem), report);
-            self.tell(vec![problem], report);
+            self.add_problem(vec![problem], report);
             return;
         }
         let converted = formats::convert(self.format, &Input::Text(&bytes));
@@ -177,7 +177,7 @@ impl Wild<'_> {
             let count = refused.lines.min(sound);
             sound -= count;
             self.count(count, false, std::slice::from_ref(&problem), report);
-            self.tell(vec![problem], report);
+            self.add_problem(vec![problem], report);
         }
         let read = !converted.traces.is_empty();
         self.count(sound, read, &[], report);
@@ -192,7 +192,7 @@ impl Wild<'_> {
             report.accounting.problems += errors(&record.problems);
             emit(Unit::Record(record));
         }
-        self.tell(problems, report);
+        self.add_problem(problems, report);
     }
 
     fn records(&self, converted: Converted, line: u64, problems: &mut Vec<Problem>) -> Vec<Record> {
@@ -273,7 +273,7 @@ impl Wild<'_> {
             };
             let problem = self.problem(kind, *line, message);
             self.count(*lines, false, std::slice::from_ref(&problem), report);
-            self.tell(vec![problem], report);
+            self.add_problem(vec![problem], report);
         }
     }
 
@@ -302,7 +302,7 @@ impl Wild<'_> {
         }
     }
 
-    fn tell(&self, problems: Vec<Problem>, report: &mut FileReport) {
+    fn add_problem(&self, problems: Vec<Problem>, report: &mut FileReport) {
         for problem in problems {
             report.accounting.problems += u64::from(problem.kind.is_error());
             report.accounting.left_out += u64::from(problem.kind == ProblemKind::LeftOut);

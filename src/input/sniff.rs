@@ -39,10 +39,10 @@ pub(crate) fn values(bytes: &[u8], whole: bool, depth: usize) -> Vec<Value> {
         scanner.seek('\u{feff}'.len_utf8());
     }
     let mut values = Vec::new();
-    let mut sketch = Sketch { left: WHOLE };
+    let mut sampler = Sampler { left: WHOLE };
     while values.len() < VALUES && !scanner.at_end() {
         let start = scanner.at();
-        let ends = match sketch.value(&mut scanner, depth) {
+        let ends = match sampler.value(&mut scanner, depth) {
             Ok(value @ (Value::List(_) | Value::Object(_))) => {
                 values.push(value);
                 continue;
@@ -70,12 +70,12 @@ pub(crate) fn values(bytes: &[u8], whole: bool, depth: usize) -> Vec<Value> {
     values
 }
 
-struct Sketch {
+struct Sampler {
     /// Bytes that are still kept whole.
     left: usize,
 }
 
-impl Sketch {
+impl Sampler {
     fn spend(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes + size_of::<Value>());
     }

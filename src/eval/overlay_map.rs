@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// A map from bindings.
 #[derive(Clone, Debug)]
-pub(super) enum Layered<T> {
+pub(super) enum OverlayMap<T> {
     /// Nobody else has it.
     Own(FxHashMap<Key, T>),
     /// What it was when it was shared, and what has become of it since: none where something is gone.
@@ -28,21 +28,21 @@ pub(super) enum Layered<T> {
 /// Maps up to this size are copied rather than shared.
 const FEW: usize = 4;
 
-impl<T> Default for Layered<T> {
-    fn default() -> Layered<T> {
-        Layered::Own(FxHashMap::default())
+impl<T> Default for OverlayMap<T> {
+    fn default() -> OverlayMap<T> {
+        OverlayMap::Own(FxHashMap::default())
     }
 }
 
-impl<T: Clone> Layered<T> {
+impl<T: Clone> OverlayMap<T> {
     /// Makes ready for forks: from now on, copies cost what has changed since.
-    pub(super) fn share(&mut self) {
-        self.settle();
-        if let Layered::Own(map) = self
+    pub(super) fn freeze(&mut self) {
+        self.thaw();
+        if let OverlayMap::Own(map) = self
             && map.len() > FEW
         {
             let len = map.len();
-            *self = Layered::Shared {
+            *self = OverlayMap::Shared {
                 below: Arc::new(std::mem::take(map)),
                 above: FxHashMap::default(),
                 len,
@@ -51,8 +51,8 @@ impl<T: Clone> Layered<T> {
     }
 
     /// Takes the map back where no fork is left.
-    pub(super) fn settle(&mut self) {
-        let Layered::Shared { below, above, .. } = self else {
+    pub(super) fn thaw(&mut self) {
+        let OverlayMap::Shared { below, above, .. } = self else {
             return;
         };
         let Some(map) = Arc::get_mut(below) else {
@@ -65,18 +65,18 @@ impl<T: Clone> Layered<T> {
                 None => map.remove(&key),
             };
         }
-        *self = Layered::Own(map);
+        *self = OverlayMap::Own(map);
     }
 
     /// Whether a fork of it may be left.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self, Layered::Shared { .. })
+        matches!(self, OverlayMap::Shared { .. })
     }
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Layered::Own(map) => map.len(),
-            Layered::Shared { len, .. } => *len,
+            OverlayMap::Own(map) => map.len(),
+            OverlayMap::Shared { len, .. } => *len,
         }
     }
 
@@ -87,8 +87,8 @@ impl<T: Clone> Layered<T> {
     #[inline]
     pub(super) fn get(&self, key: &[Option<Value>]) -> Option<&T> {
         match self {
-            Layered::Own(map) => map.get(key),
-            Layered::Shared { below, above, .. } => match above.get(key) {
+            OverlayMap::Own(map) => map.get(key),
+            OverlayMap::Shared { below, above, .. } => match above.get(key) {
                 Some(changed) => changed.as_ref(),
                 None => below.get(key),
             },
@@ -98,25 +98,25 @@ impl<T: Clone> Layered<T> {
     /// Sets a value; gives the one before.
     pub(super) fn insert(&mut self, key: &[Option<Value>], value: T) -> Option<T> {
         match self {
-            Layered::Own(map) => match map.get_mut(key) {
+            OverlayMap::Own(map) => match map.get_mut(key) {
                 Some(slot) => Some(std::mem::replace(slot, value)),
                 None => map.insert(key.into(), value),
             },
-            Layered::Shared { .. } => self.change(key, Some(value)),
+            OverlayMap::Shared { .. } => self.change(key, Some(value)),
         }
     }
 
     /// Removes a value; gives it.
     pub(super) fn remove(&mut self, key: &[Option<Value>]) -> Option<T> {
         match self {
-            Layered::Own(map) => map.remove(key),
-            Layered::Shared { .. } => self.change(key, None),
+            OverlayMap::Own(map) => map.remove(key),
+            OverlayMap::Shared { .. } => self.change(key, None),
         }
     }
 
     fn change(&mut self, key: &[Option<Value>], value: Option<T>) -> Option<T> {
         let before = self.get(key).cloned();
-        if let Layered::Shared { above, len, .. } = self {
+        if let OverlayMap::Shared { above, len, .. } = self {
             *len = *len + usize::from(value.is_some()) - usize::from(before.is_some());
             above.insert(key.into(), value);
         }
@@ -126,8 +126,8 @@ impl<T: Clone> Layered<T> {
     /// All members, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
         let (own, shared) = match self {
-            Layered::Own(map) => (Some(map.iter()), None),
-            Layered::Shared { below, above, .. } => {
+            OverlayMap::Own(map) => (Some(map.iter()), None),
+            OverlayMap::Shared { below, above, .. } => {
                 let kept = below.iter().filter(|(key, _)| !above.contains_key(*key));
                 let changed = above
                     .iter()
@@ -149,10 +149,10 @@ impl<T: Clone> Layered<T> {
 
     /// Takes all members out, in no order.
     pub(super) fn take(&mut self) -> Vec<(Key, T)> {
-        self.settle();
+        self.thaw();
         match std::mem::take(self) {
-            Layered::Own(map) => map.into_iter().collect(),
-            shared @ Layered::Shared { .. } => {
+            OverlayMap::Own(map) => map.into_iter().collect(),
+            shared @ OverlayMap::Shared { .. } => {
                 let member = |(key, value): (&Key, &T)| (key.clone(), value.clone());
                 shared.iter().map(member).collect()
             }
@@ -160,21 +160,21 @@ impl<T: Clone> Layered<T> {
     }
 }
 
-impl<T: Clone> FromIterator<(Key, T)> for Layered<T> {
-    fn from_iter<I: IntoIterator<Item = (Key, T)>>(members: I) -> Layered<T> {
-        Layered::Own(members.into_iter().collect())
+impl<T: Clone> FromIterator<(Key, T)> for OverlayMap<T> {
+    fn from_iter<I: IntoIterator<Item = (Key, T)>>(members: I) -> OverlayMap<T> {
+        OverlayMap::Own(members.into_iter().collect())
     }
 }
 
-impl<T: Clone + PartialEq> PartialEq for Layered<T> {
-    fn eq(&self, other: &Layered<T>) -> bool {
+impl<T: Clone + PartialEq> PartialEq for OverlayMap<T> {
+    fn eq(&self, other: &OverlayMap<T>) -> bool {
         let same = |(key, value): (&Key, &T)| other.get(key) == Some(value);
         self.len() == other.len() && self.iter().all(same)
     }
 }
 
 /// In the order of their keys, so that equal states have equal bytes.
-impl<T: Clone + Serialize> Serialize for Layered<T> {
+impl<T: Clone + Serialize> Serialize for OverlayMap<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut members: Vec<(&Key, &T)> = self.iter().collect();
         members.sort_unstable_by_key(|(key, _)| *key);
@@ -182,8 +182,8 @@ impl<T: Clone + Serialize> Serialize for Layered<T> {
     }
 }
 
-impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for Layered<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Layered<T>, D::Error> {
+impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for OverlayMap<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<OverlayMap<T>, D::Error> {
         let members: Vec<(Key, T)> = Vec::deserialize(from)?;
         Ok(members.into_iter().collect())
     }
@@ -205,7 +205,7 @@ mod tests {
         .into()
     }
 
-    fn members(map: &Layered<u8>) -> BTreeMap<Key, u8> {
+    fn members(map: &OverlayMap<u8>) -> BTreeMap<Key, u8> {
         map.iter()
             .map(|(key, value)| (key.clone(), *value))
             .collect()
@@ -215,17 +215,17 @@ mod tests {
         /// Whatever is forked and changed when, each copy is the plain map that it would be.
         #[test]
         fn copies_never_see_one_another(steps in prop::collection::vec((0..5u8, 0..20u8, any::<u8>()), 0..80)) {
-            let (mut trace, mut plain) = (Layered::default(), BTreeMap::new());
-            let mut fork: Option<(Layered<u8>, BTreeMap<Key, u8>)> = None;
+            let (mut trace, mut plain) = (OverlayMap::default(), BTreeMap::new());
+            let mut fork: Option<(OverlayMap<u8>, BTreeMap<Key, u8>)> = None;
             for (what, n, value) in steps {
                 match (what, &mut fork) {
                     (0, _) => {
-                        trace.share();
+                        trace.freeze();
                         fork = Some((trace.clone(), plain.clone()));
                     }
                     (1, _) => {
                         fork = None;
-                        trace.settle();
+                        trace.thaw();
                     }
                     (2, Some((fork, plain))) => prop_assert_eq!(fork.insert(&key(n), value), plain.insert(key(n), value)),
                     (3, Some((fork, plain))) => prop_assert_eq!(fork.remove(&key(n)), plain.remove(&key(n))),

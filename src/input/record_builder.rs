@@ -2,9 +2,9 @@
 
 use smol_str::SmolStr;
 
-use super::cell::{Reading, Trouble, absent, settle};
+use super::cell::{CellResult, Trouble, absent, settle};
 use super::deferred::DeferredText;
-use super::plan::{LevelId, Place, Plan};
+use super::plan::{FieldPlace, LevelId, Plan};
 use super::record::Step;
 use crate::problem::ProblemKind;
 use crate::value::{Cell, Value};
@@ -22,7 +22,7 @@ pub(crate) struct Draft {
 
 /// The cells of what is being read, kept from record to record for its memory.
 #[derive(Debug, Default)]
-pub(crate) struct Sink {
+pub(crate) struct RecordBuilder {
     pub(crate) record: Vec<Option<Cell>>,
     pub(crate) event: Vec<Option<Cell>>,
     /// The cells of the elements of the event's `each`, one row after the other.
@@ -55,7 +55,7 @@ fn reset(cells: &mut Vec<Option<Cell>>, len: usize) {
     cells.resize(len, None);
 }
 
-impl Sink {
+impl RecordBuilder {
     /// Begins a record (or a single event).
     pub(crate) fn begin(&mut self, plan: &Plan, cap: usize) {
         reset(&mut self.record, plan.record.slots.len());
@@ -108,7 +108,7 @@ impl Sink {
         plan: &Plan,
         level: LevelId,
         slot: usize,
-        reading: Reading,
+        reading: CellResult,
         at: usize,
     ) {
         let (cell, trouble) = match reading {
@@ -124,7 +124,7 @@ impl Sink {
                 .slots
                 .get(slot)
                 .map(|field| field.name.clone());
-            self.tell(trouble, field, at);
+            self.add_problem(trouble, field, at);
         }
     }
 
@@ -152,7 +152,7 @@ impl Sink {
     }
 
     /// Keeps a problem.
-    pub(crate) fn tell(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
+    pub(crate) fn add_problem(&mut self, trouble: Trouble, field: Option<SmolStr>, at: usize) {
         if self.drafts.len() >= self.cap {
             self.dropped += 1;
             return;
@@ -239,7 +239,7 @@ impl Sink {
         let field = &plan.event.slots[slot];
         let (cell, trouble) = settle(absent(field));
         if let Some(trouble) = trouble {
-            self.tell(trouble, Some(field.name.clone()), at);
+            self.add_problem(trouble, Some(field.name.clone()), at);
         }
         cell
     }
@@ -271,7 +271,7 @@ impl Sink {
                     let (cell, trouble) = settle(absent(&plan.element.slots[slot]));
                     self.rows[row * width + slot] = Some(cell);
                     if let Some(trouble) = trouble {
-                        self.tell(trouble, Some(plan.element.slots[slot].name.clone()), at);
+                        self.add_problem(trouble, Some(plan.element.slots[slot].name.clone()), at);
                     }
                 }
             }
@@ -283,8 +283,8 @@ impl Sink {
         };
         for &place in &plan.order_by {
             let cell = match place {
-                Place::Event(slot) => self.event.get(slot).cloned().flatten(),
-                Place::Element(_) => None,
+                FieldPlace::Event(slot) => self.event.get(slot).cloned().flatten(),
+                FieldPlace::Element(_) => None,
             };
             self.keys.push(cell.unwrap_or(Cell::Unknown));
         }
@@ -294,12 +294,14 @@ impl Sink {
             let mut cells = Vec::with_capacity(plan.places.len());
             for &place in &plan.places {
                 let cell = match place {
-                    Place::Event(slot) if last => self.event.get_mut(slot).and_then(Option::take),
-                    Place::Event(slot) => self.event.get(slot).cloned().flatten(),
-                    Place::Element(slot) if row < known_rows => {
+                    FieldPlace::Event(slot) if last => {
+                        self.event.get_mut(slot).and_then(Option::take)
+                    }
+                    FieldPlace::Event(slot) => self.event.get(slot).cloned().flatten(),
+                    FieldPlace::Element(slot) if row < known_rows => {
                         self.rows.get_mut(row * width + slot).and_then(Option::take)
                     }
-                    Place::Element(_) => Some(beside.clone()),
+                    FieldPlace::Element(_) => Some(beside.clone()),
                 };
                 cells.push(cell.unwrap_or(Cell::Unknown));
             }

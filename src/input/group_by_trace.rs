@@ -3,14 +3,14 @@
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::project::Projection;
+use super::projection::Projection;
 use super::record::{Event, Record, Unit};
-use super::sink::ranks;
+use super::record_builder::ranks;
 use crate::value::Cell;
 
 /// The traces of a file, in the order in which they began.
 #[derive(Debug, Default)]
-pub(crate) struct Gather {
+pub(crate) struct GroupByTrace {
     traces: IndexMap<Option<SmolStr>, Trace>,
 }
 
@@ -22,7 +22,7 @@ struct Trace {
     events: u32,
 }
 
-impl Gather {
+impl GroupByTrace {
     /// Takes a unit; gives it back where it is no part of a trace that is spread over the file.
     pub(crate) fn take(&mut self, unit: Unit, projection: &Projection) -> Option<Unit> {
         match unit {

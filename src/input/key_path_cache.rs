@@ -15,20 +15,20 @@ const MOST_PLACES: usize = 1024;
 const MOST_EDGES: usize = 8;
 
 /// A place in a tree: the keys that were met so far.
-pub(crate) type ShapeId = u32;
+pub(crate) type KeyPathId = u32;
 
 /// The trees.
 #[derive(Debug, Default)]
-pub(crate) struct Shapes {
+pub(crate) struct KeyPathCache {
     /// Where the tree of each kind of object begins.
-    roots: Vec<Option<ShapeId>>,
-    places: Vec<Shape>,
+    roots: Vec<Option<KeyPathId>>,
+    places: Vec<KeyPath>,
 }
 
 #[derive(Debug, Default)]
-struct Shape {
+struct KeyPath {
     /// The place before, and which edge leads here; none at a root.
-    from: Option<(ShapeId, usize)>,
+    from: Option<(KeyPathId, usize)>,
     edges: Vec<Edge>,
     /// The edge that was taken last.
     latest: usize,
@@ -40,13 +40,13 @@ struct Edge {
     written: Box<[u8]>,
     /// Bytes between the quotes.
     len: usize,
-    to: ShapeId,
+    to: KeyPathId,
 }
 
-impl Shapes {
+impl KeyPathCache {
     /// The beginning of objects of a kind.
     #[inline]
-    pub(crate) fn root(&mut self, kind: usize) -> Option<ShapeId> {
+    pub(crate) fn root(&mut self, kind: usize) -> Option<KeyPathId> {
         match self.roots.get(kind) {
             Some(Some(root)) => Some(*root),
             _ => self.new_root(kind),
@@ -54,7 +54,7 @@ impl Shapes {
     }
 
     #[cold]
-    fn new_root(&mut self, kind: usize) -> Option<ShapeId> {
+    fn new_root(&mut self, kind: usize) -> Option<KeyPathId> {
         if kind >= MOST_PLACES {
             return None;
         }
@@ -66,25 +66,25 @@ impl Shapes {
         Some(root)
     }
 
-    fn place(&mut self, from: Option<(ShapeId, usize)>) -> Option<ShapeId> {
+    fn place(&mut self, from: Option<(KeyPathId, usize)>) -> Option<KeyPathId> {
         if self.places.len() >= MOST_PLACES {
             return None;
         }
-        self.places.push(Shape {
+        self.places.push(KeyPath {
             from,
-            ..Shape::default()
+            ..KeyPath::default()
         });
-        Some((self.places.len() - 1) as ShapeId)
+        Some((self.places.len() - 1) as KeyPathId)
     }
 
     /// The expected key at an offset: how many bytes it has, where its value begins, and the place after it.
     #[inline]
     pub(crate) fn next(
         &mut self,
-        at: ShapeId,
+        at: KeyPathId,
         bytes: &[u8],
         offset: usize,
-    ) -> Option<(usize, usize, ShapeId)> {
+    ) -> Option<(usize, usize, KeyPathId)> {
         let place = &mut self.places[at as usize];
         let rest = bytes.get(offset..)?;
         let stands = |edge: &Edge| rest.starts_with(&edge.written);
@@ -104,12 +104,12 @@ impl Shapes {
     /// where there is no room or the key was met before.
     pub(crate) fn learn(
         &mut self,
-        at: ShapeId,
+        at: KeyPathId,
         bytes: &[u8],
         quote: usize,
         len: usize,
         value: usize,
-    ) -> Option<ShapeId> {
+    ) -> Option<KeyPathId> {
         let written = bytes.get(quote..value)?;
         let known = |edge: &Edge| *edge.written == *written;
         let place = &self.places[at as usize];
@@ -130,7 +130,7 @@ impl Shapes {
     }
 
     /// Whether a key is on the way to a place.
-    fn has(&self, mut at: ShapeId, key: &[u8]) -> bool {
+    fn has(&self, mut at: KeyPathId, key: &[u8]) -> bool {
         while let Some((from, edge)) = self.places[at as usize].from {
             let edge = &self.places[from as usize].edges[edge];
             if edge.written.get(1..=edge.len) == Some(key) {
@@ -149,23 +149,23 @@ mod tests {
     #[test]
     fn what_was_learned_is_expected_and_no_key_is_expected_twice() {
         let text = br#"{"a": 1, "b" :2, "a":3}"#;
-        let mut shapes = Shapes::default();
-        let root = shapes.root(3).unwrap_or_default();
-        assert_eq!(shapes.root(3), Some(root));
-        assert_eq!(shapes.next(root, text, 1), None);
-        let a = shapes.learn(root, text, 1, 1, 6);
+        let mut key_paths = KeyPathCache::default();
+        let root = key_paths.root(3).unwrap_or_default();
+        assert_eq!(key_paths.root(3), Some(root));
+        assert_eq!(key_paths.next(root, text, 1), None);
+        let a = key_paths.learn(root, text, 1, 1, 6);
         let Some(a) = a else {
             unreachable!("there is room")
         };
-        assert_eq!(shapes.next(root, text, 1), Some((1, 6, a)));
+        assert_eq!(key_paths.next(root, text, 1), Some((1, 6, a)));
         // Another way to write it is another edge.
-        assert_eq!(shapes.next(root, text, 17), None);
-        let b = shapes.learn(a, text, 9, 1, 14).unwrap_or_default();
-        assert_eq!(shapes.next(a, text, 9), Some((1, 14, b)));
-        assert_eq!(shapes.learn(b, text, 17, 1, 21), None);
-        assert_eq!(shapes.next(b, text, 17), None);
+        assert_eq!(key_paths.next(root, text, 17), None);
+        let b = key_paths.learn(a, text, 9, 1, 14).unwrap_or_default();
+        assert_eq!(key_paths.next(a, text, 9), Some((1, 14, b)));
+        assert_eq!(key_paths.learn(b, text, 17, 1, 21), None);
+        assert_eq!(key_paths.next(b, text, 17), None);
         // A key that another begins with is another key.
-        assert_eq!(shapes.next(root, br#"{"ab":1}"#, 1), None);
-        assert_eq!(shapes.next(root, b"{\"a\"", 1), None);
+        assert_eq!(key_paths.next(root, br#"{"ab":1}"#, 1), None);
+        assert_eq!(key_paths.next(root, b"{\"a\"", 1), None);
     }
 }

@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Buffers, Class, Meeting, ROOT, Situation, Slices, Staged};
+use super::{Buffers, InstanceClass, InstanceState, Instances, ROOT, Staged, StateIndex};
 use crate::eval::binding::{self, Key};
+use crate::eval::instance_gc::Release;
 use crate::eval::program::QuantifiedCode;
-use crate::eval::release::Release;
 use crate::value::Value;
 
-impl Slices {
+impl Instances {
     /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
     pub(super) fn withdraw(&mut self, room: &Buffers) {
         for (key, _) in &room.staged {
@@ -31,16 +31,16 @@ impl Slices {
         let Buffers {
             staged,
             singles,
-            meeting,
+            state_index,
             ..
         } = room;
-        for (key, situation) in staged.drain(..) {
+        for (key, state) in staged.drain(..) {
             let key: &[Option<Value>] = match &key {
                 Staged::Single(index) => std::slice::from_ref(&singles[*index]),
                 Staged::Key(key) => key,
             };
-            any_fixed |= situation.fixed_at.is_some();
-            let class = self.class_in(situation, meeting);
+            any_fixed |= state.fixed_at.is_some();
+            let class = self.class_in(state, state_index);
             if class == ROOT && self.may_forget(key, quantified) {
                 if let Some(before) = self.map.remove(key) {
                     self.leave(before, u64::from(key.iter().all(Option::is_some)));
@@ -57,14 +57,14 @@ impl Slices {
     }
 
     /// The class of a situation, made where it is new.
-    fn class_in(&mut self, situation: Situation, meeting: &mut Meeting) -> u32 {
-        let same = |id: &u32| self.classes[*id as usize].situation == situation;
-        let known = match situation.fixed_at {
+    fn class_in(&mut self, state: InstanceState, state_index: &mut StateIndex) -> u32 {
+        let same = |id: &u32| self.classes[*id as usize].state == state;
+        let known = match state.fixed_at {
             None => {
-                let place = (situation.config, situation.range);
-                let met = meeting.get(place).filter(same);
+                let place = (state.state_set, state.range);
+                let met = state_index.get(place).filter(same);
                 met.or_else(|| {
-                    if situation.registers.is_empty() {
+                    if state.registers.is_empty() {
                         None
                     } else {
                         self.live.iter().copied().find(same)
@@ -73,23 +73,22 @@ impl Slices {
             }
             Some(at) => self
                 .fixed_as
-                .get(&(situation.config, situation.range, at))
+                .get(&(state.state_set, state.range, at))
                 .copied(),
         };
         known.unwrap_or_else(|| {
             let id = self.parent.len() as u32;
             self.parent.push(id);
-            if let Some(at) = situation.fixed_at {
-                self.fixed_as
-                    .insert((situation.config, situation.range, at), id);
+            if let Some(at) = state.fixed_at {
+                self.fixed_as.insert((state.state_set, state.range, at), id);
                 self.fixed.push(id);
             } else {
-                let place = (situation.config, situation.range);
-                meeting.note(place, id);
+                let place = (state.state_set, state.range);
+                state_index.note(place, id);
                 self.live.push(id);
             }
-            self.classes.push(Class {
-                situation,
+            self.classes.push(InstanceClass {
+                state,
                 members: 0,
                 whole: 0,
             });
@@ -112,7 +111,7 @@ impl Slices {
     /// Forgets members of the root, and classes without members.
     pub(super) fn tidy(&mut self, quantified: &QuantifiedCode) {
         let mut number: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut classes = vec![Class {
+        let mut classes = vec![InstanceClass {
             members: 0,
             whole: 0,
             ..self.classes[ROOT as usize].clone()
@@ -121,7 +120,7 @@ impl Slices {
         for id in self.live.iter_mut().chain(self.fixed.iter_mut()) {
             let new = classes.len() as u32;
             number.insert(*id, new);
-            classes.push(Class {
+            classes.push(InstanceClass {
                 members: 0,
                 whole: 0,
                 ..self.classes[*id as usize].clone()
@@ -148,10 +147,10 @@ impl Slices {
         self.fixed.retain(used);
         self.fixed_as.clear();
         for id in &self.fixed {
-            let situation = &self.classes[*id as usize].situation;
-            if let Some(at) = situation.fixed_at {
+            let state = &self.classes[*id as usize].state;
+            if let Some(at) = state.fixed_at {
                 self.fixed_as
-                    .insert((situation.config, situation.range, at), *id);
+                    .insert((state.state_set, state.range, at), *id);
             }
         }
         self.n_moved = 0;

@@ -18,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::code::NodeId;
 use super::expr::Eval;
-use super::monitor::{Automaton, Config, Configs};
+use super::monitor::{Automaton, StateSetId, StateSetInterner};
 use super::program::{Program, PropertyCode};
 use super::world::Watch;
 use crate::value::Truth;
@@ -31,30 +31,30 @@ const LEAST_USE: u64 = 16;
 
 /// Where a world is in a product; the stamp says in which.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct ProductState {
     stamp: u64,
     state: u32,
 }
 
-impl Place {
+impl ProductState {
     /// In none.
-    pub(super) const NONE: Place = Place { stamp: 0, state: 0 };
+    pub(super) const NONE: ProductState = ProductState { stamp: 0, state: 0 };
 }
 
 /// Where a world is with regard to one property: a state of its automaton, whether its trigger held, and whether no event
 /// changes anything any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Part(u32);
+struct ComponentState(u32);
 
-impl Part {
+impl ComponentState {
     /// In no single state: stepped alone.
-    const ALONE: Part = Part(u32::MAX);
+    const ALONE: ComponentState = ComponentState(u32::MAX);
 
-    fn new(config: Config, triggered: bool, gone: bool) -> Part {
-        Part(config << 2 | u32::from(triggered) << 1 | u32::from(gone))
+    fn new(state_set: StateSetId, triggered: bool, gone: bool) -> ComponentState {
+        ComponentState(state_set << 2 | u32::from(triggered) << 1 | u32::from(gone))
     }
 
-    fn config(self) -> Config {
+    fn state_set(self) -> StateSetId {
         self.0 >> 2
     }
 
@@ -69,43 +69,43 @@ impl Part {
 
 /// What follows: nothing that is known yet, a question, or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Link(u32);
+struct Edge(u32);
 
 #[derive(Clone, Copy, Debug)]
-enum Follows {
+enum Target {
     NotYet,
-    Ask(usize),
+    Test(usize),
     Leaf(usize),
 }
 
-impl Link {
-    const NOT_YET: Link = Link(u32::MAX);
+impl Edge {
+    const NOT_YET: Edge = Edge(u32::MAX);
 
-    fn ask(at: usize) -> Option<Link> {
+    fn test(at: usize) -> Option<Edge> {
         let at = u32::try_from(at).ok().filter(|at| *at < u32::MAX >> 1)?;
-        Some(Link(at << 1))
+        Some(Edge(at << 1))
     }
 
-    fn leaf(at: usize) -> Option<Link> {
+    fn leaf(at: usize) -> Option<Edge> {
         let at = u32::try_from(at).ok().filter(|at| *at < u32::MAX >> 1)?;
-        Some(Link(at << 1 | 1))
+        Some(Edge(at << 1 | 1))
     }
 
     #[inline]
-    fn follows(self) -> Follows {
+    fn target(self) -> Target {
         match self {
-            Link::NOT_YET => Follows::NotYet,
-            Link(link) if link & 1 == 1 => Follows::Leaf((link >> 1) as usize),
-            Link(link) => Follows::Ask((link >> 1) as usize),
+            Edge::NOT_YET => Target::NotYet,
+            Edge(edge) if edge & 1 == 1 => Target::Leaf((edge >> 1) as usize),
+            Edge(edge) => Target::Test((edge >> 1) as usize),
         }
     }
 }
 
 /// A letter that is open, and what follows its truth values.
 #[derive(Clone, Copy, Debug)]
-struct Ask {
+struct Test {
     letter: NodeId,
-    then: [Link; 3],
+    then: [Edge; 3],
 }
 
 fn branch(truth: Truth) -> usize {
@@ -121,7 +121,7 @@ fn branch(truth: Truth) -> usize {
 struct Leaf {
     next: u32,
     /// Properties whose part changes.
-    changes: Box<[(u32, Part)]>,
+    changes: Box<[(u32, ComponentState)]>,
     /// Those whose verdict may have become final.
     settled: Box<[u32]>,
     /// Those that are stepped alone.
@@ -130,14 +130,14 @@ struct Leaf {
 
 /// A product, as far as it was met.
 #[derive(Debug, Default)]
-pub(super) struct Joint {
+pub(super) struct LazyProductDfa {
     /// Zero where nothing was made yet.
     stamp: u64,
     /// The parts of each state, and behind them whether (0 or 1) nothing was read yet.
-    states: IndexSet<Box<[Part]>, FxBuildHasher>,
+    states: IndexSet<Box<[ComponentState]>, FxBuildHasher>,
     /// By state and class.
-    rows: Vec<Vec<Link>>,
-    asks: Vec<Ask>,
+    rows: Vec<Vec<Edge>>,
+    tests: Vec<Test>,
     leaves: Vec<Leaf>,
     bytes: usize,
     n_steps: u64,
@@ -154,7 +154,7 @@ enum Need {
     Alone,
 }
 
-impl Joint {
+impl LazyProductDfa {
     /// Steps the properties that are in the product. Those to be stepped alone are left in `alone`; false where all are.
     #[allow(clippy::too_many_arguments, reason = "one event: all of it is needed")]
     pub(super) fn step(
@@ -162,7 +162,7 @@ impl Joint {
         program: &Program,
         eval: &mut Eval<'_>,
         class: u32,
-        place: &mut Place,
+        position: &mut ProductState,
         watches: &mut [Watch],
         open: &mut Vec<u32>,
         settled: &mut Vec<u32>,
@@ -176,27 +176,27 @@ impl Joint {
             self.stamp = program.stamp();
         }
         self.n_steps += 1;
-        if place.stamp != self.stamp {
+        if position.stamp != self.stamp {
             let state = self.enter(program, watches, open, eval.clock.position == 0);
-            *place = Place {
+            *position = ProductState {
                 stamp: self.stamp,
                 state,
             };
         }
-        let state = place.state;
+        let state = position.state;
         let row = &self.rows[state as usize];
-        let mut link = row.get(class as usize).copied().unwrap_or(Link::NOT_YET);
+        let mut edge = row.get(class as usize).copied().unwrap_or(Edge::NOT_YET);
         self.answers.clear();
         let leaf = loop {
-            match link.follows() {
-                Follows::Leaf(leaf) => break leaf,
-                Follows::Ask(ask) => {
-                    let truth = eval.open_letter(self.asks[ask].letter);
-                    self.answers.push((ask, truth));
-                    link = self.asks[ask].then[branch(truth)];
+            match edge.target() {
+                Target::Leaf(leaf) => break leaf,
+                Target::Test(test) => {
+                    let truth = eval.open_letter(self.tests[test].letter);
+                    self.answers.push((test, truth));
+                    edge = self.tests[test].then[branch(truth)];
                 }
-                Follows::NotYet => match self.find(program, eval, state, class) {
-                    Some(found) => link = found,
+                Target::NotYet => match self.find(program, eval, state, class) {
+                    Some(found) => edge = found,
                     None => {
                         self.given_up = true;
                         return false;
@@ -205,13 +205,13 @@ impl Joint {
             }
         };
         let leaf = &self.leaves[leaf];
-        place.state = leaf.next;
-        for &(id, part) in &leaf.changes {
+        position.state = leaf.next;
+        for &(id, component) in &leaf.changes {
             watches[id as usize] = Watch::Plain {
-                config: part.config(),
-                triggered: part.triggered(),
+                state_set: component.state_set(),
+                triggered: component.triggered(),
             };
-            if part.gone() {
+            if component.gone() {
                 open.retain(|other| *other != id);
             }
         }
@@ -224,38 +224,43 @@ impl Joint {
     fn enter(&mut self, program: &Program, watches: &[Watch], open: &[u32], first: bool) -> u32 {
         let classes = &program.code.classes;
         let mut open = open.iter().peekable();
-        let part = |id: &u32| {
+        let component = |id: &u32| {
             let gone = open.next_if_eq(&id).is_none();
             if gone {
-                return Part::new(Configs::INITIAL, false, true);
+                return ComponentState::new(StateSetInterner::INITIAL, false, true);
             }
             match &watches[*id as usize] {
-                Watch::Plain { config, triggered } if *config < classes.n_states(*id as usize) => {
-                    Part::new(*config, *triggered, false)
+                Watch::Plain {
+                    state_set,
+                    triggered,
+                } if *state_set < classes.n_states(*id as usize) => {
+                    ComponentState::new(*state_set, *triggered, false)
                 }
-                _ => Part::ALONE,
+                _ => ComponentState::ALONE,
             }
         };
-        let parts = classes.joint().iter().map(part);
-        let parts: Box<[Part]> = parts.chain([Part(u32::from(first))]).collect();
-        self.number(parts)
+        let components = classes.product().iter().map(component);
+        let components: Box<[ComponentState]> = components
+            .chain([ComponentState(u32::from(first))])
+            .collect();
+        self.number(components)
     }
 
-    fn number(&mut self, parts: Box<[Part]>) -> u32 {
-        if let Some(known) = self.states.get_index_of(&parts) {
+    fn number(&mut self, components: Box<[ComponentState]>) -> u32 {
+        if let Some(known) = self.states.get_index_of(&components) {
             return known as u32;
         }
-        self.bytes += size_of::<Part>() * parts.len() + 64;
+        self.bytes += size_of::<ComponentState>() * components.len() + 64;
         self.rows.push(Vec::new());
-        self.states.insert_full(parts).0 as u32
+        self.states.insert_full(components).0 as u32
     }
 
     /// Forgets all that was made; false where it is given up.
     fn forget(&mut self) -> bool {
         let given_up = self.n_steps < LEAST_USE * self.leaves.len() as u64;
-        *self = Joint {
+        *self = LazyProductDfa {
             given_up,
-            ..Joint::default()
+            ..LazyProductDfa::default()
         };
         !given_up
     }
@@ -268,15 +273,15 @@ impl Joint {
         eval: &mut Eval<'_>,
         state: u32,
         class: u32,
-    ) -> Option<Link> {
-        let link = match self.follow(program, eval, state) {
+    ) -> Option<Edge> {
+        let edge = match self.follow(program, eval, state) {
             Err(letter) => {
-                self.bytes += size_of::<Ask>();
-                self.asks.push(Ask {
+                self.bytes += size_of::<Test>();
+                self.tests.push(Test {
                     letter,
-                    then: [Link::NOT_YET; 3],
+                    then: [Edge::NOT_YET; 3],
                 });
-                Link::ask(self.asks.len() - 1)?
+                Edge::test(self.tests.len() - 1)?
             }
             Ok(leaf) => {
                 self.bytes += size_of::<Leaf>()
@@ -284,22 +289,22 @@ impl Joint {
                     + size_of_val(&*leaf.settled)
                     + size_of_val(&*leaf.alone);
                 self.leaves.push(leaf);
-                Link::leaf(self.leaves.len() - 1)?
+                Edge::leaf(self.leaves.len() - 1)?
             }
         };
         match self.answers.last() {
-            Some((ask, truth)) => self.asks[*ask].then[branch(*truth)] = link,
+            Some((test, truth)) => self.tests[*test].then[branch(*truth)] = edge,
             None => {
                 let row = &mut self.rows[state as usize];
                 let class = class as usize;
                 if row.len() <= class {
-                    self.bytes += size_of::<Link>() * (class + 1 - row.len());
-                    row.resize(class + 1, Link::NOT_YET);
+                    self.bytes += size_of::<Edge>() * (class + 1 - row.len());
+                    row.resize(class + 1, Edge::NOT_YET);
                 }
-                row[class] = link;
+                row[class] = edge;
             }
         }
-        Some(link)
+        Some(edge)
     }
 
     /// Steps all properties by the answers; the letter that is needed first and was not asked.
@@ -309,31 +314,31 @@ impl Joint {
         eval: &mut Eval<'_>,
         state: u32,
     ) -> Result<Leaf, NodeId> {
-        let Some(parts) = self.states.get_index(state as usize) else {
+        let Some(components) = self.states.get_index(state as usize) else {
             return Ok(Leaf::all_alone(state, program));
         };
-        let (Some((first, parts)), code) = (parts.split_last(), eval.code) else {
+        let (Some((first, components)), code) = (components.split_last(), eval.code) else {
             return Ok(Leaf::all_alone(state, program));
         };
-        let (asks, answers) = (&self.asks, &self.answers);
+        let (tests, answers) = (&self.tests, &self.answers);
         let mut truth = |node: NodeId| {
-            let answer = answers.iter().find(|(ask, _)| asks[*ask].letter == node);
+            let answer = answers.iter().find(|(test, _)| tests[*test].letter == node);
             answer
                 .map(|(_, truth)| *truth)
-                .or_else(|| eval.scratch.by_class(code, node))
+                .or_else(|| eval.eval_cache.by_class(code, node))
         };
         let (mut changes, mut settled, mut alone) = (Vec::new(), Vec::new(), Vec::new());
-        let mut next: Vec<Part> = Vec::with_capacity(parts.len() + 1);
-        for (id, part) in program.code.classes.joint().iter().zip(parts) {
+        let mut next: Vec<ComponentState> = Vec::with_capacity(components.len() + 1);
+        for (id, component) in program.code.classes.product().iter().zip(components) {
             let property = &program.properties[*id as usize];
-            let (to, is_settled) = match visit(property, *part, first.0 == 1, &mut truth) {
+            let (to, is_settled) = match visit(property, *component, first.0 == 1, &mut truth) {
                 Ok(to) => to,
                 Err(Need::Letter(letter)) => return Err(letter),
-                Err(Need::Alone) => (Part::ALONE, false),
+                Err(Need::Alone) => (ComponentState::ALONE, false),
             };
-            if to == Part::ALONE {
+            if to == ComponentState::ALONE {
                 alone.push(*id);
-            } else if to != *part {
+            } else if to != *component {
                 changes.push((*id, to));
             }
             if is_settled {
@@ -341,7 +346,7 @@ impl Joint {
             }
             next.push(to);
         }
-        next.push(Part(0));
+        next.push(ComponentState(0));
         Ok(Leaf {
             next: self.number(next.into()),
             changes: changes.into(),
@@ -357,7 +362,7 @@ impl Leaf {
             next: state,
             changes: Box::default(),
             settled: Box::default(),
-            alone: program.code.classes.joint().into(),
+            alone: program.code.classes.product().into(),
         }
     }
 }
@@ -366,27 +371,27 @@ impl Leaf {
 /// steps it alone.
 fn visit(
     property: &PropertyCode,
-    part: Part,
+    component: ComponentState,
     first: bool,
     truth: &mut impl FnMut(NodeId) -> Option<Truth>,
-) -> Result<(Part, bool), Need> {
+) -> Result<(ComponentState, bool), Need> {
     let Automaton::Dfa {
         dfa,
         states,
-        standings,
+        statuses,
         ..
     } = &*property.automaton
     else {
         return Err(Need::Alone);
     };
-    let state = match states.get(part.config() as usize) {
-        Some(state) if part != Part::ALONE => *state,
+    let state = match states.get(component.state_set() as usize) {
+        Some(state) if component != ComponentState::ALONE => *state,
         _ => return Err(Need::Alone),
     };
-    if part.gone() {
-        return Ok((part, false));
+    if component.gone() {
+        return Ok((component, false));
     }
-    let mut triggered = part.triggered();
+    let mut triggered = component.triggered();
     if let Some(trigger) = property.trigger.filter(|_| !triggered) {
         triggered = truth(trigger).ok_or(Need::Letter(trigger))? != Truth::False;
     }
@@ -412,12 +417,15 @@ fn visit(
     if let Some(need) = need {
         return Err(need);
     }
-    let config = next.index() as Config;
+    let state_set = next.index() as StateSetId;
     if next == state && !first {
-        return Ok((Part::new(config, triggered, false), false));
+        return Ok((ComponentState::new(state_set, triggered, false), false));
     }
-    let standing = standings[next.index()];
-    let asked = property.trigger.is_some() && !triggered && standing.now == Truth::True;
-    let gone = standing.fixed && !asked;
-    Ok((Part::new(config, triggered, gone), standing.fixed))
+    let status = statuses[next.index()];
+    let asked = property.trigger.is_some() && !triggered && status.now == Truth::True;
+    let gone = status.fixed && !asked;
+    Ok((
+        ComponentState::new(state_set, triggered, gone),
+        status.fixed,
+    ))
 }

@@ -3,7 +3,7 @@
 use super::monitor::Automaton;
 use super::program::Program;
 use super::report;
-use super::run::Glance;
+use super::run::StepView;
 use super::trace::{TraceSource, TraceState};
 use super::world::Watch;
 use crate::ids::PropertyId;
@@ -20,8 +20,8 @@ pub struct Observer<'p> {
 
 /// What can be seen after a step: the values of observed expressions, and where monitors stand.
 #[derive(Debug)]
-pub struct Look<'a, 'g> {
-    glance: &'a mut Glance<'g>,
+pub struct Observation<'a, 'g> {
+    view: &'a mut StepView<'g>,
 }
 
 /// What came of an event.
@@ -66,7 +66,7 @@ impl Observer<'_> {
     pub fn step<T>(
         &mut self,
         step: &Step,
-        look: impl FnOnce(&mut Look<'_, '_>) -> T,
+        look: impl FnOnce(&mut Observation<'_, '_>) -> T,
     ) -> Observed<T> {
         let state = &mut self.state;
         state.borrow();
@@ -74,10 +74,10 @@ impl Observer<'_> {
         let is_step = state.run.advance(
             state.program,
             &state.source.meta,
-            &mut state.shop,
+            &mut state.cache,
             step,
             None,
-            |glance| seen = Look::new(glance).map(|mut at| look(&mut at)),
+            |view| seen = Observation::new(view).map(|mut at| look(&mut at)),
         );
         if !is_step {
             state.forget_problems(step.index);
@@ -104,24 +104,24 @@ impl Observer<'_> {
     /// Ends the trace; gives what was wrong with its data.
     pub fn finish(mut self) -> Vec<Problem> {
         let problems = report::problems(&mut self.state);
-        self.state.program.take_back_shop(self.state.shop);
+        self.state.program.take_back_cache(self.state.cache);
         problems
     }
 }
 
-impl<'a, 'g> Look<'a, 'g> {
+impl<'a, 'g> Observation<'a, 'g> {
     /// Looks at a step; none where the trace may be read in several ways.
-    pub fn new(glance: &'a mut Glance<'g>) -> Option<Look<'a, 'g>> {
-        (glance.run.worlds.len() == 1).then_some(Look { glance })
+    pub fn new(view: &'a mut StepView<'g>) -> Option<Observation<'a, 'g>> {
+        (view.run.worlds.len() == 1).then_some(Observation { view })
     }
 
     /// Whether an observed condition holds.
     #[inline]
     pub fn truth(&mut self, place: usize) -> Truth {
-        let Some(node) = self.glance.program.observed.get(place) else {
+        let Some(node) = self.view.program.observed.get(place) else {
             return Truth::Unknown;
         };
-        self.glance
+        self.view
             .with_eval(&[], |eval| eval.letter(*node))
             .unwrap_or(Truth::Unknown)
     }
@@ -129,29 +129,32 @@ impl<'a, 'g> Look<'a, 'g> {
     /// The value of an observed expression; none where it is unknown.
     #[inline]
     pub fn value<T>(&mut self, place: usize, read: impl FnOnce(Option<&Value>) -> T) -> Option<T> {
-        let node = self.glance.program.observed.get(place)?;
-        self.glance
+        let node = self.view.program.observed.get(place)?;
+        self.view
             .with_eval(&[], |eval| eval.with_value(*node, read))
     }
 
     /// The state of the automaton of a property; none where an unknown letter leaves it open.
     pub fn monitor(&self, property: usize) -> Option<u32> {
-        let watch = self.glance.run.worlds.first()?.watches.get(property)?;
-        let Watch::Plain { config, .. } = watch else {
+        let watch = self.view.run.worlds.first()?.watches.get(property)?;
+        let Watch::Plain { state_set, .. } = watch else {
             return None;
         };
-        self.glance
+        self.view
             .program
             .dfa(PropertyId::new(property))
-            .filter(|dfa| (*config as usize) < dfa.len())
-            .map(|_| *config)
+            .filter(|dfa| (*state_set as usize) < dfa.len())
+            .map(|_| *state_set)
     }
 
     /// Whether a property is violated for good.
     pub fn violated(&self, property: usize) -> Truth {
-        let Glance {
-            run, program, shop, ..
-        } = &*self.glance;
-        run.violated(program, &shop.configs, property)
+        let StepView {
+            run,
+            program,
+            cache,
+            ..
+        } = &*self.view;
+        run.violated(program, &cache.state_sets, property)
     }
 }

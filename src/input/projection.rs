@@ -15,16 +15,16 @@ use smol_str::SmolStr;
 
 use super::deferred::Deferred;
 use super::document::{self, explain, newlines};
+use super::extract::stream::StreamExtractor;
+use super::extract::tree::TreeExtractor;
+use super::key_path_cache::KeyPathCache;
 use super::keys::OpenKeys;
 use super::limits::InputLimits;
-use super::place::{Place, named, problems};
+use super::place::{ValuePlace, named, problems};
 use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
+use super::record_builder::RecordBuilder;
 use super::scan::{Fault, FaultKind, Scanner};
-use super::shapes::Shapes;
-use super::sink::Sink;
-use super::tree::TreeWalk;
-use super::walk::Walk;
 use crate::problem::{Problem, ProblemKind};
 use crate::signature::{Absent, OriginField, Signature};
 use crate::value::{Cell, Value};
@@ -63,11 +63,11 @@ pub struct Projection {
 
 /// Memory that reading uses again and again; one per thread.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct ReadBuffers {
     keys: OpenKeys,
-    shapes: Shapes,
+    key_paths: KeyPathCache,
     met: Vec<(usize, usize)>,
-    sink: Sink,
+    builder: RecordBuilder,
     /// For strings with escapes.
     decoded: String,
     /// Whether long texts of records are passed over.
@@ -76,7 +76,7 @@ pub struct Scratch {
     single: bool,
 }
 
-impl Scratch {
+impl ReadBuffers {
     /// Whether a long text has made it so large that it is better not kept.
     pub(super) fn is_large(&self) -> bool {
         self.decoded.capacity() > 1 << 20
@@ -85,7 +85,7 @@ impl Scratch {
 
 /// What became of one value of a file.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum ReadOutcome {
     /// It was read.
     Unit(Unit),
     /// It was left out on purpose.
@@ -148,10 +148,10 @@ impl Projection {
         &self,
         raw: &RawRecord<'_>,
         file: &FileName,
-        scratch: &mut Scratch,
-        out: &mut Vec<Outcome>,
+        buffers: &mut ReadBuffers,
+        out: &mut Vec<ReadOutcome>,
     ) {
-        self.read_each(raw, file, scratch, false, &mut |outcome, _| {
+        self.read_each(raw, file, buffers, false, &mut |outcome, _| {
             out.push(outcome)
         });
     }
@@ -162,11 +162,11 @@ impl Projection {
         &self,
         raw: &RawRecord<'_>,
         file: &FileName,
-        scratch: &mut Scratch,
+        buffers: &mut ReadBuffers,
         defer: bool,
-        each: &mut dyn FnMut(Outcome, Deferred<'_>),
+        each: &mut dyn FnMut(ReadOutcome, Deferred<'_>),
     ) {
-        scratch.defer = defer && self.plan.defers;
+        buffers.defer = defer && self.plan.defers;
         let text = match std::str::from_utf8(raw.bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -180,7 +180,7 @@ impl Projection {
                     field: None,
                     message: "the bytes are not UTF-8".to_owned(),
                 };
-                each(Outcome::Refused(problem), Deferred::NONE);
+                each(ReadOutcome::Refused(problem), Deferred::NONE);
                 return;
             }
         };
@@ -192,18 +192,18 @@ impl Projection {
                 return;
             }
             let start = scan.at();
-            let place = Place {
+            let place = ValuePlace {
                 file,
                 text,
                 start,
                 line: raw.line + newlines(text.as_bytes(), start),
                 ordinal,
             };
-            let result = self.one(&place, scratch);
+            let result = self.one(&place, buffers);
             match result {
                 Ok((outcome, end)) => {
                     let places = match &outcome {
-                        Outcome::Unit(Unit::Record(_)) => &*scratch.sink.deferred,
+                        ReadOutcome::Unit(Unit::Record(_)) => &*buffers.builder.deferred,
                         _ => &[],
                     };
                     each(outcome, Deferred::new(text, places));
@@ -212,7 +212,7 @@ impl Projection {
                 Err(fault) => {
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
                     each(
-                        Outcome::Refused(place.problem(kind, message)),
+                        ReadOutcome::Refused(place.problem(kind, message)),
                         Deferred::NONE,
                     );
                     return;
@@ -229,7 +229,7 @@ impl Projection {
                     };
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
                     each(
-                        Outcome::Refused(place.problem(kind, message)),
+                        ReadOutcome::Refused(place.problem(kind, message)),
                         Deferred::NONE,
                     );
                     return;
@@ -239,11 +239,15 @@ impl Projection {
     }
 
     /// Reads the value at a place; where it ends.
-    fn one(&self, place: &Place<'_>, scratch: &mut Scratch) -> Result<(Outcome, usize), Fault> {
+    fn one(
+        &self,
+        place: &ValuePlace<'_>,
+        buffers: &mut ReadBuffers,
+    ) -> Result<(ReadOutcome, usize), Fault> {
         match self.plan.mode {
-            Mode::At => self.record(place, scratch).map(|(outcome, end)| {
+            Mode::At => self.record(place, buffers).map(|(outcome, end)| {
                 let outcome = outcome.unwrap_or_else(|| {
-                    Outcome::LeftOut(place.problem(
+                    ReadOutcome::LeftOut(place.problem(
                         ProblemKind::LeftOut,
                         "no list of events at the path".to_owned(),
                     ))
@@ -251,43 +255,47 @@ impl Projection {
                 (outcome, end)
             }),
             Mode::Lines => self
-                .event(place, scratch)
+                .event(place, buffers)
                 .map(|(outcome, end)| (outcome.unwrap_or_else(|| place.nothing()), end)),
             Mode::Native => {
-                let single_first = scratch.single;
+                let single_first = buffers.single;
                 for single in [single_first, !single_first] {
                     let (outcome, end) = if single {
-                        self.event(place, scratch)?
+                        self.event(place, buffers)?
                     } else {
-                        self.record(place, scratch)?
+                        self.record(place, buffers)?
                     };
                     if let Some(outcome) = outcome {
-                        scratch.single = single;
+                        buffers.single = single;
                         return Ok((outcome, end));
                     }
                 }
                 // An object whose `events` is a list in one reading only: it stands there twice.
-                let (_, end) = self.event(place, scratch)?;
+                let (_, end) = self.event(place, buffers)?;
                 Ok((place.nothing(), end))
             }
         }
     }
 
-    fn walk<'j, 's>(&'s self, place: &Place<'j>, scratch: &'s mut Scratch) -> Walk<'j, 's> {
-        scratch.keys.clear();
-        scratch.met.clear();
-        scratch.sink.begin(&self.plan, self.limits.problems);
-        Walk {
+    fn walk<'j, 's>(
+        &'s self,
+        place: &ValuePlace<'j>,
+        buffers: &'s mut ReadBuffers,
+    ) -> StreamExtractor<'j, 's> {
+        buffers.keys.clear();
+        buffers.met.clear();
+        buffers.builder.begin(&self.plan, self.limits.problems);
+        StreamExtractor {
             plan: &self.plan,
             scan: Scanner::new(
                 place.text,
                 place.start,
-                std::mem::take(&mut scratch.decoded),
+                std::mem::take(&mut buffers.decoded),
             ),
-            keys: &mut scratch.keys,
-            shapes: &mut scratch.shapes,
-            met: &mut scratch.met,
-            sink: &mut scratch.sink,
+            keys: &mut buffers.keys,
+            key_paths: &mut buffers.key_paths,
+            met: &mut buffers.met,
+            builder: &mut buffers.builder,
             depth: self.limits.depth(),
             quiet: false,
             defer: false,
@@ -299,24 +307,28 @@ impl Projection {
     /// Reads a whole trace; none where it has no list of events.
     fn record(
         &self,
-        place: &Place<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<(Option<Outcome>, usize), Fault> {
-        let defer = scratch.defer;
-        let mut walk = self.walk(place, scratch);
+        place: &ValuePlace<'_>,
+        buffers: &mut ReadBuffers,
+    ) -> Result<(Option<ReadOutcome>, usize), Fault> {
+        let defer = buffers.defer;
+        let mut walk = self.walk(place, buffers);
         walk.defer = defer;
         walk.whole(LevelId::Record)?;
         let end = walk.scan.at();
-        scratch.decoded = walk.scan.into_memory();
-        let sink = &mut scratch.sink;
-        Ok((self.finish_record(sink, place), end))
+        buffers.decoded = walk.scan.into_memory();
+        let builder = &mut buffers.builder;
+        Ok((self.finish_record(builder, place), end))
     }
 
-    fn finish_record(&self, sink: &mut Sink, place: &Place<'_>) -> Option<Outcome> {
-        let id = self.name(sink, self.plan.id, true);
+    fn finish_record(
+        &self,
+        builder: &mut RecordBuilder,
+        place: &ValuePlace<'_>,
+    ) -> Option<ReadOutcome> {
+        let id = self.name(builder, self.plan.id, true);
         // A native line without a list at `/events` is an event, whatever else its object holds twice.
-        if sink.refused && (sink.found_list || self.plan.mode != Mode::Native) {
-            let first = sink
+        if builder.refused && (builder.found_list || self.plan.mode != Mode::Native) {
+            let first = builder
                 .drafts
                 .iter()
                 .find(|draft| draft.kind == ProblemKind::DuplicateKey);
@@ -326,26 +338,30 @@ impl Projection {
                 format!("{message}, so its list of events cannot be known"),
             );
             problem.trace = id;
-            return Some(Outcome::Refused(problem));
+            return Some(ReadOutcome::Refused(problem));
         }
-        if !sink.found_list {
+        if !builder.found_list {
             return None;
         }
-        let meta = self.meta(sink, place, false);
-        let complete = match self.plan.complete.and_then(|slot| sink.record[slot].take()) {
+        let meta = self.meta(builder, place, false);
+        let complete = match self
+            .plan
+            .complete
+            .and_then(|slot| builder.record[slot].take())
+        {
             Some(Cell::Known(Value::Bool(complete))) => Some(complete),
             // Something is said, and nobody can tell what: it may go on.
             Some(Cell::Unknown) => Some(false),
             _ => None,
         };
-        sink.order(&self.plan);
-        let problems = problems(sink, place, &id);
-        Some(Outcome::Unit(Unit::Record(Record {
+        builder.order(&self.plan);
+        let problems = problems(builder, place, &id);
+        Some(ReadOutcome::Unit(Unit::Record(Record {
             origin: place.origin(),
             id,
             complete,
             meta,
-            steps: sink.take_steps(),
+            steps: builder.take_steps(),
             problems,
         })))
     }
@@ -353,10 +369,10 @@ impl Projection {
     /// Reads a single event; none where it is a whole trace.
     fn event(
         &self,
-        place: &Place<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<(Option<Outcome>, usize), Fault> {
-        let mut walk = self.walk(place, scratch);
+        place: &ValuePlace<'_>,
+        buffers: &mut ReadBuffers,
+    ) -> Result<(Option<ReadOutcome>, usize), Fault> {
+        let mut walk = self.walk(place, buffers);
         walk.event()?;
         let end = walk.scan.at();
         if walk.is_record {
@@ -378,84 +394,99 @@ impl Projection {
             walk.quiet = true;
             walk.whole(LevelId::Record)?;
         }
-        scratch.decoded = walk.scan.into_memory();
-        let sink = &mut scratch.sink;
-        Ok((Some(self.finish_event(sink, place, is_end)), end))
+        buffers.decoded = walk.scan.into_memory();
+        let builder = &mut buffers.builder;
+        Ok((Some(self.finish_event(builder, place, is_end)), end))
     }
 
-    fn finish_event(&self, sink: &mut Sink, place: &Place<'_>, is_end: bool) -> Outcome {
+    fn finish_event(
+        &self,
+        builder: &mut RecordBuilder,
+        place: &ValuePlace<'_>,
+        is_end: bool,
+    ) -> ReadOutcome {
         let trace = match self.plan.native {
-            Some(native) => match sink.event.get_mut(native.trace).and_then(Option::take) {
+            Some(native) => match builder.event.get_mut(native.trace).and_then(Option::take) {
                 None | Some(Cell::Known(Value::Null)) => None,
                 Some(Cell::Known(value)) => match named(&value) {
                     Some(name) => Some(name),
                     None => {
                         let message = "the name of a trace must be a text or a number";
                         let kind = ProblemKind::WrongType;
-                        return Outcome::Refused(place.problem(kind, message.to_owned()));
+                        return ReadOutcome::Refused(place.problem(kind, message.to_owned()));
                     }
                 },
                 Some(Cell::Unknown) => {
-                    let why = sink.drafts.iter().find(|draft| draft.step.is_some());
+                    let why = builder.drafts.iter().find(|draft| draft.step.is_some());
                     let (kind, message) = why.map_or(
                         (ProblemKind::DuplicateKey, "its trace is not known"),
                         |draft| (draft.kind, draft.message.as_str()),
                     );
-                    return Outcome::Refused(place.problem(
+                    return ReadOutcome::Refused(place.problem(
                         kind,
                         format!("{message}, so the event's trace is not known"),
                     ));
                 }
             },
-            None => self.name(sink, self.plan.id, false),
+            None => self.name(builder, self.plan.id, false),
         };
         let origin = place.origin();
         if is_end {
-            return Outcome::Unit(Unit::End { trace, origin });
+            return ReadOutcome::Unit(Unit::End { trace, origin });
         }
-        let meta = self.meta(sink, place, true);
-        let mut problems = problems(sink, place, &trace);
+        let meta = self.meta(builder, place, true);
+        let mut problems = problems(builder, place, &trace);
         for problem in &mut problems {
             problem.step = None;
         }
-        Outcome::Unit(Unit::Event(Event {
+        ReadOutcome::Unit(Unit::Event(Event {
             trace,
             origin,
             meta,
-            steps: std::mem::take(&mut sink.steps),
+            steps: std::mem::take(&mut builder.steps),
             problems,
         }))
     }
 
     /// The name in a slot of the record.
-    fn name(&self, sink: &mut Sink, slot: Option<usize>, tell: bool) -> Option<SmolStr> {
-        let Cell::Known(value) = sink.record.get_mut(slot?)?.take()? else {
+    fn name(
+        &self,
+        builder: &mut RecordBuilder,
+        slot: Option<usize>,
+        reports: bool,
+    ) -> Option<SmolStr> {
+        let Cell::Known(value) = builder.record.get_mut(slot?)?.take()? else {
             return None;
         };
         let name = named(&value);
-        if name.is_none() && !value.is_null() && tell {
+        if name.is_none() && !value.is_null() && reports {
             let trouble = super::cell::Trouble {
                 kind: ProblemKind::WrongType,
                 message: "a name must be a text or a number".to_owned(),
             };
-            sink.tell(trouble, Some(SmolStr::new_static("id")), 0);
+            builder.add_problem(trouble, Some(SmolStr::new_static("id")), 0);
         }
         name
     }
 
     /// The meta cells. A single event that lacks one says nothing about its trace, so that is no problem there.
-    fn meta(&self, sink: &mut Sink, place: &Place<'_>, single: bool) -> Box<[Cell]> {
+    fn meta(
+        &self,
+        builder: &mut RecordBuilder,
+        place: &ValuePlace<'_>,
+        single: bool,
+    ) -> Box<[Cell]> {
         for &(slot, origin) in &self.plan.origins {
-            sink.record[slot] = Some(Cell::Known(place.fact(origin)));
+            builder.record[slot] = Some(Cell::Known(place.fact(origin)));
         }
         let mut cells = Vec::with_capacity(self.plan.n_meta);
         for slot in 0..self.plan.n_meta {
             let field = &self.plan.record.slots[slot];
-            if sink.record[slot].is_none() && !(single && field.absent == Absent::Error) {
+            if builder.record[slot].is_none() && !(single && field.absent == Absent::Error) {
                 let reading = super::cell::absent(field);
-                sink.put(&self.plan, LevelId::Record, slot, reading, place.start);
+                builder.put(&self.plan, LevelId::Record, slot, reading, place.start);
             }
-            cells.push(sink.record[slot].take().unwrap_or(Cell::Unknown));
+            cells.push(builder.record[slot].take().unwrap_or(Cell::Unknown));
         }
         cells.into_boxed_slice()
     }
@@ -471,29 +502,29 @@ impl Projection {
         origin: &Origin,
         file: &FileName,
     ) -> Record {
-        let mut sink = Sink::default();
-        sink.begin(&self.plan, self.limits.problems);
-        let place = Place::of(origin, file);
-        TreeWalk {
+        let mut builder = RecordBuilder::default();
+        builder.begin(&self.plan, self.limits.problems);
+        let place = ValuePlace::of(origin, file);
+        TreeExtractor {
             plan: &self.plan,
-            sink: &mut sink,
+            builder: &mut builder,
             at: 0,
             lists: true,
         }
         .meta(record);
         for event in events {
-            TreeWalk {
+            TreeExtractor {
                 plan: &self.plan,
-                sink: &mut sink,
+                builder: &mut builder,
                 at: 0,
                 lists: true,
             }
             .event(event);
         }
-        sink.found_list = true;
-        sink.refused = false;
-        match self.finish_record(&mut sink, &place) {
-            Some(Outcome::Unit(Unit::Record(record))) => record,
+        builder.found_list = true;
+        builder.refused = false;
+        match self.finish_record(&mut builder, &place) {
+            Some(ReadOutcome::Unit(Unit::Record(record))) => record,
             // Not reached: the list was found and is not refused.
             _ => Record {
                 origin: origin.clone(),
@@ -507,14 +538,14 @@ impl Projection {
     }
 
     /// Reads a value that was parsed already (see [`document::parse`]), by the rules of [`Projection::read`].
-    pub fn read_value(&self, value: &Value, origin: &Origin, file: &FileName) -> Outcome {
-        let place = Place::of(origin, file);
-        let mut sink = Sink::default();
-        sink.begin(&self.plan, self.limits.problems);
-        let walk = |sink: &mut Sink, level| {
-            let mut walk = TreeWalk {
+    pub fn read_value(&self, value: &Value, origin: &Origin, file: &FileName) -> ReadOutcome {
+        let place = ValuePlace::of(origin, file);
+        let mut builder = RecordBuilder::default();
+        builder.begin(&self.plan, self.limits.problems);
+        let walk = |builder: &mut RecordBuilder, level| {
+            let mut walk = TreeExtractor {
                 plan: &self.plan,
-                sink,
+                builder,
                 at: 0,
                 lists: true,
             };
@@ -524,43 +555,43 @@ impl Projection {
             }
         };
         if self.plan.mode != Mode::Lines {
-            walk(&mut sink, LevelId::Record);
-            if let Some(outcome) = self.finish_record(&mut sink, &place) {
+            walk(&mut builder, LevelId::Record);
+            if let Some(outcome) = self.finish_record(&mut builder, &place) {
                 return outcome;
             }
             if self.plan.mode == Mode::At {
-                return Outcome::LeftOut(place.problem(
+                return ReadOutcome::LeftOut(place.problem(
                     ProblemKind::LeftOut,
                     "no list of events at the path".to_owned(),
                 ));
             }
             if document::why(value) == Some(ProblemKind::DuplicateKey) {
-                return Outcome::Refused(place.problem(
+                return ReadOutcome::Refused(place.problem(
                     ProblemKind::DuplicateKey,
                     "an object has a key twice".to_owned(),
                 ));
             }
         }
-        sink.begin(&self.plan, self.limits.problems);
-        walk(&mut sink, LevelId::Event);
+        builder.begin(&self.plan, self.limits.problems);
+        walk(&mut builder, LevelId::Event);
         let mut is_end = false;
         if let Some(native) = self.plan.native {
             let Value::Object(object) = value else {
                 return place.nothing();
             };
-            let cell = |slot: usize| sink.event.get(slot).and_then(Option::as_ref);
+            let cell = |slot: usize| builder.event.get(slot).and_then(Option::as_ref);
             is_end = cell(native.end) == Some(&Cell::Known(Value::Bool(true)))
                 && object.len() == 1 + usize::from(cell(native.trace).is_some());
         }
         if self.plan.reads_meta() && !is_end {
-            let walk = TreeWalk {
+            let walk = TreeExtractor {
                 plan: &self.plan,
-                sink: &mut sink,
+                builder: &mut builder,
                 at: 0,
                 lists: false,
             };
             walk.meta(value);
         }
-        self.finish_event(&mut sink, &place, is_end)
+        self.finish_event(&mut builder, &place, is_end)
     }
 }

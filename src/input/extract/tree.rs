@@ -1,26 +1,26 @@
 //! The walk over a tree: the same reading as of a text, for canonical events and for JSONPath.
 
-use super::cell;
-use super::document::{why, why_within};
-use super::path::{Query, follow, follow_all};
-use super::plan::{LevelId, Plan};
-use super::sink::Sink;
-use super::trie::NodeId;
+use crate::input::cell;
+use crate::input::document::{why, why_within};
+use crate::input::path::{Query, follow, follow_all};
+use crate::input::plan::{LevelId, Plan};
+use crate::input::record_builder::RecordBuilder;
+use crate::input::trie::NodeId;
 use crate::problem::ProblemKind;
 use crate::types::Type;
 use crate::value::Value;
 
 /// The state of a walk.
-pub(crate) struct TreeWalk<'s> {
+pub(crate) struct TreeExtractor<'s> {
     pub(crate) plan: &'s Plan,
-    pub(crate) sink: &'s mut Sink,
+    pub(crate) builder: &'s mut RecordBuilder,
     /// The offset that problems are told for.
     pub(crate) at: usize,
     /// Whether lists of events and elements are read, or only fields.
     pub(crate) lists: bool,
 }
 
-impl TreeWalk<'_> {
+impl TreeExtractor<'_> {
     /// Reads one value of a level.
     pub(crate) fn whole(&mut self, level: LevelId, value: &Value) {
         self.queries(level, value);
@@ -29,9 +29,9 @@ impl TreeWalk<'_> {
 
     /// An event, with all its steps.
     pub(crate) fn event(&mut self, event: &Value) {
-        self.sink.begin_event(self.plan);
+        self.builder.begin_event(self.plan);
         self.whole(LevelId::Event, event);
-        self.sink.end_event(self.plan, self.at);
+        self.builder.end_event(self.plan, self.at);
     }
 
     /// The meta fields of a record whose events are known already.
@@ -41,7 +41,7 @@ impl TreeWalk<'_> {
     }
 
     fn element(&mut self, element: &Value) {
-        self.sink.begin_row(self.plan);
+        self.builder.begin_row(self.plan);
         self.whole(LevelId::Element, element);
     }
 
@@ -58,13 +58,13 @@ impl TreeWalk<'_> {
                 (Type::List(_) | Type::Set(_), _) => cell::from_value(field, &Value::list(nodes)),
                 (_, Some(first)) => cell::from_value(field, first),
             };
-            self.sink.put(self.plan, level, *slot, reading, self.at);
+            self.builder.put(self.plan, level, *slot, reading, self.at);
         }
         if let Some(query) = plan.list.as_ref().filter(|_| self.lists) {
             let items = query.nodes(value);
             if level == LevelId::Record {
-                self.sink.refused |= hidden(query, value, query.searches).is_some();
-                self.sink.found_list |= follow_all(value, &query.lead).is_some();
+                self.builder.refused |= hidden(query, value, query.searches).is_some();
+                self.builder.found_list |= follow_all(value, &query.lead).is_some();
             }
             for item in &items {
                 match level {
@@ -80,13 +80,13 @@ impl TreeWalk<'_> {
         let node = plan.level(level).trie.node(id);
         for &slot in &node.slots {
             let reading = cell::from_value(&plan.level(level).slots[slot], value);
-            self.sink.put(plan, level, slot, reading, self.at);
+            self.builder.put(plan, level, slot, reading, self.at);
         }
         match value {
             Value::List(items) => {
                 if node.list && self.lists {
                     if level == LevelId::Record {
-                        self.sink.found_list = true;
+                        self.builder.found_list = true;
                     }
                     for item in items.iter() {
                         match level {
@@ -111,7 +111,7 @@ impl TreeWalk<'_> {
                 }
             }
             _ if why(value) == Some(ProblemKind::DuplicateKey) => {
-                self.sink.distrust(plan, level, id);
+                self.builder.distrust(plan, level, id);
             }
             _ => {}
         }

@@ -14,7 +14,7 @@ const MOST: usize = 16;
 ///
 /// The thread that calls reads the stream and hands on; it also helps with the work, and waits only where none is left to
 /// do. With one thread, a batch is done with before the next is read.
-pub(crate) fn in_order<T: Send>(
+pub(crate) fn ordered_map<T: Send>(
     splitter: &mut Splitter<impl Read>,
     work: impl Fn(&Batch) -> T + Sync,
     mut take: impl FnMut(&Batch, T),

@@ -5,11 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::{Judge, Judged, errors};
 use crate::eval::Wanted;
 use crate::input::deferred::Deferred;
-use crate::input::read::Make;
+use crate::input::read::UnitMapper;
 use crate::input::record::Unit;
 
 /// What the readers hand on.
-pub(super) enum Piece<R> {
+pub(super) enum WorkItem<R> {
     /// What is not judged yet.
     Unit(Unit),
     /// A whole record, and how many errors its reader met.
@@ -17,14 +17,14 @@ pub(super) enum Piece<R> {
 }
 
 /// The work that is done by the threads that read.
-pub(super) struct Stage<'j, J> {
+pub(super) struct Worker<'j, J> {
     judge: &'j J,
     wanted: RwLock<Arc<Wanted>>,
 }
 
-impl<'j, J: Judge> Stage<'j, J> {
-    pub(super) fn new(judge: &'j J, wanted: Wanted) -> Stage<'j, J> {
-        Stage {
+impl<'j, J: Judge> Worker<'j, J> {
+    pub(super) fn new(judge: &'j J, wanted: Wanted) -> Worker<'j, J> {
+        Worker {
             judge,
             wanted: RwLock::new(Arc::new(wanted)),
         }
@@ -36,13 +36,13 @@ impl<'j, J: Judge> Stage<'j, J> {
     }
 }
 
-impl<J: Judge> Make for Stage<'_, J> {
-    type Made = Piece<J::Report>;
+impl<J: Judge> UnitMapper for Worker<'_, J> {
+    type Output = WorkItem<J::Report>;
     const DEFERS: bool = J::DEFERS;
 
-    fn make(&self, unit: Unit, texts: Deferred<'_>) -> Piece<J::Report> {
+    fn make(&self, unit: Unit, texts: Deferred<'_>) -> WorkItem<J::Report> {
         let Unit::Record(record) = unit else {
-            return Piece::Unit(unit);
+            return WorkItem::Unit(unit);
         };
         // Nobody who hands reports on waits until a record is judged.
         let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
@@ -52,6 +52,6 @@ impl<J: Judge> Make for Stage<'_, J> {
             Some(report) => Judged::Report(report),
             None => Judged::LeftOut(origin),
         };
-        Piece::Judged(errors, judged)
+        WorkItem::Judged(errors, judged)
     }
 }

@@ -11,8 +11,8 @@
 //! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. Ours differs in the classes, in
 //! comparisons instead of event parameters, and in values that are not known.
 
+mod fast_path;
 mod place;
-mod quick;
 mod step;
 mod verdict;
 
@@ -21,17 +21,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
 use crate::eval::expr::Eval;
-use crate::eval::layered::Layered;
-use crate::eval::monitor::{Config, Configs};
+use crate::eval::instance_gc::Release;
+use crate::eval::monitor::{StateSetId, StateSetInterner};
+use crate::eval::overlay_map::OverlayMap;
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::Register;
-use crate::eval::release::Release;
 use crate::value::{Truth, Value};
 
 /// All that an instance's future depends on, and since when its verdict is final.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Situation {
-    config: Config,
+struct InstanceState {
+    state_set: StateSetId,
     /// Whether its values are in their ranges: two bits per variable.
     range: Ranges,
     fixed_at: Option<u32>,
@@ -68,8 +68,8 @@ impl Ranges {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Class {
-    situation: Situation,
+struct InstanceClass {
+    state: InstanceState,
     /// Keys in the map, and how many of those are whole tuples.
     members: u64,
     whole: u64,
@@ -89,10 +89,10 @@ pub(in crate::eval) struct Instance {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::eval) struct Slices {
-    map: Layered<u32>,
+pub(in crate::eval) struct Instances {
+    map: OverlayMap<u32>,
     parent: Vec<u32>,
-    classes: Vec<Class>,
+    classes: Vec<InstanceClass>,
     /// Classes with an open verdict, without the root.
     live: Vec<u32>,
     /// Classes whose verdict is final.
@@ -114,7 +114,7 @@ pub(in crate::eval) struct Slices {
     #[serde(skip)]
     quiet: u64,
     #[serde(skip)]
-    fixed_as: FxHashMap<(Config, Ranges, u32), u32>,
+    fixed_as: FxHashMap<(StateSetId, Ranges, u32), u32>,
 }
 
 /// Kept between events, and lent to one property after the other, so that nothing is allocated; means nothing between
@@ -124,20 +124,20 @@ pub(in crate::eval) struct Buffers {
     values: Vec<Vec<Value>>,
     singles: Vec<Option<Value>>,
     in_range: Vec<Vec<Value>>,
-    staged: Vec<(Staged, Situation)>,
+    staged: Vec<(Staged, InstanceState)>,
     shared: Vec<Option<Truth>>,
-    meeting: Meeting,
-    moves: quick::Moves,
+    state_index: StateIndex,
+    moves: fast_path::Moves,
 }
 
 /// The first class in each place. Most properties have few, which are looked through faster than looked up.
 #[derive(Debug, Default)]
-struct Meeting {
-    few: Vec<((Config, Ranges), u32)>,
-    many: FxHashMap<(Config, Ranges), u32>,
+struct StateIndex {
+    few: Vec<((StateSetId, Ranges), u32)>,
+    many: FxHashMap<(StateSetId, Ranges), u32>,
 }
 
-impl Meeting {
+impl StateIndex {
     const FEW: usize = 8;
 
     fn clear(&mut self) {
@@ -145,7 +145,7 @@ impl Meeting {
         self.many.clear();
     }
 
-    fn get(&self, place: (Config, Ranges)) -> Option<u32> {
+    fn get(&self, place: (StateSetId, Ranges)) -> Option<u32> {
         let mut few = self.few.iter();
         match few.find(|(other, _)| *other == place) {
             Some((_, id)) => Some(*id),
@@ -155,11 +155,11 @@ impl Meeting {
     }
 
     /// Notes a class, unless another one is there.
-    fn note(&mut self, place: (Config, Ranges), id: u32) {
+    fn note(&mut self, place: (StateSetId, Ranges), id: u32) {
         if self.get(place).is_some() {
             return;
         }
-        if self.few.len() < Meeting::FEW {
+        if self.few.len() < StateIndex::FEW {
             self.few.push((place, id));
         } else {
             self.many.insert(place, id);
@@ -187,19 +187,19 @@ enum Staged {
     Key(Key),
 }
 
-impl Slices {
-    pub(in crate::eval) fn new(quantified: &QuantifiedCode, initial: &[Register]) -> Slices {
-        let situation = Situation {
-            config: Configs::INITIAL,
+impl Instances {
+    pub(in crate::eval) fn new(quantified: &QuantifiedCode, initial: &[Register]) -> Instances {
+        let state = InstanceState {
+            state_set: StateSetInterner::INITIAL,
             range: Ranges::default(),
             fixed_at: None,
             registers: initial.into(),
         };
-        let mut slices = Slices {
-            map: Layered::default(),
+        let mut instances = Instances {
+            map: OverlayMap::default(),
             parent: vec![ROOT],
-            classes: vec![Class {
-                situation,
+            classes: vec![InstanceClass {
+                state,
                 members: 0,
                 whole: 0,
             }],
@@ -222,11 +222,11 @@ impl Slices {
             .iter()
             .map(|var| var.constants.clone())
             .collect();
-        for key in binding::touched(std::iter::empty(), quantified.vars.len(), &constants) {
-            slices.any |= key.iter().all(Option::is_some);
-            slices.put(&key, ROOT);
+        for key in binding::matched(std::iter::empty(), quantified.vars.len(), &constants) {
+            instances.any |= key.iter().all(Option::is_some);
+            instances.put(&key, ROOT);
         }
-        slices
+        instances
     }
 
     fn find(&self, mut class: u32) -> u32 {
@@ -236,7 +236,7 @@ impl Slices {
         class
     }
 
-    fn class(&self, id: u32) -> &Class {
+    fn class(&self, id: u32) -> &InstanceClass {
         &self.classes[id as usize]
     }
 
@@ -270,7 +270,7 @@ impl Slices {
 
     /// Makes all members of one class members of another.
     fn join(&mut self, id: u32, other: u32) {
-        let Class { members, whole, .. } = self.classes[id as usize];
+        let InstanceClass { members, whole, .. } = self.classes[id as usize];
         self.parent[id as usize] = other;
         self.classes[other as usize].members += members;
         self.classes[other as usize].whole += whole;
@@ -295,22 +295,25 @@ impl Slices {
             || quantified.release != Release::Neutral
             || var.range.is_some()
             || !var.constants.is_empty()
-            || self.class(ROOT).situation.fixed_at.is_some()
+            || self.class(ROOT).state.fixed_at.is_some()
         {
             return false;
         }
-        let (code, scratch) = (eval.code, &mut *eval.scratch);
+        let (code, eval_cache) = (eval.code, &mut *eval.eval_cache);
         let asked = !self.triggered
             && property
                 .trigger
-                .is_some_and(|trigger| scratch.by_class(code, trigger) != Some(Truth::False));
+                .is_some_and(|trigger| eval_cache.by_class(code, trigger) != Some(Truth::False));
         !asked
             && [ROOT].iter().chain(&self.live).all(|class| {
-                let Situation {
-                    config, fixed_at, ..
-                } = self.class(*class).situation;
+                let InstanceState {
+                    state_set,
+                    fixed_at,
+                    ..
+                } = self.class(*class).state;
                 fixed_at.is_some()
-                    || scratch.next_of_all_by_class(code, id, property, config) == Some(config)
+                    || eval_cache.next_of_all_by_class(code, id, property, state_set)
+                        == Some(state_set)
             })
     }
 
@@ -329,21 +332,23 @@ impl Slices {
         {
             return false;
         }
-        let (code, scratch) = (eval.code, &mut *eval.scratch);
-        let still = scratch.is_blank(code, id, quantified)
+        let (code, eval_cache) = (eval.code, &mut *eval.eval_cache);
+        let still = eval_cache.is_blank(code, id, quantified)
             && (self.triggered
                 || self.root_triggered
                 || property.trigger.is_none_or(|trigger| {
-                    scratch.unseen_by_class(code, trigger) == Some(Truth::False)
+                    eval_cache.unseen_by_class(code, trigger) == Some(Truth::False)
                 }));
         still
             && [ROOT].iter().chain(&self.live).all(|class| {
                 let class = self.class(*class);
-                let Situation {
-                    config, fixed_at, ..
-                } = class.situation;
+                let InstanceState {
+                    state_set,
+                    fixed_at,
+                    ..
+                } = class.state;
                 fixed_at.is_some()
-                    || scratch.next_by_class(code, id, property, config) == Some(config)
+                    || eval_cache.next_by_class(code, id, property, state_set) == Some(state_set)
             })
     }
 
@@ -356,7 +361,7 @@ impl Slices {
     /// Whether values that were never met have a final verdict: then each that is met counts from there on.
     #[inline]
     pub(in crate::eval) fn has_final_root(&self) -> bool {
-        self.class(ROOT).situation.fixed_at.is_some()
+        self.class(ROOT).state.fixed_at.is_some()
     }
 
     /// Notes that events of the class with this bit change nothing as long as nothing changes.
@@ -374,7 +379,7 @@ impl Slices {
         id: usize,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &mut Configs,
+        state_sets: &mut StateSetInterner,
         eval: &mut Eval<'_>,
         step: u32,
         limit: usize,
@@ -392,12 +397,12 @@ impl Slices {
             self.read_terms(quantified, eval, room);
         }
         self.quiet = 0;
-        self.map.settle();
+        self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         self.stage(
             property,
             quantified,
-            configs,
+            state_sets,
             eval,
             step,
             ranges_doubtful,
@@ -408,7 +413,7 @@ impl Slices {
             id,
             property,
             quantified,
-            configs,
+            state_sets,
             eval,
             step,
             ranges_doubtful,
@@ -420,9 +425,9 @@ impl Slices {
             self.decisive = self.fixed.iter().any(|id| {
                 let class = self.class(*id);
                 class.whole > 0
-                    && class.situation.range.all(quantified.ranged) == Truth::True
-                    && configs
-                        .standing(&property.automaton, class.situation.config)
+                    && class.state.range.all(quantified.ranged) == Truth::True
+                    && state_sets
+                        .status(&property.automaton, class.state.state_set)
                         .now
                         == decisive
             });
@@ -448,9 +453,9 @@ impl Slices {
 
     /// Makes ready for forks: instances that no longer matter are forgotten, and the others are shared.
     pub(in crate::eval) fn share(&mut self, quantified: &QuantifiedCode, slack: usize) {
-        self.map.settle();
+        self.map.thaw();
         self.trim(quantified, slack);
-        self.map.share();
+        self.map.freeze();
     }
 
     /// Makes ready what was written down; false where it cannot be the instances of this property.
@@ -477,15 +482,15 @@ impl Slices {
                 .all(|key| key.len() == quantified.vars.len())
             && self.seen.len() == quantified.vars.len()
             && self.classes.iter().all(|class| {
-                let registers = class.situation.registers.len();
-                registers == property.frame.len() || class.situation.fixed_at.is_some()
+                let registers = class.state.registers.len();
+                registers == property.frame.len() || class.state.fixed_at.is_some()
             });
         if sound {
             for id in &self.fixed {
-                let situation = &self.classes[*id as usize].situation;
-                if let Some(at) = situation.fixed_at {
+                let state = &self.classes[*id as usize].state;
+                if let Some(at) = state.fixed_at {
                     self.fixed_as
-                        .insert((situation.config, situation.range, at), *id);
+                        .insert((state.state_set, state.range, at), *id);
                 }
             }
         }
@@ -493,21 +498,21 @@ impl Slices {
     }
 
     /// Every configuration that is in use.
-    pub(in crate::eval) fn configs(&mut self) -> impl Iterator<Item = &mut Config> {
+    pub(in crate::eval) fn state_sets(&mut self) -> impl Iterator<Item = &mut StateSetId> {
         self.classes
             .iter_mut()
-            .map(|class| &mut class.situation.config)
+            .map(|class| &mut class.state.state_set)
     }
 
     /// The configurations of the root and of all instances.
-    pub(in crate::eval) fn met(&self) -> impl Iterator<Item = Config> {
+    pub(in crate::eval) fn met(&self) -> impl Iterator<Item = StateSetId> {
         let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
-        classes.map(|id| self.class(*id).situation.config)
+        classes.map(|id| self.class(*id).state.state_set)
     }
 
     /// The configurations of all classes, also those that nothing is in.
-    pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = Config> {
-        self.classes.iter().map(|class| class.situation.config)
+    pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = StateSetId> {
+        self.classes.iter().map(|class| class.state.state_set)
     }
 
     pub(in crate::eval) fn n_classes(&self) -> usize {
@@ -515,7 +520,7 @@ impl Slices {
     }
 
     /// Whether two traces are in the same place, whatever their history.
-    pub(in crate::eval) fn same(&self, other: &Slices) -> bool {
+    pub(in crate::eval) fn same(&self, other: &Instances) -> bool {
         (
             self.wild,
             self.any,
@@ -530,13 +535,13 @@ impl Slices {
             other.root_triggered,
             other.overflow,
             other.map.len(),
-        ) && self.class(ROOT).situation == other.class(ROOT).situation
+        ) && self.class(ROOT).state == other.class(ROOT).state
             && self.map.iter().all(|(key, class)| {
-                let here = &self.class(self.find(*class)).situation;
+                let here = &self.class(self.find(*class)).state;
                 other
                     .map
                     .get(key)
-                    .is_some_and(|class| other.class(other.find(*class)).situation == *here)
+                    .is_some_and(|class| other.class(other.find(*class)).state == *here)
             })
     }
 }

@@ -1,12 +1,12 @@
 //! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
 
 use super::binding::Key;
-use super::classes::{Tables, Touch};
+use super::classes::{MatchSet, TransitionCache};
 use super::code::{Code, NodeId};
 use super::demand::Demands;
-use super::joint::Joint;
 use super::json;
-use super::monitor::Config;
+use super::lazy_product::LazyProductDfa;
+use super::monitor::StateSetId;
 use super::ops::Fault;
 use super::program::{Program, PropertyCode, QuantifiedCode};
 use super::world::Watch;
@@ -30,7 +30,7 @@ pub(super) struct Choice {
 }
 
 #[derive(Debug)]
-pub(super) struct Scratch {
+pub(super) struct EvalCache {
     epoch: u64,
     truths: Vec<(u64, Truth)>,
     values: Vec<(u64, Cell)>,
@@ -40,7 +40,7 @@ pub(super) struct Scratch {
     pub(super) choices: Vec<Choice>,
     pub(super) n_choices_most: usize,
     /// What follows from classes of events, lent by the program; none where nobody asks.
-    pub(super) tables: Option<Box<Tables>>,
+    pub(super) transitions: Option<Box<TransitionCache>>,
     /// The class of the event.
     class: Option<u32>,
     /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
@@ -59,10 +59,10 @@ pub(super) struct Scratch {
     faults_before: Option<usize>,
 }
 
-impl Scratch {
-    pub(super) fn new(code: &Code, limits: &super::Limits) -> Scratch {
+impl EvalCache {
+    pub(super) fn new(code: &Code, limits: &super::Limits) -> EvalCache {
         let n = code.nodes.len();
-        Scratch {
+        EvalCache {
             epoch: 0,
             truths: vec![(0, Truth::Unknown); n],
             values: vec![(0, Cell::Unknown); n],
@@ -70,7 +70,7 @@ impl Scratch {
             choosing: false,
             choices: Vec::new(),
             n_choices_most: limits.combinations,
-            tables: None,
+            transitions: None,
             class: None,
             keeps_tables: false,
             step: None,
@@ -109,20 +109,20 @@ impl Scratch {
     #[inline]
     pub(super) fn classify(&mut self, code: &Code, cells: &[Cell], deferred: u64) {
         self.class = self
-            .tables
+            .transitions
             .as_mut()
-            .and_then(|tables| tables.class(code, cells, deferred));
+            .and_then(|transitions| transitions.class(code, cells, deferred));
     }
 
     /// The product of the properties that are stepped as one, and the class of the event; none where it has no class.
-    pub(super) fn lend_joint(&mut self) -> Option<(Box<Joint>, u32)> {
-        let (tables, class) = self.class()?;
-        Some((tables.joint.take().unwrap_or_default(), class))
+    pub(super) fn lend_product(&mut self) -> Option<(Box<LazyProductDfa>, u32)> {
+        let (transitions, class) = self.class()?;
+        Some((transitions.product.take().unwrap_or_default(), class))
     }
 
-    pub(super) fn take_back_joint(&mut self, joint: Box<Joint>) {
-        if let Some(tables) = &mut self.tables {
-            tables.joint = Some(joint);
+    pub(super) fn take_back_product(&mut self, product: Box<LazyProductDfa>) {
+        if let Some(transitions) = &mut self.transitions {
+            transitions.product = Some(product);
         }
     }
 
@@ -137,13 +137,13 @@ impl Scratch {
 
     /// What the step's event may be asked for; none where that cannot be told.
     pub(super) fn demands(&mut self, program: &Program) -> Option<&Demands> {
-        let (tables, class) = self.class()?;
-        Some(tables.demands(program, class))
+        let (transitions, class) = self.class()?;
+        Some(transitions.demands(program, class))
     }
 
     #[inline]
-    fn class(&mut self) -> Option<(&mut Tables, u32)> {
-        Some((self.tables.as_deref_mut()?, self.class?))
+    fn class(&mut self) -> Option<(&mut TransitionCache, u32)> {
+        Some((self.transitions.as_deref_mut()?, self.class?))
     }
 
     /// The properties on which the event may have an effect.
@@ -157,7 +157,9 @@ impl Scratch {
     ) {
         let bit = self.class_bit();
         match self.class() {
-            Some((tables, class)) => tables.busy(program, class, bit, live, watches, into),
+            Some((transitions, class)) => {
+                transitions.busy(program, class, bit, live, watches, into)
+            }
             None => into.extend_from_slice(live),
         }
     }
@@ -165,15 +167,15 @@ impl Scratch {
     /// The truth of a condition that follows from the class of the event, whatever variables are.
     #[inline]
     pub(super) fn by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
-        let (tables, class) = self.class()?;
-        tables.truth(code, class, node)
+        let (transitions, class) = self.class()?;
+        transitions.truth(code, class, node)
     }
 
     /// The same where variables have values that nothing has.
     #[inline]
     pub(super) fn unseen_by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
-        let (tables, class) = self.class()?;
-        tables.unseen(code, class, node)
+        let (transitions, class) = self.class()?;
+        transitions.unseen(code, class, node)
     }
 
     /// Where a state of a property's automaton leads, as far as that follows from the class of the event; variables
@@ -184,10 +186,10 @@ impl Scratch {
         code: &Code,
         id: usize,
         property: &PropertyCode,
-        config: Config,
-    ) -> Option<Config> {
-        let (tables, class) = self.class()?;
-        tables.next(code, class, id, property, config, true)
+        state_set: StateSetId,
+    ) -> Option<StateSetId> {
+        let (transitions, class) = self.class()?;
+        transitions.next(code, class, id, property, state_set, true)
     }
 
     /// The same, whatever variables are.
@@ -197,52 +199,52 @@ impl Scratch {
         code: &Code,
         id: usize,
         property: &PropertyCode,
-        config: Config,
-    ) -> Option<Config> {
-        let (tables, class) = self.class()?;
-        tables.next(code, class, id, property, config, false)
+        state_set: StateSetId,
+    ) -> Option<StateSetId> {
+        let (transitions, class) = self.class()?;
+        transitions.next(code, class, id, property, state_set, false)
     }
 
     /// Where a state leads for a value that compared terms have, as far as that follows from the class of the event.
     #[inline]
-    pub(super) fn next_of_touched(
+    pub(super) fn next_of_matched(
         &mut self,
         code: &Code,
         id: usize,
         property: &PropertyCode,
-        touch: Touch<'_>,
-        config: Config,
-    ) -> Option<Config> {
-        let (tables, class) = self.class()?;
-        tables.next_of_touched(code, class, id, property, touch, config)
+        match_set: MatchSet<'_>,
+        state_set: StateSetId,
+    ) -> Option<StateSetId> {
+        let (transitions, class) = self.class()?;
+        transitions.next_of_matched(code, class, id, property, match_set, state_set)
     }
 
     /// Whether the trigger may hold for that value.
     #[inline]
-    pub(super) fn triggered_of_touched(
+    pub(super) fn triggered_of_matched(
         &mut self,
         code: &Code,
         id: usize,
         property: &PropertyCode,
-        touch: Touch<'_>,
+        match_set: MatchSet<'_>,
         trigger: NodeId,
     ) -> Option<bool> {
-        let (tables, class) = self.class()?;
-        tables.triggered_of_touched(code, class, id, property, touch, trigger)
+        let (transitions, class) = self.class()?;
+        transitions.triggered_of_matched(code, class, id, property, match_set, trigger)
     }
 
     /// Whether it follows from the class of the event that no compared term has a value.
     #[inline]
     pub(super) fn is_blank(&mut self, code: &Code, id: usize, quantified: &QuantifiedCode) -> bool {
         self.class()
-            .is_some_and(|(tables, class)| tables.is_blank(code, class, id, quantified))
+            .is_some_and(|(transitions, class)| transitions.is_blank(code, class, id, quantified))
     }
 
     /// Whether it follows from the class of the event that a track without parameters stays as it is.
     #[inline]
     pub(super) fn keeps_track(&mut self, code: &Code, track: u32) -> bool {
         self.class()
-            .is_some_and(|(tables, class)| tables.keeps(code, class, track))
+            .is_some_and(|(transitions, class)| transitions.keeps(code, class, track))
     }
 
     /// Another way to read the same step.

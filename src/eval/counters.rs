@@ -7,23 +7,23 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 use super::clock::Clock;
-use super::monitor::{Config, LOST, MOST_KEPT, Standing};
+use super::monitor::{LOST, MOST_KEPT, StateSetId, Status};
 use crate::value::Truth;
 use guard_automata::{Atom, Finality, LazyDfa, LazyState, Moment, Next, Spot, StepError};
 
 /// Where an automaton is in one reading of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub(super) struct Followed {
+pub(super) struct CounterState {
     state: LazyState,
     /// Of a recurring formula: what is remembered, and whether it was violated at the last position.
     again: Option<(LazyState, bool)>,
 }
 
-impl Followed {
-    fn standing(&self) -> Standing {
+impl CounterState {
+    fn status(&self) -> Status {
         match &self.again {
-            None => Standing::new(self.state.finality(), self.state.accepting()),
-            Some((_, violated)) => Standing {
+            None => Status::new(self.state.finality(), self.state.accepting()),
+            Some((_, violated)) => Status {
                 now: Truth::from(self.state.accepting() && !violated),
                 fixed: false,
             },
@@ -38,9 +38,9 @@ impl Followed {
     }
 
     /// Of a recurring formula: what is asked for and what is remembered, after a position.
-    fn again(asked: LazyState, remembered: LazyState) -> Followed {
+    fn again(asked: LazyState, remembered: LazyState) -> CounterState {
         let violated = asked.finality() == Finality::FinalFalse;
-        Followed {
+        CounterState {
             state: if violated { remembered.clone() } else { asked },
             again: Some((remembered, violated)),
         }
@@ -49,19 +49,19 @@ impl Followed {
 
 /// The configurations of one formula that traces have met, with the automaton that leads from one to another.
 #[derive(Clone, Debug)]
-pub(super) struct Counted {
+pub(super) struct CounterStates {
     lazy: LazyDfa,
     /// Of a recurring formula: the atom that asks for it.
     start: Option<Atom>,
     /// Beside a configuration that is one state of a formula that does not recur: where it stands in the automaton.
-    states: IndexMap<Box<[Followed]>, Spot, FxBuildHasher>,
+    states: IndexMap<Box<[CounterState]>, Spot, FxBuildHasher>,
     /// Whether the formula grew beyond the limits.
     pub(super) overflow: bool,
 }
 
-impl Counted {
-    pub(super) fn new(lazy: &LazyDfa, start: Option<Atom>) -> Counted {
-        let mut counted = Counted {
+impl CounterStates {
+    pub(super) fn new(lazy: &LazyDfa, start: Option<Atom>) -> CounterStates {
+        let mut counted = CounterStates {
             lazy: lazy.clone(),
             start,
             states: IndexMap::default(),
@@ -77,7 +77,7 @@ impl Counted {
         let again = self.start.map(|_| (state.clone(), false));
         self.states.clear();
         self.states
-            .insert([Followed { state, again }].into(), Spot::default());
+            .insert([CounterState { state, again }].into(), Spot::default());
         self.overflow = false;
     }
 
@@ -85,48 +85,48 @@ impl Counted {
     #[inline]
     pub(super) fn step(
         &mut self,
-        config: Config,
+        state_set: StateSetId,
         clock: &Clock,
         mut letter: impl FnMut(u32) -> Truth,
-    ) -> Config {
-        let Some((before, spot)) = self.states.get_index_mut(config as usize) else {
+    ) -> StateSetId {
+        let Some((before, spot)) = self.states.get_index_mut(state_set as usize) else {
             return LOST;
         };
         let moment = Moment {
             position: clock.position,
             time: clock.now,
         };
-        if let [Followed { state, again: None }] = &**before {
+        if let [CounterState { state, again: None }] = &**before {
             let next = self
                 .lazy
                 .next(state, spot, moment, |atom| letter(atom.0).known());
             match next {
-                Ok(Next::Same) => return config,
+                Ok(Next::Same) => return state_set,
                 Ok(Next::One(state, spot)) => {
-                    let followed = Followed { state, again: None };
+                    let followed = CounterState { state, again: None };
                     return self.states.insert_full([followed].into(), spot).0 as u32;
                 }
                 // The letter is partly unknown, or something is wrong: with more care.
                 Ok(Next::Any(_)) | Err(_) => {}
             }
         }
-        self.step_each(config, clock, letter)
+        self.step_each(state_set, clock, letter)
     }
 
     /// Reads one position in all ways that the configuration and the letter leave open.
     #[cold]
     fn step_each(
         &mut self,
-        config: Config,
+        state_set: StateSetId,
         clock: &Clock,
         mut letter: impl FnMut(u32) -> Truth,
-    ) -> Config {
-        let Some((before, _)) = self.states.get_index(config as usize) else {
+    ) -> StateSetId {
+        let Some((before, _)) = self.states.get_index(state_set as usize) else {
             return LOST;
         };
         let (lazy, start) = (&mut self.lazy, self.start);
-        let mut after: Vec<Followed> = Vec::new();
-        let mut keep = |followed: Followed| {
+        let mut after: Vec<CounterState> = Vec::new();
+        let mut keep = |followed: CounterState| {
             if !after.contains(&followed) {
                 after.push(followed);
             }
@@ -145,13 +145,13 @@ impl Counted {
                 None => step(&followed.state, true).map(|states| {
                     states
                         .into_iter()
-                        .for_each(|state| keep(Followed { state, again: None }));
+                        .for_each(|state| keep(CounterState { state, again: None }));
                 }),
                 Some((remembered, _)) => step(&followed.state, true).and_then(|asked| {
                     let remembered = step(remembered, false)?;
                     for asked in asked {
                         for remembered in &remembered {
-                            keep(Followed::again(asked.clone(), remembered.clone()));
+                            keep(CounterState::again(asked.clone(), remembered.clone()));
                         }
                     }
                     Ok(())
@@ -169,7 +169,7 @@ impl Counted {
         self.insert(after)
     }
 
-    fn insert(&mut self, followed: Vec<Followed>) -> Config {
+    fn insert(&mut self, followed: Vec<CounterState>) -> StateSetId {
         match self.states.get_index_of(followed.as_slice()) {
             Some(known) => known as u32,
             None => self.states.insert_full(followed.into(), Spot::default()).0 as u32,
@@ -177,26 +177,26 @@ impl Counted {
     }
 
     /// The configuration once time has come to `now` without an event.
-    pub(super) fn tick(&mut self, config: Config, position: u64, now: i128) -> Config {
-        let Some((before, _)) = self.states.get_index(config as usize) else {
-            return config;
+    pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
+        let Some((before, _)) = self.states.get_index(state_set as usize) else {
+            return state_set;
         };
         let moment = Moment {
             position,
             time: Some(now),
         };
-        let mut after: Vec<Followed> = Vec::new();
+        let mut after: Vec<CounterState> = Vec::new();
         for followed in before {
             let mut tick = |state: &LazyState| {
                 // Where it cannot be said what time does, nothing is said.
-                let told = self.lazy.tick(state, moment).ok()?;
-                Some(told.unwrap_or_else(|| state.clone()))
+                let advanced = self.lazy.tick(state, moment).ok()?;
+                Some(advanced.unwrap_or_else(|| state.clone()))
             };
             let next = match &followed.again {
-                None => tick(&followed.state).map(|state| Followed { state, again: None }),
+                None => tick(&followed.state).map(|state| CounterState { state, again: None }),
                 Some((remembered, _)) => tick(&followed.state)
                     .zip(tick(remembered))
-                    .map(|(asked, remembered)| Followed::again(asked, remembered)),
+                    .map(|(asked, remembered)| CounterState::again(asked, remembered)),
             };
             let next = next.unwrap_or_else(|| followed.clone());
             if !after.contains(&next) {
@@ -206,45 +206,45 @@ impl Counted {
         self.insert(after)
     }
 
-    fn each(&self, config: Config) -> impl Iterator<Item = &Followed> {
-        let known = self.states.get_index(config as usize);
+    fn each(&self, state_set: StateSetId) -> impl Iterator<Item = &CounterState> {
+        let known = self.states.get_index(state_set as usize);
         known.into_iter().flat_map(|(followed, _)| followed.iter())
     }
 
     /// The earliest deadline of something owed, after a time.
-    pub(super) fn deadline(&self, config: Config, after: i128) -> Option<i128> {
+    pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
         let deadlines = self
-            .each(config)
+            .each(state_set)
             .filter_map(|each| self.lazy.deadline(&each.state, after));
         deadlines.min()
     }
 
     /// The value of the formula in a configuration.
     #[inline]
-    pub(super) fn standing(&self, config: Config) -> Standing {
-        let each = self.each(config).map(Followed::standing);
-        each.reduce(Standing::join).unwrap_or(Standing::UNKNOWN)
+    pub(super) fn status(&self, state_set: StateSetId) -> Status {
+        let each = self.each(state_set).map(CounterState::status);
+        each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
     /// Of each way to be in a configuration, whether the formula is violated.
-    pub(super) fn violated(&self, config: Config) -> impl Iterator<Item = bool> {
-        self.each(config).map(Followed::violated)
+    pub(super) fn violated(&self, state_set: StateSetId) -> impl Iterator<Item = bool> {
+        self.each(state_set).map(CounterState::violated)
     }
 
     /// Whether a configuration leaves open where the trace is.
-    pub(super) fn is_doubtful(&self, config: Config) -> bool {
-        self.each(config).count() != 1
+    pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
+        self.each(state_set).count() != 1
     }
 
     /// What a configuration is, without regard to its number.
-    pub(super) fn content(&self, config: Config) -> Option<Box<[Followed]>> {
-        let (followed, _) = self.states.get_index(config as usize)?;
+    pub(super) fn content(&self, state_set: StateSetId) -> Option<Box<[CounterState]>> {
+        let (followed, _) = self.states.get_index(state_set as usize)?;
         Some(followed.clone())
     }
 
     /// Whether something that was written down can be a configuration here.
-    pub(super) fn fits(&self, followed: &[Followed]) -> bool {
-        let fits = |each: &Followed| {
+    pub(super) fn fits(&self, followed: &[CounterState]) -> bool {
+        let fits = |each: &CounterState| {
             let again = each.again.as_ref().map(|(remembered, _)| remembered);
             again.is_some() == self.start.is_some()
                 && [Some(&each.state), again]
@@ -256,7 +256,7 @@ impl Counted {
     }
 
     /// The number of a configuration.
-    pub(super) fn number(&mut self, followed: &[Followed]) -> Config {
+    pub(super) fn number(&mut self, followed: &[CounterState]) -> StateSetId {
         self.insert(followed.to_vec())
     }
 
@@ -273,11 +273,11 @@ impl Counted {
     }
 
     /// Numbers anew what `met` yields and forgets the rest.
-    pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut Config>) {
+    pub(super) fn renumber<'c>(&mut self, met: impl Iterator<Item = &'c mut StateSetId>) {
         let old = std::mem::take(&mut self.states);
-        for config in met {
-            if let Some((followed, spot)) = old.get_index(*config as usize) {
-                *config = self.states.insert_full(followed.clone(), *spot).0 as u32;
+        for state_set in met {
+            if let Some((followed, spot)) = old.get_index(*state_set as usize) {
+                *state_set = self.states.insert_full(followed.clone(), *spot).0 as u32;
             }
         }
     }

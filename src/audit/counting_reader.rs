@@ -5,18 +5,18 @@ use std::sync::atomic::Ordering;
 
 use super::Progress;
 
-pub(super) struct Watched<'a, R> {
+pub(super) struct CountingReader<'a, R> {
     from: R,
     progress: &'a Progress,
 }
 
-impl<'a, R> Watched<'a, R> {
-    pub(super) fn new(from: R, progress: &'a Progress) -> Watched<'a, R> {
-        Watched { from, progress }
+impl<'a, R> CountingReader<'a, R> {
+    pub(super) fn new(from: R, progress: &'a Progress) -> CountingReader<'a, R> {
+        CountingReader { from, progress }
     }
 }
 
-impl<R: Read> Read for Watched<'_, R> {
+impl<R: Read> Read for CountingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.progress.stop.load(Ordering::Relaxed) {
             return Ok(0);

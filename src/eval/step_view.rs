@@ -4,10 +4,10 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::clause::{Depends, WatchedCode};
 use super::expr::Frame;
-use super::monitor::{Automaton, Config};
+use super::monitor::{Automaton, StateSetId};
 use super::program::Program;
 use super::report::describe;
-use super::run::{Before, Glance, Run};
+use super::run::{Before, Run, StepView};
 use super::text;
 use super::world::Watch;
 use crate::ids::PropertyId;
@@ -17,7 +17,7 @@ use guard_automata::Traces;
 
 /// What a clause sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub struct ClauseStatus {
     /// Of `when`: whether the condition holds. Of a property: whether this step violates it; unknown where that depends
     /// on what is not known.
     pub fires: Truth,
@@ -38,7 +38,7 @@ pub enum Doubt {
 
 /// Something that is owed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owed {
+pub struct Obligation {
     /// By which property.
     pub property: PropertyId,
     /// For which values.
@@ -51,18 +51,18 @@ pub struct Owed {
     pub wants: Vec<SmolStr>,
 }
 
-impl Glance<'_> {
+impl StepView<'_> {
     /// The verdict on a property after this step.
     pub fn verdict(&self, property: PropertyId) -> Verdict {
-        let configs = &self.shop.configs;
-        let verdict = self.run.verdict(self.program, configs, property).verdict;
+        let state_sets = &self.cache.state_sets;
+        let verdict = self.run.verdict(self.program, state_sets, property).verdict;
         if !self.complete || verdict.is_final() {
             return verdict;
         }
-        let standing = self
+        let status = self
             .run
-            .standing(self.program, configs, property.index(), true);
-        standing.verdict(true)
+            .status(self.program, state_sets, property.index(), true);
+        status.verdict(true)
     }
 
     /// What is known of the record.
@@ -71,7 +71,7 @@ impl Glance<'_> {
     }
 
     /// What a clause sees.
-    pub fn sight(&mut self, clause: usize) -> Sight {
+    pub fn clause_status(&mut self, clause: usize) -> ClauseStatus {
         match self.program.clauses.watched[clause] {
             WatchedCode::When(condition) => {
                 let place = self.program.clauses.watched[..clause].iter();
@@ -91,14 +91,14 @@ impl Glance<'_> {
                 {
                     fires = Truth::Unknown;
                 }
-                Sight {
+                ClauseStatus {
                     fires,
                     lasts: false,
                     verdict: Verdict::Unknown,
                 }
             }
-            WatchedCode::Property(property, again) => self.property_sight(clause, property, again),
-            WatchedCode::Elsewhere => Sight {
+            WatchedCode::Property(property, again) => self.property_status(clause, property, again),
+            WatchedCode::Elsewhere => ClauseStatus {
                 fires: Truth::False,
                 lasts: false,
                 verdict: Verdict::Unknown,
@@ -106,11 +106,16 @@ impl Glance<'_> {
         }
     }
 
-    fn property_sight(&self, clause: usize, property: PropertyId, again: Option<usize>) -> Sight {
-        let configs = &self.shop.configs;
+    fn property_status(
+        &self,
+        clause: usize,
+        property: PropertyId,
+        again: Option<usize>,
+    ) -> ClauseStatus {
+        let state_sets = &self.cache.state_sets;
         let before = match self.before {
             None => Truth::False,
-            Some(Before::Run(run)) => run.violated(self.program, configs, property.index()),
+            Some(Before::Run(run)) => run.violated(self.program, state_sets, property.index()),
             Some(Before::Violated(violated)) => violated[clause],
         };
         let after = if self.complete {
@@ -120,7 +125,8 @@ impl Glance<'_> {
                 _ => Truth::False,
             }
         } else {
-            self.run.violated(self.program, configs, property.index())
+            self.run
+                .violated(self.program, state_sets, property.index())
         };
         let turned = match (before, after) {
             (Truth::True, _) | (_, Truth::False) => Truth::False,
@@ -129,32 +135,32 @@ impl Glance<'_> {
             (Truth::False, Truth::Unknown) => Truth::Unknown,
         };
         let Some(again) = again else {
-            return Sight {
+            return ClauseStatus {
                 fires: turned,
                 lasts: before == Truth::True,
                 verdict: self.verdict(property),
             };
         };
-        let standing = self.run.standing(self.program, configs, again, false);
+        let status = self.run.status(self.program, state_sets, again, false);
         let violated = if self.complete {
             // What was violated at the last step was told there.
             match (
-                standing.now,
-                self.run.violated(self.program, configs, again),
+                status.now,
+                self.run.violated(self.program, state_sets, again),
             ) {
                 (Truth::False, Truth::False) => Truth::True,
                 (Truth::Unknown, _) => Truth::Unknown,
                 _ => Truth::False,
             }
         } else {
-            self.run.violated(self.program, configs, again)
+            self.run.violated(self.program, state_sets, again)
         };
         let fires = turned.or(violated);
         let verdict = match fires {
             Truth::True => Verdict::Violated,
-            _ => standing.verdict(self.complete),
+            _ => status.verdict(self.complete),
         };
-        Sight {
+        ClauseStatus {
             fires,
             lasts: false,
             verdict,
@@ -180,7 +186,7 @@ impl Glance<'_> {
 
     /// An error met by an expression of the clause at this step.
     fn fault(&self, depends: &Depends) -> Option<String> {
-        self.shop.scratch.faults.iter().find_map(|fault| {
+        self.cache.eval_cache.faults.iter().find_map(|fault| {
             let (node, _) = fault.at.as_ref()?;
             let expr = self.program.code.info(*node).expr;
             if !depends.exprs.contains(&expr) {
@@ -216,7 +222,7 @@ impl Glance<'_> {
         let Some(Before::Run(run)) = self.before else {
             return None;
         };
-        let configs = &self.shop.configs;
+        let state_sets = &self.cache.state_sets;
         let watched = match self.program.clauses.watched[clause] {
             WatchedCode::When(_) | WatchedCode::Elsewhere => [None, None],
             WatchedCode::Property(property, again) => [Some(property.index()), again],
@@ -227,9 +233,9 @@ impl Glance<'_> {
                 || run.worlds.iter().any(|world| {
                     let watches = || watched.iter().flatten();
                     watches().any(|id| match &world.watches[*id] {
-                        Watch::Plain { config, .. } => configs[*id].is_doubtful(*config),
-                        Watch::Sliced(slices) => slices.is_doubtful(&configs[*id]),
-                    }) || watches().any(|id| configs[*id].overflow())
+                        Watch::Plain { state_set, .. } => state_sets[*id].is_doubtful(*state_set),
+                        Watch::Parametric(instances) => instances.is_doubtful(&state_sets[*id]),
+                    }) || watches().any(|id| state_sets[*id].overflow())
                         || depends
                             .tracks
                             .iter()
@@ -257,12 +263,13 @@ impl Glance<'_> {
                 .worlds
                 .iter()
                 .find_map(|world| match &world.watches[id] {
-                    Watch::Sliced(slices) if self.complete => {
-                        let owing = slices.owing(code, quantified, &self.shop.configs[id], 1);
+                    Watch::Parametric(instances) if self.complete => {
+                        let owing =
+                            instances.owing(code, quantified, &self.cache.state_sets[id], 1);
                         owing.into_iter().next().map(|(key, _)| key)
                     }
-                    Watch::Sliced(slices) => {
-                        slices.violated_now(code, quantified, &self.shop.configs[id])
+                    Watch::Parametric(instances) => {
+                        instances.violated_now(code, quantified, &self.cache.state_sets[id])
                     }
                     Watch::Plain { .. } => None,
                 })
@@ -299,7 +306,7 @@ impl Glance<'_> {
         values: &[Option<Value>],
     ) -> Option<String> {
         let program = self.program;
-        let message = program.clauses.says[clause][arm].message.as_ref()?;
+        let message = program.clauses.arm_texts[clause][arm].message.as_ref()?;
         self.with_eval(values, |eval| text::fill(message, eval))
     }
 
@@ -311,7 +318,7 @@ impl Glance<'_> {
         values: &[Option<Value>],
     ) -> Vec<(Option<SmolStr>, Value)> {
         let program = self.program;
-        let args = &program.clauses.says[clause][arm].args;
+        let args = &program.clauses.arm_texts[clause][arm].args;
         self.with_eval(values, |eval| {
             let value = |cell: Cell| match cell {
                 Cell::Known(value) => value,
@@ -325,33 +332,38 @@ impl Glance<'_> {
     }
 
     /// Everything that is owed after this step, by property; at most `most` instances of each.
-    pub fn owed(&self, property: PropertyId, most: usize) -> Vec<Owed> {
+    pub fn obligations(&self, property: PropertyId, most: usize) -> Vec<Obligation> {
         let id = self.again(property).unwrap_or(property.index());
         let code = &self.program.properties[id];
-        let configs = &self.shop.configs[id];
+        let state_sets = &self.cache.state_sets[id];
         let Some(world) = self.run.worlds.first() else {
             return Vec::new();
         };
-        let at: Vec<(Vec<Option<Value>>, Config)> = match (&world.watches[id], &code.quantified) {
-            (Watch::Plain { config, .. }, _) => {
-                let open = configs.standing(&code.automaton, *config).now != Truth::True;
-                open.then_some((Vec::new(), *config)).into_iter().collect()
+        let at: Vec<(Vec<Option<Value>>, StateSetId)> = match (&world.watches[id], &code.quantified)
+        {
+            (Watch::Plain { state_set, .. }, _) => {
+                let open = state_sets.status(&code.automaton, *state_set).now != Truth::True;
+                open.then_some((Vec::new(), *state_set))
+                    .into_iter()
+                    .collect()
             }
-            (Watch::Sliced(slices), Some(quantified)) => slices
-                .owing(code, quantified, configs, most)
+            (Watch::Parametric(instances), Some(quantified)) => instances
+                .owing(code, quantified, state_sets, most)
                 .into_iter()
-                .map(|(key, config)| (key.into_vec(), config))
+                .map(|(key, state_set)| (key.into_vec(), state_set))
                 .collect(),
-            (Watch::Sliced(_), None) => Vec::new(),
+            (Watch::Parametric(_), None) => Vec::new(),
         };
         // What has just been violated is owed no longer.
         at.into_iter()
-            .filter(|(_, config)| configs.violated(&code.automaton, *config) != Truth::True)
-            .map(|(values, config)| Owed {
+            .filter(|(_, state_set)| {
+                state_sets.violated(&code.automaton, *state_set) != Truth::True
+            })
+            .map(|(values, state_set)| Obligation {
                 property,
                 instance: self.name(property, &values),
-                until: configs.deadline(config, i128::MIN),
-                ..self.prospect(property, &code.automaton, config)
+                until: state_sets.deadline(state_set, i128::MIN),
+                ..self.prospect(property, &code.automaton, state_set)
             })
             .collect()
     }
@@ -369,8 +381,13 @@ impl Glance<'_> {
     }
 
     /// How soon something must be done, and what.
-    fn prospect(&self, property: PropertyId, automaton: &Automaton, config: Config) -> Owed {
-        let mut owed = Owed {
+    fn prospect(
+        &self,
+        property: PropertyId,
+        automaton: &Automaton,
+        state_set: StateSetId,
+    ) -> Obligation {
+        let mut obligations = Obligation {
             property,
             instance: Vec::new(),
             steps: None,
@@ -384,14 +401,14 @@ impl Glance<'_> {
             ..
         } = automaton
         else {
-            return owed;
+            return obligations;
         };
-        let Some(state) = states.get(config as usize) else {
-            return owed;
+        let Some(state) = states.get(state_set as usize) else {
+            return obligations;
         };
         let bad = |state: guard_automata::StateId| violated[state.index()];
         let lost = dfa.shortest_from(*state, Traces::NonEmpty, bad);
-        owed.steps = lost.and_then(|word| u32::try_from(word.len()).ok());
+        obligations.steps = lost.and_then(|word| u32::try_from(word.len()).ok());
         let met = dfa.shortest_from(*state, Traces::NonEmpty, |state| dfa.accepting(state));
         let letters = &self.program.properties[property.index()].letters;
         let mut wants: Vec<SmolStr> = Vec::new();
@@ -403,8 +420,8 @@ impl Glance<'_> {
                 }
             }
         }
-        owed.wants = wants;
-        owed
+        obligations.wants = wants;
+        obligations
     }
 
     /// Evaluates something at this step.
@@ -414,14 +431,14 @@ impl Glance<'_> {
         look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
     ) -> Option<T> {
         let world = self.run.worlds.first()?;
-        let scratch = &mut self.shop.scratch;
-        let mut eval = world.eval(&self.program.code, self.cells, self.meta, scratch);
+        let eval_cache = &mut self.cache.eval_cache;
+        let mut eval = world.eval(&self.program.code, self.cells, self.meta, eval_cache);
         Some(look(&mut eval.instance(values, Frame::NONE)))
     }
 
     /// What was wrong with the step, as far as expressions met it.
     pub fn faults(&self) -> Vec<SmolStr> {
-        let faults = self.shop.scratch.faults.iter();
+        let faults = self.cache.eval_cache.faults.iter();
         faults
             .map(|fault| match describe(self.program, fault) {
                 (Some(field), message) => format_smolstr!("field `{field}`: {message}"),

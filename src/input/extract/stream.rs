@@ -2,30 +2,30 @@
 
 use jiter::Peek;
 
-use super::cell::{self, Trouble, no_scalar, takes_tree};
-use super::deferred::{MOST_FIELDS, SHORT};
-use super::document::{self, Note, build};
-use super::keys::OpenKeys;
-use super::plan::{LevelId, Plan};
-use super::quick::{self, Quoted};
-use super::scan::{Fault, FaultKind, Key, Scanner};
-use super::shapes::Shapes;
-use super::sink::Sink;
-use super::tree::TreeWalk;
-use super::trie::NodeId;
+use crate::input::cell::{self, Trouble, no_scalar, takes_tree};
+use crate::input::deferred::{MOST_FIELDS, SHORT};
+use crate::input::document::{self, Note, build};
+use crate::input::extract::tree::TreeExtractor;
+use crate::input::key_path_cache::KeyPathCache;
+use crate::input::keys::OpenKeys;
+use crate::input::plan::{LevelId, Plan};
+use crate::input::quick::{self, Quoted};
+use crate::input::record_builder::RecordBuilder;
+use crate::input::scan::{Fault, FaultKind, Key, Scanner};
+use crate::input::trie::NodeId;
 use crate::problem::ProblemKind;
 use crate::types::Type;
 use crate::value::{Cell, Value};
 
 /// The state of a walk.
-pub(crate) struct Walk<'j, 's> {
+pub(crate) struct StreamExtractor<'j, 's> {
     pub(crate) plan: &'s Plan,
     pub(crate) scan: Scanner<'j>,
     pub(crate) keys: &'s mut OpenKeys,
-    pub(crate) shapes: &'s mut Shapes,
+    pub(crate) key_paths: &'s mut KeyPathCache,
     /// Offset and length of the keys of open objects that are as expected.
     pub(crate) met: &'s mut Vec<(usize, usize)>,
-    pub(crate) sink: &'s mut Sink,
+    pub(crate) builder: &'s mut RecordBuilder,
     /// Levels that may still be opened.
     pub(crate) depth: usize,
     /// The text here is walked again: its objects have been judged.
@@ -38,18 +38,18 @@ pub(crate) struct Walk<'j, 's> {
     pub(crate) is_record: bool,
 }
 
-type Step = Result<(), Fault>;
+type Walked = Result<(), Fault>;
 
-impl Walk<'_, '_> {
+impl StreamExtractor<'_, '_> {
     /// Walks one value of a level, including what only a tree of it can tell.
-    pub(crate) fn whole(&mut self, level: LevelId) -> Step {
+    pub(crate) fn whole(&mut self, level: LevelId) -> Walked {
         if self.plan.level(level).wants_tree() {
             self.scan.peek()?;
             let start = self.scan.at();
             let tree = self.tree()?.0;
-            TreeWalk {
+            TreeExtractor {
                 plan: self.plan,
-                sink: self.sink,
+                builder: self.builder,
                 at: start,
                 lists: true,
             }
@@ -64,7 +64,7 @@ impl Walk<'_, '_> {
     }
 
     /// Walks the value at a place of the trie.
-    fn value(&mut self, level: LevelId, id: NodeId) -> Step {
+    fn value(&mut self, level: LevelId, id: NodeId) -> Walked {
         let node = self.plan.level(level).trie.node(id);
         let peek = self.scan.peek()?;
         let start = self.scan.at();
@@ -104,7 +104,7 @@ impl Walk<'_, '_> {
     }
 
     #[inline]
-    fn skip(&mut self, peek: Peek) -> Step {
+    fn skip(&mut self, peek: Peek) -> Walked {
         if !matches!(peek, Peek::Object | Peek::Array) {
             return self.scan.pass(peek);
         }
@@ -115,12 +115,12 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn skip_next(&mut self) -> Step {
+    fn skip_next(&mut self) -> Walked {
         let peek = self.scan.peek()?;
         self.skip(peek)
     }
 
-    fn open(&mut self) -> Step {
+    fn open(&mut self) -> Walked {
         self.depth = self.depth.checked_sub(1).ok_or(Fault {
             at: self.scan.at(),
             kind: FaultKind::Depth,
@@ -128,16 +128,16 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn object(&mut self, level: LevelId, id: NodeId) -> Step {
+    fn object(&mut self, level: LevelId, id: NodeId) -> Walked {
         self.open()?;
         let node = self.plan.level(level).trie.node(id);
         let bytes = self.scan.bytes();
         // As long as the keys are those of an object before, they are not looked at one by one.
         let first = self.met.len();
-        let mut shape = self.shapes.root(self.plan.kind(level, id));
+        let mut shape = self.key_paths.root(self.plan.kind(level, id));
         let mut at = quick::space(bytes, self.scan.at() + 1);
         while let Some(place) = shape
-            && let Some((len, value, next)) = self.shapes.next(place, bytes, at)
+            && let Some((len, value, next)) = self.key_paths.next(place, bytes, at)
         {
             self.met.push((at + 1, len));
             self.scan.seek(value);
@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
             let value = self.scan.at();
             shape = shape
                 .filter(|_| !escaped)
-                .and_then(|shape| self.shapes.learn(shape, bytes, quote, len, value));
+                .and_then(|shape| self.key_paths.learn(shape, bytes, quote, len, value));
             match child {
                 Some(child) => self.value(level, child)?,
                 None => self.skip_next()?,
@@ -194,20 +194,20 @@ impl Walk<'_, '_> {
         self.keys.close(bytes);
         if !self.keys.found.is_empty() {
             // Whose event or record it is, is kept: its name does not hang on the other keys.
-            let name = self.sink.name(self.plan, level);
+            let name = self.builder.name(self.plan, level);
             let copies = |key: &str| self.keys.found.iter().any(|found| found.key == key);
             let name = name.filter(|(_, first, _)| id == 0 && !copies(first));
             self.report();
-            self.sink.distrust(self.plan, level, id);
+            self.builder.distrust(self.plan, level, id);
             if let Some((slot, _, cell)) = name {
-                self.sink.rename(level, slot, cell);
+                self.builder.rename(level, slot, cell);
             }
         }
         self.depth += 1;
         Ok(())
     }
 
-    fn items(&mut self, level: LevelId, id: NodeId) -> Step {
+    fn items(&mut self, level: LevelId, id: NodeId) -> Walked {
         self.open()?;
         let node = self.plan.level(level).trie.node(id);
         let mut index = 0;
@@ -225,9 +225,9 @@ impl Walk<'_, '_> {
     }
 
     /// The list of events of a record, or of elements of an event.
-    fn list(&mut self, level: LevelId) -> Step {
+    fn list(&mut self, level: LevelId) -> Walked {
         if level == LevelId::Record {
-            self.sink.found_list = true;
+            self.builder.found_list = true;
         }
         self.open()?;
         let mut next = self.scan.first_item()?;
@@ -235,7 +235,7 @@ impl Walk<'_, '_> {
             if level == LevelId::Record {
                 self.event()?;
             } else {
-                self.sink.begin_row(self.plan);
+                self.builder.begin_row(self.plan);
                 self.whole(LevelId::Element)?;
             }
             next = self.scan.next_item()?;
@@ -245,19 +245,19 @@ impl Walk<'_, '_> {
     }
 
     /// An event, with all its steps.
-    pub(crate) fn event(&mut self) -> Step {
+    pub(crate) fn event(&mut self) -> Walked {
         self.scan.peek()?;
         let at = self.scan.at();
-        self.sink.begin_event(self.plan);
+        self.builder.begin_event(self.plan);
         self.members = None;
         let quiet = self.quiet;
         self.whole(LevelId::Event)?;
         self.quiet = quiet;
-        self.sink.end_event(self.plan, at);
+        self.builder.end_event(self.plan, at);
         Ok(())
     }
 
-    fn field(&mut self, level: LevelId, slot: usize, peek: Peek) -> Step {
+    fn field(&mut self, level: LevelId, slot: usize, peek: Peek) -> Walked {
         let at = self.scan.at();
         if let (LevelId::Event, Some(native)) = (level, self.plan.native)
             && slot == native.events
@@ -288,7 +288,7 @@ impl Walk<'_, '_> {
             },
             Peek::String => match self.scan.string() {
                 Ok(text) if matches!(field.ty.non_null(), Type::String) => {
-                    self.sink.put_text(self.plan, level, slot, text);
+                    self.builder.put_text(self.plan, level, slot, text);
                     return Ok(());
                 }
                 Ok(text) => cell::from_text(field, text),
@@ -299,7 +299,7 @@ impl Walk<'_, '_> {
             },
             _ => cell::from_lexeme(field, self.scan.scalar(peek)?),
         };
-        self.sink.put(self.plan, level, slot, reading, at);
+        self.builder.put(self.plan, level, slot, reading, at);
         Ok(())
     }
 
@@ -312,14 +312,14 @@ impl Walk<'_, '_> {
     }
 
     /// A text of an event has been passed over: notes where it stands, or keeps it where it is short.
-    fn later(&mut self, level: LevelId, slot: usize, at: usize, quoted: Quoted) -> Step {
+    fn later(&mut self, level: LevelId, slot: usize, at: usize, quoted: Quoted) -> Walked {
         let len = quoted.end - at - 2;
         if len >= SHORT {
-            self.sink.put_later(slot, at, len, quoted.plain);
+            self.builder.put_later(slot, at, len, quoted.plain);
             return Ok(());
         }
         let text = self.scan.meaning(at, quoted);
-        self.sink.put_text(self.plan, level, slot, text);
+        self.builder.put_text(self.plan, level, slot, text);
         Ok(())
     }
 
@@ -331,7 +331,8 @@ impl Walk<'_, '_> {
         let whole = notes.is_empty();
         for Note { at, kind, message } in notes {
             if kind == ProblemKind::DuplicateKey && !self.quiet {
-                self.sink.tell(Trouble { kind, message }, None, at);
+                self.builder
+                    .add_problem(Trouble { kind, message }, None, at);
             }
         }
         Ok((tree, whole))
@@ -345,13 +346,13 @@ impl Walk<'_, '_> {
                     kind: ProblemKind::DuplicateKey,
                     message: document::duplicate_key(&found.key),
                 };
-                self.sink.tell(trouble, None, found.at);
+                self.builder.add_problem(trouble, None, found.at);
             }
         }
     }
 
     /// The cell of an event's slot.
     pub(crate) fn event_cell(&self, slot: usize) -> Option<&Cell> {
-        self.sink.event.get(slot).and_then(Option::as_ref)
+        self.builder.event.get(slot).and_then(Option::as_ref)
     }
 }

@@ -1,31 +1,31 @@
 //! From the situations of all instances to one verdict, and to those that are violated.
 
-use super::{Instance, ROOT, Situation, Slices};
+use super::{Instance, InstanceState, Instances, ROOT};
 use crate::eval::binding::Key;
-use crate::eval::monitor::{Config, Configs, Standing};
+use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::value::{Truth, Value};
 
-impl Slices {
+impl Instances {
     /// Whether no event can change anything any more.
     pub(in crate::eval) fn is_idle(
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
     ) -> bool {
-        let root = &self.classes[ROOT as usize].situation;
+        let root = &self.classes[ROOT as usize].state;
         let neutral = Truth::from(quantified.universal);
         if self.decisive && !quantified.universal {
             return true;
         }
-        let is_neutral = |situation: &Situation| {
-            configs.standing(&property.automaton, situation.config).now == neutral
+        let is_neutral = |state: &InstanceState| {
+            state_sets.status(&property.automaton, state.state_set).now == neutral
         };
         // A partial binding that is lost is inherited by whole ones that are still to come.
         let heirs = |id: &u32| {
             let class = self.class(*id);
-            class.members > class.whole && !is_neutral(&class.situation)
+            class.members > class.whole && !is_neutral(&class.state)
         };
         self.live.is_empty()
             && (self.triggered || property.trigger.is_none())
@@ -41,59 +41,59 @@ impl Slices {
     }
 
     /// The verdict over all instances.
-    pub(in crate::eval) fn standing(
+    pub(in crate::eval) fn status(
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
         complete: bool,
-    ) -> Standing {
+    ) -> Status {
         if self.overflow {
-            return Standing {
+            return Status {
                 now: Truth::Unknown,
                 fixed: complete,
             };
         }
         // `exists` is read as `not forall not`.
         let flip = |truth: Truth| if quantified.universal { truth } else { !truth };
-        let of = |situation: &Situation| {
-            let standing = configs.standing(&property.automaton, situation.config);
-            Standing {
-                now: flip(standing.now),
-                fixed: standing.fixed || complete,
+        let of = |state: &InstanceState| {
+            let status = state_sets.status(&property.automaton, state.state_set);
+            Status {
+                now: flip(status.now),
+                fixed: status.fixed || complete,
             }
         };
-        let root = of(&self.classes[ROOT as usize].situation);
+        let root = of(&self.classes[ROOT as usize].state);
         let mut now = Truth::True;
         let mut lost_for_good = false;
         let mut all_fixed = root.fixed && root.now == Truth::True;
         for id in [ROOT].iter().chain(&self.live).chain(&self.fixed) {
             let class = self.class(*id);
-            let standing = of(&class.situation);
-            let in_range = class.situation.range.all(quantified.ranged);
+            let status = of(&class.state);
+            let in_range = class.state.range.all(quantified.ranged);
             if class.whole == 0 {
-                all_fixed &= class.members == 0 || (standing.fixed && standing.now == Truth::True);
+                all_fixed &= class.members == 0 || (status.fixed && status.now == Truth::True);
                 continue;
             }
-            all_fixed &= standing.fixed && standing.now == Truth::True;
+            all_fixed &= status.fixed && status.now == Truth::True;
             match in_range {
                 Truth::True => {
-                    now = now.and(standing.now);
-                    lost_for_good |= standing.fixed && standing.now == Truth::False;
+                    now = now.and(status.now);
+                    lost_for_good |= status.fixed && status.now == Truth::False;
                 }
-                Truth::Unknown if standing.now != Truth::True => now = now.and(Truth::Unknown),
+                Truth::Unknown if status.now != Truth::True => now = now.and(Truth::Unknown),
                 Truth::Unknown | Truth::False => {}
             }
         }
         if self.wild != 0 {
-            now = now.and(self.wild_value(quantified, |situation| of(situation).now));
+            now = now.and(self.wild_value(quantified, |state| of(state).now));
         }
         let fixed = match now {
             Truth::False => lost_for_good,
             Truth::True => all_fixed,
             Truth::Unknown => false,
         };
-        Standing {
+        Status {
             now: flip(now),
             fixed: fixed || complete,
         }
@@ -105,23 +105,23 @@ impl Slices {
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
     ) -> Truth {
         if self.overflow {
             return Truth::Unknown;
         }
         if !quantified.universal {
-            let standing = self.standing(property, quantified, configs, false);
-            return match standing.now {
-                Truth::False => Truth::from(standing.fixed),
+            let status = self.status(property, quantified, state_sets, false);
+            return match status.now {
+                Truth::False => Truth::from(status.fixed),
                 Truth::Unknown => Truth::Unknown,
                 Truth::True => Truth::False,
             };
         }
         let of = |id: u32| {
-            let situation = &self.class(id).situation;
-            let violated = configs.violated(&property.automaton, situation.config);
-            violated.and(situation.range.all(quantified.ranged))
+            let state = &self.class(id).state;
+            let violated = state_sets.violated(&property.automaton, state.state_set);
+            violated.and(state.range.all(quantified.ranged))
         };
         let mut found = Truth::False;
         for id in [ROOT].iter().chain(&self.live).chain(&self.fixed) {
@@ -140,12 +140,12 @@ impl Slices {
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
     ) -> Option<Key> {
         let is_violated = |class: u32| {
-            let situation = &self.class(self.find(class)).situation;
-            situation.range.all(quantified.ranged) != Truth::False
-                && configs.violated(&property.automaton, situation.config) != Truth::False
+            let state = &self.class(self.find(class)).state;
+            state.range.all(quantified.ranged) != Truth::False
+                && state_sets.violated(&property.automaton, state.state_set) != Truth::False
         };
         self.whole(is_violated)
             .into_iter()
@@ -159,21 +159,21 @@ impl Slices {
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
         most: usize,
-    ) -> Vec<(Key, Config)> {
+    ) -> Vec<(Key, StateSetId)> {
         let owes = |class: u32| {
-            let situation = &self.class(self.find(class)).situation;
-            situation.range.all(quantified.ranged) != Truth::False
-                && configs.standing(&property.automaton, situation.config).now != Truth::True
+            let state = &self.class(self.find(class)).state;
+            state.range.all(quantified.ranged) != Truth::False
+                && state_sets.status(&property.automaton, state.state_set).now != Truth::True
         };
         let mut owing = self.whole(owes);
         owing.sort_unstable_by_key(|(key, _)| *key);
         owing.truncate(most);
-        let config = |class: u32| self.class(self.find(class)).situation.config;
+        let state_set = |class: u32| self.class(self.find(class)).state.state_set;
         owing
             .into_iter()
-            .map(|(key, class)| (key.clone(), config(class)))
+            .map(|(key, class)| (key.clone(), state_set(class)))
             .collect()
     }
 
@@ -189,28 +189,34 @@ impl Slices {
     }
 
     /// Whether something is not known: where instances are, or which there are.
-    pub(in crate::eval) fn is_doubtful(&self, configs: &Configs) -> bool {
+    pub(in crate::eval) fn is_doubtful(&self, state_sets: &StateSetInterner) -> bool {
         let classes = [ROOT].iter().chain(&self.live);
         self.overflow
             || self.wild != 0
             || classes.into_iter().any(|id| {
-                let Situation { config, range, .. } = &self.class(*id).situation;
-                configs.is_doubtful(*config) || range.possible != range.certain
+                let InstanceState {
+                    state_set, range, ..
+                } = &self.class(*id).state;
+                state_sets.is_doubtful(*state_set) || range.possible != range.certain
             })
     }
 
     /// The value over the instances that an unknown key may be, alone or beside any value seen.
-    fn wild_value(&self, quantified: &QuantifiedCode, of: impl Fn(&Situation) -> Truth) -> Truth {
+    fn wild_value(
+        &self,
+        quantified: &QuantifiedCode,
+        of: impl Fn(&InstanceState) -> Truth,
+    ) -> Truth {
         // Beyond this all combinations are taken to be possible.
         const MOST: usize = 100_000;
-        let doubt = |situation: &Situation| {
-            let out = situation.range.all(quantified.ranged) == Truth::False;
-            Truth::from(out).or(of(situation)).or(Truth::Unknown)
+        let doubt = |state: &InstanceState| {
+            let out = state.range.all(quantified.ranged) == Truth::False;
+            Truth::from(out).or(of(state)).or(Truth::Unknown)
         };
         let is_wild = |place: usize| self.wild >> place & 1 == 1;
         let n_places = quantified.vars.len();
         if n_places == 1 {
-            return doubt(&self.class(ROOT).situation);
+            return doubt(&self.class(ROOT).state);
         }
         let n_options = |place: usize| self.seen[place].len() + usize::from(is_wild(place));
         let n_all = (0..n_places)
@@ -219,7 +225,7 @@ impl Slices {
         if n_all > MOST {
             let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
             return classes
-                .map(|id| doubt(&self.class(*id).situation))
+                .map(|id| doubt(&self.class(*id).state))
                 .fold(Truth::True, Truth::and);
         }
         let mut keys: Vec<Vec<Option<Value>>> = vec![Vec::new()];
@@ -238,7 +244,7 @@ impl Slices {
         let value = |key: &Vec<Option<Value>>| match self.class_of(key) {
             // Instances that are kept have been counted.
             (_, true) if key.iter().all(Option::is_some) => Truth::True,
-            (class, _) => doubt(&self.class(class).situation),
+            (class, _) => doubt(&self.class(class).state),
         };
         keys.iter().map(value).fold(Truth::True, Truth::and)
     }
@@ -248,25 +254,25 @@ impl Slices {
         &self,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
-        configs: &Configs,
+        state_sets: &StateSetInterner,
         end: Option<Option<u32>>,
         most: usize,
     ) -> (Vec<Instance>, usize) {
         let mut found = Vec::new();
         for (key, class) in self.map.iter() {
-            let situation = &self.class(self.find(*class)).situation;
-            let standing = configs.standing(&property.automaton, situation.config);
-            if standing.now != Truth::False
+            let state = &self.class(self.find(*class)).state;
+            let status = state_sets.status(&property.automaton, state.state_set);
+            if status.now != Truth::False
                 || key.iter().any(Option::is_none)
-                || situation.range.all(quantified.ranged) != Truth::True
+                || state.range.all(quantified.ranged) != Truth::True
             {
                 continue;
             }
-            match (situation.fixed_at, end) {
+            match (state.fixed_at, end) {
                 (Some(at), _) => found.push((Some(at), key)),
                 (None, Some(last)) => found.push((last, key)),
                 // Decided before anything was read.
-                (None, None) if standing.fixed => found.push((None, key)),
+                (None, None) if status.fixed => found.push((None, key)),
                 _ => {}
             }
         }

@@ -2,13 +2,13 @@
 //!
 //! What instances do then follows from the class of the event and from which compared terms have their value, so nothing is
 //! evaluated but those terms, and each next state is looked up. Whatever is less plain (a term that is not known, a letter
-//! that the class leaves open, a verdict that decides the property) is left to [`Slices::step`], before anything has changed.
+//! that the class leaves open, a verdict that decides the property) is left to [`Instances::step`], before anything has changed.
 
-use super::{Buffers, Class, ROOT, Ranges, SLACK, Situation, Slices};
-use crate::eval::classes::Touch;
+use super::{Buffers, InstanceClass, InstanceState, Instances, ROOT, Ranges, SLACK};
+use crate::eval::classes::MatchSet;
 use crate::eval::code::NodeId;
 use crate::eval::expr::{Eval, Val};
-use crate::eval::monitor::{Automaton, Config, Configs, Standing};
+use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner, Status};
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::value::{Truth, Value};
 
@@ -17,30 +17,30 @@ const MOST_CLASSES: usize = 16;
 
 /// A value that compared terms have.
 #[derive(Debug)]
-pub(super) struct Touched {
+pub(super) struct Matched {
     key: [Option<Value>; 1],
     /// A bit for each of the terms.
     set: u8,
     /// The class it is in, and whether it is kept there.
     class: u32,
     kept: bool,
-    next: Config,
+    next: StateSetId,
 }
 
 /// Where every open verdict goes at an event.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    touched: Vec<Touched>,
-    root: Config,
+    matched: Vec<Matched>,
+    root: StateSetId,
     /// Of the classes with an open verdict, in order; none where the event touches all members.
-    live: Vec<Option<Config>>,
+    live: Vec<Option<StateSetId>>,
     triggered: bool,
     root_triggered: bool,
 }
 
-impl Slices {
+impl Instances {
     /// One event, where it is plain; false where it is not, and nothing has changed.
-    pub(in crate::eval) fn step_plainly(
+    pub(in crate::eval) fn try_step_fast(
         &mut self,
         id: usize,
         property: &PropertyCode,
@@ -52,20 +52,19 @@ impl Slices {
         let Some(terms) = quantified.only_terms() else {
             return false;
         };
-        let (Buffers { moves, .. }, Automaton::Dfa { standings, .. }) =
-            (room, &*property.automaton)
+        let (Buffers { moves, .. }, Automaton::Dfa { statuses, .. }) = (room, &*property.automaton)
         else {
             return false;
         };
         let neutral = Truth::from(quantified.universal);
-        let found = self.find_moves(id, property, terms, standings, neutral, eval, moves);
+        let found = self.find_moves(id, property, terms, statuses, neutral, eval, moves);
         if found.is_none() {
             return false;
         }
-        self.any |= !moves.touched.is_empty();
+        self.any |= !moves.matched.is_empty();
         self.triggered = moves.triggered;
         self.root_triggered = moves.root_triggered;
-        self.move_all(standings, limit, moves);
+        self.move_all(statuses, limit, moves);
         self.trim(quantified, SLACK);
         true
     }
@@ -80,12 +79,12 @@ impl Slices {
         id: usize,
         property: &PropertyCode,
         terms: &[NodeId],
-        standings: &[Standing],
+        statuses: &[Status],
         neutral: Truth,
         eval: &mut Eval<'_>,
         moves: &mut Moves,
     ) -> Option<()> {
-        let root = &self.class(ROOT).situation;
+        let root = &self.class(ROOT).state;
         let plain = property.frame.is_empty()
             && self.live.len() <= MOST_CLASSES
             && !eval.tracks.multi
@@ -95,17 +94,17 @@ impl Slices {
             return None;
         }
         let code = eval.code;
-        moves.touched.clear();
+        moves.matched.clear();
         for (place, term) in terms.iter().enumerate() {
             let value = eval.value(*term);
             let known = value.known()?;
             if known.is_null() {
                 continue;
             }
-            let mut before = moves.touched.iter_mut();
+            let mut before = moves.matched.iter_mut();
             match before.find(|other| other.key[0].as_ref() == Some(known)) {
                 Some(other) => other.set |= 1 << place,
-                None => moves.touched.push(Touched {
+                None => moves.matched.push(Matched {
                     key: [Some(match value {
                         Val::Own(value) => value,
                         value => value.known()?.clone(),
@@ -113,45 +112,48 @@ impl Slices {
                     set: 1 << place,
                     class: ROOT,
                     kept: false,
-                    next: Configs::INITIAL,
+                    next: StateSetInterner::INITIAL,
                 }),
             }
         }
         // Who decides the property is somebody else's business.
-        let next = |eval: &mut Eval<'_>, set: u8, config: Config| {
-            let (touch, scratch) = (Touch { terms, set }, &mut eval.scratch);
-            let next = scratch.next_of_touched(code, id, property, touch, config)?;
-            let standing = standings[next as usize];
-            (!standing.fixed || standing.now == neutral).then_some(next)
+        let next = |eval: &mut Eval<'_>, set: u8, state_set: StateSetId| {
+            let (match_set, eval_cache) = (MatchSet { terms, set }, &mut eval.eval_cache);
+            let next = eval_cache.next_of_matched(code, id, property, match_set, state_set)?;
+            let status = statuses[next as usize];
+            (!status.fixed || status.now == neutral).then_some(next)
         };
         moves.triggered = self.triggered;
-        for touched in &mut moves.touched {
-            let set = touched.set;
+        for matched in &mut moves.matched {
+            let set = matched.set;
             if let Some(trigger) = property.trigger.filter(|_| !moves.triggered) {
-                let (touch, scratch) = (Touch { terms, set }, &mut eval.scratch);
+                let (match_set, eval_cache) = (MatchSet { terms, set }, &mut eval.eval_cache);
                 moves.triggered =
-                    scratch.triggered_of_touched(code, id, property, touch, trigger)?;
+                    eval_cache.triggered_of_matched(code, id, property, match_set, trigger)?;
             }
-            (touched.class, touched.kept) = self.class_of(&touched.key);
-            let Situation {
-                config, fixed_at, ..
-            } = self.class(touched.class).situation;
-            touched.next = match fixed_at {
-                Some(_) => config,
-                None => next(eval, set, config)?,
+            (matched.class, matched.kept) = self.class_of(&matched.key);
+            let InstanceState {
+                state_set,
+                fixed_at,
+                ..
+            } = self.class(matched.class).state;
+            matched.next = match fixed_at {
+                Some(_) => state_set,
+                None => next(eval, set, state_set)?,
             };
         }
         // All terms are known, so values that none of them has are equal to none.
-        moves.root = next(eval, 0, root.config).filter(|next| !standings[*next as usize].fixed)?;
+        moves.root =
+            next(eval, 0, root.state_set).filter(|next| !statuses[*next as usize].fixed)?;
         moves.live.clear();
         for id in &self.live {
             let class = self.class(*id);
-            let here = |touched: &&Touched| touched.kept && touched.class == *id;
-            let n_touched = moves.touched.iter().filter(here).count();
-            moves.live.push(if class.members == n_touched as u64 {
+            let here = |matched: &&Matched| matched.kept && matched.class == *id;
+            let n_matched = moves.matched.iter().filter(here).count();
+            moves.live.push(if class.members == n_matched as u64 {
                 None
             } else {
-                Some(next(eval, 0, class.situation.config)?)
+                Some(next(eval, 0, class.state.state_set)?)
             });
         }
         moves.root_triggered = self.root_triggered;
@@ -159,52 +161,52 @@ impl Slices {
             .trigger
             .filter(|_| !moves.triggered && !moves.root_triggered)
         {
-            let (touch, scratch) = (Touch { terms, set: 0 }, &mut eval.scratch);
+            let (match_set, eval_cache) = (MatchSet { terms, set: 0 }, &mut eval.eval_cache);
             moves.root_triggered =
-                scratch.triggered_of_touched(code, id, property, touch, trigger)?;
+                eval_cache.triggered_of_matched(code, id, property, match_set, trigger)?;
         }
         Some(())
     }
 
     /// Puts everything where it goes.
-    fn move_all(&mut self, standings: &[Standing], limit: usize, moves: &mut Moves) {
-        let mut touched = std::mem::take(&mut moves.touched);
+    fn move_all(&mut self, statuses: &[Status], limit: usize, moves: &mut Moves) {
+        let mut matched = std::mem::take(&mut moves.matched);
         // What is final stays where it is.
-        touched.retain(|touched| self.class(touched.class).situation.fixed_at.is_none());
-        let config = |class: u32| self.class(class).situation.config;
+        matched.retain(|matched| self.class(matched.class).state.fixed_at.is_none());
+        let state_set = |class: u32| self.class(class).state.state_set;
         let mut classes = self.live.iter().zip(&moves.live);
-        let still = moves.root == config(ROOT)
-            && classes.all(|(class, next)| next.is_none_or(|next| next == config(*class)))
-            && touched.iter().all(|touched| {
-                touched.next == config(touched.class) && (touched.class != ROOT || !touched.kept)
+        let still = moves.root == state_set(ROOT)
+            && classes.all(|(class, next)| next.is_none_or(|next| next == state_set(*class)))
+            && matched.iter().all(|matched| {
+                matched.next == state_set(matched.class) && (matched.class != ROOT || !matched.kept)
             });
         if !still {
             self.quiet = 0;
-            self.map.settle();
-            for touched in touched.iter().filter(|touched| touched.kept) {
-                self.leave(touched.class, 1);
+            self.map.thaw();
+            for matched in matched.iter().filter(|matched| matched.kept) {
+                self.leave(matched.class, 1);
             }
-            self.move_classes(standings, moves);
-            for touched in touched.drain(..) {
-                self.put_where(standings, touched, limit);
+            self.move_classes(statuses, moves);
+            for matched in matched.drain(..) {
+                self.put_where(statuses, matched, limit);
             }
         }
-        moves.touched = touched;
-        moves.touched.clear();
+        moves.matched = matched;
+        moves.matched.clear();
     }
 
     /// Moves the root and all classes with an open verdict; those that meet are joined.
-    fn move_classes(&mut self, standings: &[Standing], moves: &Moves) {
-        self.classes[ROOT as usize].situation.config = moves.root;
+    fn move_classes(&mut self, statuses: &[Status], moves: &Moves) {
+        self.classes[ROOT as usize].state.state_set = moves.root;
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for (position, next) in moves.live.iter().enumerate() {
             let (id, Some(next)) = (live[position], *next) else {
                 continue;
             };
-            self.classes[id as usize].situation.config = next;
-            if standings[next as usize].fixed {
-                self.classes[id as usize].situation.fixed_at = Some(u32::MAX);
+            self.classes[id as usize].state.state_set = next;
+            if statuses[next as usize].fixed {
+                self.classes[id as usize].state.fixed_at = Some(u32::MAX);
                 match self.final_class(next) {
                     Some(other) => self.join(id, other),
                     None => self.note_final(id, next),
@@ -224,29 +226,29 @@ impl Slices {
     }
 
     /// The root or one of these classes, where it is in a state.
-    fn open_class(&self, config: Config, among: &[u32]) -> Option<u32> {
+    fn open_class(&self, state_set: StateSetId, among: &[u32]) -> Option<u32> {
         let mut all = [ROOT].iter().chain(among);
-        all.find(|class| self.class(**class).situation.config == config)
+        all.find(|class| self.class(**class).state.state_set == state_set)
             .copied()
     }
 
     /// The class whose verdict is final in a state, which does not decide the property.
-    fn final_class(&self, config: Config) -> Option<u32> {
-        let place = (config, Ranges::default(), u32::MAX);
+    fn final_class(&self, state_set: StateSetId) -> Option<u32> {
+        let place = (state_set, Ranges::default(), u32::MAX);
         self.fixed_as.get(&place).copied()
     }
 
-    fn note_final(&mut self, id: u32, config: Config) {
-        let place = (config, Ranges::default(), u32::MAX);
+    fn note_final(&mut self, id: u32, state_set: StateSetId) {
+        let place = (state_set, Ranges::default(), u32::MAX);
         self.fixed_as.insert(place, id);
         self.fixed.push(id);
     }
 
-    fn put_where(&mut self, standings: &[Standing], touched: Touched, limit: usize) {
-        let Touched {
+    fn put_where(&mut self, statuses: &[Status], matched: Matched, limit: usize) {
+        let Matched {
             key, kept, next, ..
-        } = touched;
-        let is_final = standings[next as usize].fixed;
+        } = matched;
+        let is_final = statuses[next as usize].fixed;
         let class = if is_final {
             self.final_class(next)
         } else {
@@ -269,12 +271,12 @@ impl Slices {
         self.classes[class as usize].whole += 1;
     }
 
-    fn new_class(&mut self, config: Config, is_final: bool) -> u32 {
+    fn new_class(&mut self, state_set: StateSetId, is_final: bool) -> u32 {
         let id = self.parent.len() as u32;
         self.parent.push(id);
-        self.classes.push(Class {
-            situation: Situation {
-                config,
+        self.classes.push(InstanceClass {
+            state: InstanceState {
+                state_set,
                 range: Ranges::default(),
                 fixed_at: is_final.then_some(u32::MAX),
                 registers: Box::default(),
@@ -283,7 +285,7 @@ impl Slices {
             whole: 0,
         });
         if is_final {
-            self.note_final(id, config);
+            self.note_final(id, state_set);
         } else {
             self.live.push(id);
         }
