@@ -32,10 +32,13 @@ mod artifact;
 pub mod audit;
 pub mod calibrate;
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;
+#[cfg(feature = "cli")]
 pub mod doc;
 pub mod domain;
+#[cfg(feature = "cli")]
 pub mod editor;
 pub mod eval;
 mod facade;

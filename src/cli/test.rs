@@ -15,7 +15,7 @@ use crate::eval::Program;
 use crate::hir::{Spec, Test};
 use crate::input::open;
 use crate::mutate::{self, Recording};
-use crate::report::tests::{self, Outcome as Run, TestReport};
+use crate::report::spec_test::{self, Outcome as Run, TestReport};
 use crate::source::{FileId, SourceMap};
 
 #[derive(Debug, clap::Args)]
@@ -94,7 +94,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             }
             let start = Instant::now();
             let judged = program.judge(test_record(test, &checked.sources));
-            reports.push(tests::compare(
+            reports.push(spec_test::compare(
                 &spec,
                 &checked.sources,
                 test,
@@ -111,9 +111,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let paint = output.paint;
     match args.format {
-        Format::Human => tests::human(&mut output, paint, &reports, left)?,
-        Format::Json => tests::json(&mut output, &reports)?,
-        Format::Junit => tests::junit(&mut output, &reports)?,
+        Format::Human => spec_test::human(&mut output, paint, &reports, left)?,
+        Format::Json => spec_test::json(&mut output, &reports)?,
+        Format::Junit => spec_test::junit(&mut output, &reports)?,
     }
     output.close()?;
     let failed = reports.iter().any(|report| report.outcome != Run::Pass);
@@ -182,7 +182,7 @@ fn failing(spec: &Spec, sources: &SourceMap, args: &Args) -> Result<Option<SmolS
         .map_err(|error| Failure::Usage(explain(&error)))?;
     let fails = |test: &&Test| {
         let judged = program.judge(test_record(test, sources));
-        let report = tests::compare(spec, sources, test, judged.as_ref(), Duration::ZERO);
+        let report = spec_test::compare(spec, sources, test, judged.as_ref(), Duration::ZERO);
         report.outcome != Run::Pass
     };
     Ok(spec.tests.iter().find(fails).map(|test| test.name.clone()))

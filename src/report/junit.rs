@@ -9,9 +9,8 @@
 
 use std::io::{self, Write};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-
 use super::human::write_steps;
+use super::xml::{Case, Details, Document, Status, Suite};
 use super::{Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::Problem;
@@ -22,8 +21,8 @@ use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 pub struct Junit<'s, W> {
     headings: &'s Headings,
     out: W,
-    suites: Vec<Vec<TestCase>>,
-    problems: Vec<TestCase>,
+    suites: Vec<Vec<Case>>,
+    problems: Vec<Case>,
 }
 
 impl<'s, W: Write> Junit<'s, W> {
@@ -60,19 +59,21 @@ impl<W: Write> Reporter for Junit<'_, W> {
             if verdicts.is_empty() {
                 continue;
             }
-            let mut case =
-                TestCase::new(report.trace.as_str(), status(heading, &verdicts, &place)?);
-            case.set_classname(place.as_str());
-            if let Some(open) = verdicts
+            let open = verdicts
                 .iter()
-                .find(|verdict| verdict.verdict == Verdict::PresumablyViolated)
-            {
-                let from = open
-                    .from
-                    .map_or_else(String::new, |step| format!(" since step {step}"));
-                case.set_system_out(format!("open{from}: the trace is not complete"));
-            }
-            cases.push(case);
+                .find(|verdict| verdict.verdict == Verdict::PresumablyViolated);
+            cases.push(Case {
+                name: report.trace.to_string(),
+                class: place.clone(),
+                status: status(heading, &verdicts, &place)?,
+                took: None,
+                output: open.map(|open| {
+                    let from = open
+                        .from
+                        .map_or_else(String::new, |step| format!(" since step {step}"));
+                    format!("open{from}: the trace is not complete")
+                }),
+            });
         }
         for problem in &report.problems {
             self.problem(problem)?;
@@ -82,51 +83,55 @@ impl<W: Write> Reporter for Junit<'_, W> {
 
     fn problem(&mut self, problem: &Problem) -> io::Result<()> {
         if problem.kind.is_error() {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status
-                .set_message(problem.message.as_str())
-                .set_type(super::problems::kind_words(problem.kind))
-                .set_description(problem.to_string());
-            let name = match problem.line {
-                0 => problem.file.to_string(),
-                line => format!("{}:{line}", problem.file),
-            };
-            let mut case = TestCase::new(name, status);
-            case.set_classname("input");
-            self.problems.push(case);
+            self.problems.push(Case {
+                name: match problem.line {
+                    0 => problem.file.to_string(),
+                    line => format!("{}:{line}", problem.file),
+                },
+                class: "input".to_owned(),
+                status: Status::Error(Details {
+                    message: problem.message.clone(),
+                    class: Some(super::problems::kind_words(problem.kind)),
+                    text: problem.to_string(),
+                }),
+                took: None,
+                output: None,
+            });
         }
         Ok(())
     }
 
     fn finish(&mut self, _: &Summary) -> io::Result<()> {
-        let mut report = Report::new("guard audit");
+        let mut suites = Vec::new();
         for (heading, cases) in self.headings.properties.iter().zip(&mut self.suites) {
-            let mut suite = TestSuite::new(heading.name.as_str());
+            let mut properties = Vec::new();
             if let Some(sentence) = &heading.requirement {
-                suite.add_property(("requirement", sentence.as_str()));
+                properties.push(("requirement", sentence.to_string()));
             }
             if !heading.cites.is_empty() {
-                suite.add_property(("cites", heading.cites.join(", ").as_str()));
+                properties.push(("cites", heading.cites.join(", ")));
             }
-            suite.add_property(("formula", heading.formula.as_str()));
-            suite.add_test_cases(std::mem::take(cases));
-            report.add_test_suite(suite);
+            properties.push(("formula", heading.formula.clone()));
+            suites.push(Suite {
+                name: heading.name.to_string(),
+                properties,
+                cases: std::mem::take(cases),
+            });
         }
         if !self.problems.is_empty() {
-            let mut suite = TestSuite::new("input data");
-            suite.add_test_cases(std::mem::take(&mut self.problems));
-            report.add_test_suite(suite);
+            suites.push(Suite {
+                name: "input data".to_owned(),
+                properties: Vec::new(),
+                cases: std::mem::take(&mut self.problems),
+            });
         }
-        report.serialize(&mut self.out).map_err(io::Error::other)?;
+        let name = "guard audit";
+        Document { name, suites }.write(&mut self.out)?;
         self.out.flush()
     }
 }
 
-fn status(
-    heading: &Heading,
-    verdicts: &[&PropertyVerdict],
-    place: &str,
-) -> io::Result<TestCaseStatus> {
+fn status(heading: &Heading, verdicts: &[&PropertyVerdict], place: &str) -> io::Result<Status> {
     let violations: Vec<&&PropertyVerdict> = verdicts
         .iter()
         .filter(|verdict| verdict.verdict == Verdict::Violated)
@@ -136,11 +141,9 @@ fn status(
             .iter()
             .any(|verdict| verdict.verdict == Verdict::Unknown)
         {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message("unknown: what was not recorded decides");
-            return Ok(status);
+            return Ok(Status::Skipped("unknown: what was not recorded decides"));
         }
-        return Ok(TestCaseStatus::success());
+        return Ok(Status::Success);
     };
     let mut text = Vec::new();
     writeln!(text, "{place}")?;
@@ -162,15 +165,14 @@ fn status(
         Some(at) => format!("{} is violated at step {at}", heading.name),
         None => format!("{} is violated", heading.name),
     };
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status
-        .set_message(first.message.as_deref().unwrap_or(&default))
-        .set_type(match heading.severity {
+    Ok(Status::Failure(Details {
+        message: first.message.clone().unwrap_or(default),
+        class: Some(match heading.severity {
             Severity::Low => "low",
             Severity::Medium => "medium",
             Severity::High => "high",
             Severity::Critical => "critical",
-        })
-        .set_description(String::from_utf8_lossy(&text).into_owned());
-    Ok(status)
+        }),
+        text: String::from_utf8_lossy(&text).into_owned(),
+    }))
 }

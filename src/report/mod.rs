@@ -10,6 +10,7 @@ pub mod automaton;
 pub mod buchi;
 pub mod draft;
 pub mod explanation;
+#[cfg(feature = "cli")]
 pub mod html;
 pub mod human;
 pub mod json;
@@ -17,11 +18,12 @@ pub mod junit;
 pub mod paint;
 pub mod problems;
 pub mod sarif;
+pub mod spec_test;
 pub mod tally;
-pub mod tests;
 pub mod text;
 pub mod verify;
 pub mod words;
+mod xml;
 
 use std::io;
 use std::sync::Arc;

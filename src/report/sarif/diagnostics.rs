@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use serde_sarif::sarif::{
-    Location, PhysicalLocation, ReportingDescriptor, Result as SarifResult, ResultLevel, Run, Tool,
-};
+use serde_json::{Value, json};
 
-use super::{driver, message, multiformat, place, write_document};
+use super::{COLUMNS, place, tool, write_document};
 use crate::diagnostic::{self, Code, Diagnostic, Label};
 use crate::source::{SourceMap, Span};
 
@@ -31,11 +29,16 @@ pub fn diagnostics<'d>(
                     codes.push(diagnostic.code);
                     codes.len() - 1
                 });
-            let location = |label: &Label, id: i64| Location {
-                id: (id > 0).then_some(id),
-                physical_location: Some(span_place(base.as_deref(), label.span, sources)),
-                message: (!label.message.is_empty()).then(|| message(&label.message)),
-                ..Location::default()
+            let location = |label: &Label, id: u32| {
+                let place = span_place(base.as_deref(), label.span, sources);
+                let mut location = json!({"physicalLocation": place});
+                if id > 0 {
+                    location["id"] = json!(id);
+                }
+                if !label.message.is_empty() {
+                    location["message"] = json!({"text": label.message});
+                }
+                location
             };
             let others = diagnostic
                 .secondary
@@ -47,50 +50,46 @@ pub fn diagnostics<'d>(
             for note in &diagnostic.notes {
                 text.push_str(&format!("\n{note}"));
             }
-            results.push(
-                SarifResult::builder()
-                    .rule_id(diagnostic.code.as_str())
-                    .rule_index(i64::try_from(index).unwrap_or(-1))
-                    .level(match diagnostic.severity {
-                        diagnostic::Severity::Error => ResultLevel::Error,
-                        diagnostic::Severity::Warning => ResultLevel::Warning,
-                        diagnostic::Severity::Hint => ResultLevel::Note,
-                    })
-                    .message(message(&text))
-                    .locations(vec![location(&diagnostic.primary, 0)])
-                    .related_locations(others)
-                    .build(),
-            );
+            results.push(json!({
+                "ruleId": diagnostic.code.as_str(),
+                "ruleIndex": index,
+                "level": match diagnostic.severity {
+                    diagnostic::Severity::Error => "error",
+                    diagnostic::Severity::Warning => "warning",
+                    diagnostic::Severity::Hint => "note",
+                },
+                "message": {"text": text},
+                "locations": [location(&diagnostic.primary, 0)],
+                "relatedLocations": others,
+            }));
         }
     }
-    let rules = codes
-        .iter()
-        .map(|code| {
-            ReportingDescriptor::builder()
-                .id(code.as_str())
-                .name(code.name())
-                .short_description(multiformat(code.summary()))
-                .help(multiformat(code.page()))
-                .build()
+    let rules = codes.iter().map(|code| {
+        json!({
+            "id": code.as_str(),
+            "name": code.name(),
+            "shortDescription": {"text": code.summary()},
+            "help": {"text": code.page()},
         })
-        .collect();
-    let run = Run::builder()
-        .tool(Tool::builder().driver(driver(rules)).build())
-        .column_kind(serde_json::Value::from("unicodeCodePoints"))
-        .results(results)
-        .build();
+    });
+    let run = json!({
+        "tool": tool(rules.collect()),
+        "columnKind": COLUMNS,
+        "results": results,
+    });
     write_document(out, run)
 }
 
 /// A span of a spec, columns in characters.
-fn span_place(base: Option<&str>, span: Span, sources: &SourceMap) -> PhysicalLocation {
+fn span_place(base: Option<&str>, span: Span, sources: &SourceMap) -> Value {
     let file = sources.get(span.file);
     let (start, end) = (file.location(span.start), file.location(span.end));
     let mut place = place(base, file.name(), u64::from(start.line));
-    if let Some(region) = &mut place.region {
-        region.start_column = Some(i64::from(start.column));
-        region.end_line = Some(i64::from(end.line));
-        region.end_column = Some(i64::from(end.column));
-    }
+    place["region"] = json!({
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    });
     place
 }

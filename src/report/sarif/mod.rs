@@ -4,15 +4,9 @@
 
 mod diagnostics;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde_sarif::sarif::{
-    ArtifactLocation, Invocation, Location, LogicalLocation, Message, MultiformatMessageString,
-    Notification, PhysicalLocation, PropertyBag, Region, ReportingConfiguration,
-    ReportingDescriptor, Result as SarifResult, ResultLevel, Run, SCHEMA_URL, Sarif as Document,
-    Tool, ToolComponent,
-};
+use serde_json::{Value, json};
 
 pub use diagnostics::diagnostics;
 
@@ -28,8 +22,8 @@ pub struct Sarif<'s, W> {
     out: W,
     /// The folder that file names are made relative to, with a final `/`.
     base: Option<String>,
-    results: Vec<SarifResult>,
-    notifications: Vec<Notification>,
+    results: Vec<Value>,
+    notifications: Vec<Value>,
 }
 
 impl<'s, W: Write> Sarif<'s, W> {
@@ -44,16 +38,11 @@ impl<'s, W: Write> Sarif<'s, W> {
         }
     }
 
-    fn place(&self, file: &str, line: u64) -> PhysicalLocation {
+    fn place(&self, file: &str, line: u64) -> Value {
         place(self.base.as_deref(), file, line)
     }
 
-    fn result(
-        &self,
-        report: &TraceReport,
-        heading: &Heading,
-        verdict: &PropertyVerdict,
-    ) -> SarifResult {
+    fn result(&self, report: &TraceReport, heading: &Heading, verdict: &PropertyVerdict) -> Value {
         let instance: Vec<String> = verdict
             .instance
             .iter()
@@ -74,24 +63,9 @@ impl<'s, W: Write> Sarif<'s, W> {
         if let Some(message) = &verdict.message {
             text.push_str(&format!(": {message}"));
         }
-        let logical = LogicalLocation {
-            fully_qualified_name: Some(match verdict.at {
-                Some(at) => format!("{}[{at}]", report.trace),
-                None => report.trace.to_string(),
-            }),
-            kind: Some("object".to_owned()),
-            ..LogicalLocation::default()
-        };
-        let location = Location {
-            physical_location: Some(self.place(&report.file, report.line)),
-            logical_locations: Some(vec![logical]),
-            ..Location::default()
-        };
-        let clause = Location {
-            id: Some(1),
-            physical_location: Some(self.place(&heading.file, u64::from(heading.line))),
-            message: Some(message("the clause")),
-            ..Location::default()
+        let logical = match verdict.at {
+            Some(at) => format!("{}[{at}]", report.trace),
+            None => report.trace.to_string(),
         };
         let identity = [
             heading.name.as_str(),
@@ -102,28 +76,26 @@ impl<'s, W: Write> Sarif<'s, W> {
         ];
         let hash = blake3::hash(identity.join("\u{1f}").as_bytes()).to_hex();
         let fingerprint = hash.get(..32).unwrap_or(&hash).to_owned();
-        let steps = |steps: &[u32]| serde_json::Value::from(steps.to_vec());
-        let details = BTreeMap::from([
-            (
-                "trace".to_owned(),
-                serde_json::Value::from(report.trace.as_str()),
-            ),
-            ("counterexample".to_owned(), steps(&verdict.counterexample)),
-        ]);
-        let index = i64::try_from(verdict.property.index()).unwrap_or(-1);
-        SarifResult::builder()
-            .rule_id(rule_id(heading))
-            .rule_index(index)
-            .level(level(heading.severity))
-            .message(message(&text))
-            .locations(vec![location])
-            .related_locations(vec![clause])
-            .partial_fingerprints(BTreeMap::from([(
-                "guardViolation/v1".to_owned(),
-                fingerprint,
-            )]))
-            .properties(bag(Vec::new(), details))
-            .build()
+        json!({
+            "ruleId": rule_id(heading),
+            "ruleIndex": verdict.property.index(),
+            "level": level(heading.severity),
+            "message": {"text": text},
+            "locations": [{
+                "physicalLocation": self.place(&report.file, report.line),
+                "logicalLocations": [{"fullyQualifiedName": logical, "kind": "object"}],
+            }],
+            "relatedLocations": [{
+                "id": 1,
+                "physicalLocation": self.place(&heading.file, u64::from(heading.line)),
+                "message": {"text": "the clause"},
+            }],
+            "partialFingerprints": {"guardViolation/v1": fingerprint},
+            "properties": {
+                "trace": report.trace.as_str(),
+                "counterexample": verdict.counterexample,
+            },
+        })
     }
 }
 
@@ -149,87 +121,59 @@ impl<W: Write> Reporter for Sarif<'_, W> {
         } else {
             "note"
         };
-        let location = Location {
-            physical_location: Some(self.place(&problem.file, problem.line)),
-            ..Location::default()
-        };
-        self.notifications.push(
-            Notification::builder()
-                .level(serde_json::Value::from(level))
-                .message(message(&problem.to_string()))
-                .locations(vec![location])
-                .build(),
-        );
+        self.notifications.push(json!({
+            "level": level,
+            "message": {"text": problem.to_string()},
+            "locations": [{"physicalLocation": self.place(&problem.file, problem.line)}],
+        }));
         Ok(())
     }
 
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
-        let rules: Vec<ReportingDescriptor> = self.headings.properties.iter().map(rule).collect();
-        let driver = driver(rules);
-        let invocation = Invocation::builder()
-            .execution_successful(summary.errors() == 0)
-            .tool_execution_notifications(std::mem::take(&mut self.notifications))
-            .build();
-        let run = Run::builder()
-            .tool(Tool::builder().driver(driver).build())
-            .column_kind(serde_json::Value::from("unicodeCodePoints"))
-            .invocations(vec![invocation])
-            .results(std::mem::take(&mut self.results))
-            .build();
+        let run = json!({
+            "tool": tool(self.headings.properties.iter().map(rule).collect()),
+            "columnKind": COLUMNS,
+            "invocations": [{
+                "executionSuccessful": summary.errors() == 0,
+                "toolExecutionNotifications": std::mem::take(&mut self.notifications),
+            }],
+            "results": std::mem::take(&mut self.results),
+        });
         write_document(&mut self.out, run)
     }
 }
 
-/// The tool, with these rules.
-fn driver(rules: Vec<ReportingDescriptor>) -> ToolComponent {
-    ToolComponent::builder()
-        .name("guard")
-        .semantic_version(env!("CARGO_PKG_VERSION"))
-        .rules(rules)
-        .build()
+/// The schema of the standard, and the unit of columns.
+const SCHEMA: &str = "https://schemastore.azurewebsites.net/schemas/json/sarif-2.1.0.json";
+const COLUMNS: &str = "unicodeCodePoints";
+
+/// Returns the `tool` of a run with these rules.
+fn tool(rules: Vec<Value>) -> Value {
+    json!({"driver": {
+        "name": "guard",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": rules,
+    }})
 }
 
 /// Writes a document of one run.
-fn write_document(out: &mut impl Write, run: Run) -> io::Result<()> {
-    let document = Document::builder()
-        .schema(SCHEMA_URL)
-        .version(serde_json::Value::from("2.1.0"))
-        .runs(vec![run])
-        .build();
+fn write_document(out: &mut impl Write, run: Value) -> io::Result<()> {
+    let document = json!({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]});
     serde_json::to_writer_pretty(&mut *out, &document)?;
     out.write_all(b"\n")?;
     out.flush()
 }
 
-/// A message of plain text.
-fn message(text: &str) -> Message {
-    Message {
-        text: Some(text.to_owned()),
-        ..Message::default()
+/// Returns a `physicalLocation`: a line of a file, or the whole file if the line is 0. `base` is a prefix to take off.
+fn place(base: Option<&str>, file: &str, line: u64) -> Value {
+    let mut place = json!({"artifactLocation": {"uri": uri(base, file)}});
+    if line > 0 {
+        place["region"] = json!({"startLine": line});
     }
+    place
 }
 
-/// A text in the form that rules ask for.
-fn multiformat(text: &str) -> MultiformatMessageString {
-    MultiformatMessageString::builder().text(text).build()
-}
-
-/// A line of a file; `base` is a prefix to take off. Line 0 is the whole file.
-fn place(base: Option<&str>, file: &str, line: u64) -> PhysicalLocation {
-    PhysicalLocation {
-        artifact_location: Some(ArtifactLocation {
-            uri: Some(uri(base, file)),
-            ..ArtifactLocation::default()
-        }),
-        region: (line > 0).then(|| Region {
-            start_line: i64::try_from(line).ok(),
-            ..Region::default()
-        }),
-        ..PhysicalLocation::default()
-    }
-}
-
-fn rule(heading: &Heading) -> ReportingDescriptor {
+fn rule(heading: &Heading) -> Value {
     let summary = heading
         .requirement
         .as_deref()
@@ -252,49 +196,32 @@ fn rule(heading: &Heading) -> ReportingDescriptor {
         Severity::High => "8.0",
         Severity::Critical => "9.5",
     };
-    let details = BTreeMap::from([(
-        "security-severity".to_owned(),
-        serde_json::Value::from(score),
-    )]);
-    let configuration = ReportingConfiguration {
-        level: Some(serde_json::json!(level(heading.severity))),
-        ..ReportingConfiguration::default()
+    let description = if heading.doc.is_empty() {
+        &summary
+    } else {
+        heading.doc.trim()
     };
-    ReportingDescriptor::builder()
-        .id(rule_id(heading))
-        .name(heading.name.as_str())
-        .short_description(multiformat(&summary))
-        .full_description(multiformat(if heading.doc.is_empty() {
-            &summary
-        } else {
-            heading.doc.trim()
-        }))
-        .help(multiformat(&help))
-        .default_configuration(configuration)
-        .properties(bag(vec!["security".to_owned()], details))
-        .build()
+    json!({
+        "id": rule_id(heading),
+        "name": heading.name.as_str(),
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": description},
+        "help": {"text": help},
+        "defaultConfiguration": {"level": level(heading.severity)},
+        "properties": {"tags": ["security"], "security-severity": score},
+    })
 }
 
 /// `@id` where there is one: it outlives renaming.
-fn rule_id(heading: &Heading) -> String {
-    heading.id.as_ref().unwrap_or(&heading.name).to_string()
+fn rule_id(heading: &Heading) -> &str {
+    heading.id.as_ref().unwrap_or(&heading.name)
 }
 
-fn level(severity: Severity) -> ResultLevel {
+fn level(severity: Severity) -> &'static str {
     match severity {
-        Severity::Low => ResultLevel::Note,
-        Severity::Medium => ResultLevel::Warning,
-        Severity::High | Severity::Critical => ResultLevel::Error,
-    }
-}
-
-fn bag(
-    tags: Vec<String>,
-    additional_properties: BTreeMap<String, serde_json::Value>,
-) -> PropertyBag {
-    PropertyBag {
-        tags: (!tags.is_empty()).then_some(tags),
-        additional_properties,
+        Severity::Low => "note",
+        Severity::Medium => "warning",
+        Severity::High | Severity::Critical => "error",
     }
 }
 

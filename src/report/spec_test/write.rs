@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::json;
 use smol_str::SmolStr;
 
@@ -10,6 +9,7 @@ use super::{Outcome, TestReport};
 use crate::report::Paint;
 use crate::report::human::write_steps;
 use crate::report::text::plural;
+use crate::report::xml::{Case, Details, Document, Status, Suite};
 
 fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
     match at {
@@ -171,47 +171,41 @@ struct Line<'a> {
 /// # Errors
 /// Where `out` cannot be written.
 pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
-    let mut document = Report::new("guard test");
-    let mut suites: Vec<TestSuite> = Vec::new();
+    let mut suites: Vec<Suite> = Vec::new();
     for report in reports {
-        let status = match report.outcome {
-            Outcome::Pass => TestCaseStatus::success(),
-            Outcome::Fail | Outcome::Error => {
-                let kind = match report.outcome {
-                    Outcome::Fail => NonSuccessKind::Failure,
-                    _ => NonSuccessKind::Error,
-                };
-                let mut status = TestCaseStatus::non_success(kind);
-                let mut text = Vec::new();
-                human(&mut text, Paint::PLAIN, std::slice::from_ref(report), 0)?;
-                let first = report.failures.first().map(|failure| {
-                    let (expected, got) =
-                        (outcome_text(&failure.expected), outcome_text(&failure.got));
-                    format!("{}: expected {expected}, got {got}", failure.property)
-                });
-                status
-                    .set_message(first.or_else(|| report.error.clone()).unwrap_or_default())
-                    .set_description(String::from_utf8_lossy(&text).into_owned());
-                status
-            }
+        let details = || -> io::Result<Details> {
+            let mut text = Vec::new();
+            human(&mut text, Paint::PLAIN, std::slice::from_ref(report), 0)?;
+            let first = report.failures.first().map(|failure| {
+                let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
+                format!("{}: expected {expected}, got {got}", failure.property)
+            });
+            Ok(Details {
+                message: first.or_else(|| report.error.clone()).unwrap_or_default(),
+                class: None,
+                text: String::from_utf8_lossy(&text).into_owned(),
+            })
         };
-        let mut case = TestCase::new(report.name.as_str(), status);
-        case.set_classname(report.file.as_str())
-            .set_time(report.took);
-        match suites
-            .last_mut()
-            .filter(|suite| suite.name.as_str() == report.file)
-        {
-            Some(suite) => {
-                suite.add_test_case(case);
-            }
-            None => {
-                let mut suite = TestSuite::new(report.file.as_str());
-                suite.add_test_case(case);
-                suites.push(suite);
-            }
+        let case = Case {
+            name: report.name.to_string(),
+            class: report.file.to_string(),
+            status: match report.outcome {
+                Outcome::Pass => Status::Success,
+                Outcome::Fail => Status::Failure(details()?),
+                Outcome::Error => Status::Error(details()?),
+            },
+            took: Some(report.took),
+            output: None,
+        };
+        match suites.last_mut().filter(|suite| suite.name == report.file) {
+            Some(suite) => suite.cases.push(case),
+            None => suites.push(Suite {
+                name: report.file.to_string(),
+                properties: Vec::new(),
+                cases: vec![case],
+            }),
         }
     }
-    document.add_test_suites(suites);
-    document.serialize(out).map_err(io::Error::other)
+    let name = "guard test";
+    Document { name, suites }.write(out)
 }
