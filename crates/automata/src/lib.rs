@@ -96,3 +96,7 @@ pub use product::Traces;
 pub use recurring::Recurring;
 pub use states::StateSet;
 pub use verdict::{Finality, Verdict};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

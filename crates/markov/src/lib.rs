@@ -48,3 +48,7 @@ pub use prism::{
 pub use scalar::{Approx, Estimate, Scalar, UNIT, parse_rational};
 pub use text::{Place, TextError};
 pub use valuation::{Slot, Valuations, Variable};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
