@@ -34,7 +34,7 @@ looks like success. Presumable and unknown verdicts are no violations.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(super) struct Args {
+pub(super) struct AuditArgs {
     /// The spec, or what `guard compile` made of it
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
@@ -42,8 +42,8 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
     /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = AuditFormat::Human)]
+    format: AuditFormat,
     /// Where the report goes; the file appears when it is whole
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum AuditFormat {
     /// Text for people
     Human,
     /// JSON Lines
@@ -73,11 +73,11 @@ enum Format {
     Html,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: AuditArgs) -> Result<Outcome, Failure> {
     jobs::with(args.reading.jobs, || judge(args))
 }
 
-fn judge(args: Args) -> Result<Outcome, Failure> {
+fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     if args.spec.as_os_str() == "-" && args.traces.iter().any(|trace| trace == "-") {
         return Err(Failure::Usage(
             "the standard input cannot be both the spec and a trace".to_owned(),
@@ -96,7 +96,7 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
     let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut headings = Headings::new(&spec, &checked.sources);
-    if matches!(args.format, Format::Human | Format::Html) {
+    if matches!(args.format, AuditFormat::Human | AuditFormat::Html) {
         for (idx, heading) in headings.properties.iter_mut().enumerate() {
             heading.finality = explanation::finality(&spec, PropertyId::new(idx));
         }
@@ -107,11 +107,11 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(args.output.as_deref())?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     // In JSON Lines the problems stand in the report itself.
-    let told = args.format != Format::Json;
+    let told = args.format != AuditFormat::Json;
     let mut tell = |problem: &Problem| {
         if told {
             // That the error output cannot be written is no reason to fail.
-            let _ = log.tell(problem);
+            let _ = log.write(problem);
         }
     };
     let mut summary = Summary::new(headings.properties.len());
@@ -125,7 +125,7 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
             reporter.problem(problem)?;
         }
         let lines = Lines::new(&headings);
-        let json = args.format == Format::Json;
+        let json = args.format == AuditFormat::Json;
         let render = |report: &TraceReport| {
             let mut bytes = Vec::new();
             (json && lines.write(report, &mut bytes).is_ok()).then_some(bytes)
@@ -157,7 +157,7 @@ fn judge(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
-fn outcome(args: &Args, summary: &Summary) -> Outcome {
+fn outcome(args: &AuditArgs, summary: &Summary) -> Outcome {
     if summary.traces == 0 {
         let left_out = summary
             .problems
@@ -184,27 +184,27 @@ fn outcome(args: &Args, summary: &Summary) -> Outcome {
 }
 
 fn reporter<'a>(
-    args: &Args,
+    args: &AuditArgs,
     headings: &'a Headings,
     output: &'a mut Output,
 ) -> Box<dyn Reporter + 'a> {
     let paint = output.paint;
     match args.format {
-        Format::Human => Box::new(Human::new(
+        AuditFormat::Human => Box::new(Human::new(
             headings,
             output,
             paint,
             args.max_counterexamples,
         )),
-        Format::Json => Box::new(Json::new(headings, output)),
-        Format::Sarif => {
+        AuditFormat::Json => Box::new(Json::new(headings, output)),
+        AuditFormat::Sarif => {
             let base = std::env::current_dir()
                 .ok()
                 .map(|path| path.display().to_string());
             Box::new(Sarif::new(headings, output, base.as_deref()))
         }
-        Format::Junit => Box::new(Junit::new(headings, output)),
-        Format::Html => Box::new(Html::new(headings, output, args.max_counterexamples)),
+        AuditFormat::Junit => Box::new(Junit::new(headings, output)),
+        AuditFormat::Html => Box::new(Html::new(headings, output, args.max_counterexamples)),
     }
 }
 

@@ -42,7 +42,7 @@ there was nothing to compare with.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(super) struct Args {
+pub(super) struct CalibrateArgs {
     /// The spec, or what `guard compile` made of it
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
@@ -71,8 +71,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL.json")]
     against: Option<PathBuf>,
     /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CalibrateFormat::Human)]
+    format: CalibrateFormat,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -80,18 +80,18 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum CalibrateFormat {
     /// Text for people
     Human,
     /// One JSON object a line
     Json,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: CalibrateArgs) -> Result<Outcome, Failure> {
     jobs::with(args.reading.jobs, || measure(args))
 }
 
-fn measure(args: Args) -> Result<Outcome, Failure> {
+fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
     let from = args.reading.format()?;
     let shares = args
         .threshold
@@ -125,7 +125,7 @@ fn measure(args: Args) -> Result<Outcome, Failure> {
     let read = walks(&args, &spec, from, &forecast, &limits)?;
     let mut output = Output::open(None)?;
     let paint = output.paint;
-    let human = args.format == Format::Human;
+    let human = args.format == CalibrateFormat::Human;
     let settings = Settings {
         thresholds: args.threshold.clone(),
         false_alarms: args.false_alarms,
@@ -235,7 +235,7 @@ impl Listener<Walk> for Keeping<'_> {
 }
 
 fn walks(
-    args: &Args,
+    args: &CalibrateArgs,
     spec: &Spec,
     from: FormatChoice,
     forecast: &Forecast,
@@ -251,7 +251,7 @@ fn walks(
         progress: &progress,
         tell: &mut |problem| {
             // That the error output cannot be written is no reason to fail.
-            let _ = log.tell(problem);
+            let _ = log.write(problem);
         },
     };
     if !args.traces.is_empty() {
@@ -393,7 +393,7 @@ fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
 
 /// The points of no return of a query, by category.
 fn no_returns(
-    args: &Args,
+    args: &CalibrateArgs,
     subject: &Subject,
     counts: &BTreeMap<SmolStr, Counts>,
     conditions: &[crate::ids::ExprId],

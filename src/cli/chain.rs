@@ -34,7 +34,7 @@ pub(super) struct ChainArgs {
 }
 
 /// A chain and what names mean on it.
-pub(super) struct Loaded<V> {
+pub(super) struct LoadedChain<V> {
     pub(super) chain: Chain<V>,
     pub(super) scope: Scope<V>,
 }
@@ -56,7 +56,7 @@ impl ChainArgs {
     }
 
     /// Reads the chain; deadlocks are told of on the error output.
-    pub(super) fn load<V: Scalar>(&self, path: &Path) -> Result<Loaded<V>, Failure> {
+    pub(super) fn load<V: Scalar>(&self, path: &Path) -> Result<LoadedChain<V>, Failure> {
         let text = read(path)?;
         let ending = path
             .extension()
@@ -98,7 +98,7 @@ impl ChainArgs {
                 "{deadlocks} {states} no transition: each got a loop and the label \"deadlock\""
             ));
         }
-        Ok(Loaded { chain, scope })
+        Ok(LoadedChain { chain, scope })
     }
 
     /// Reads a chain whose probabilities are intervals; none where the file has numbers.
@@ -245,11 +245,11 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
 
 /// What is wrong in a file, and where.
 pub(super) fn at(path: &Path, wrong: &TextError) -> Failure {
-    Failure::Usage(told(&path.display().to_string(), wrong))
+    Failure::Usage(text_error_message(&path.display().to_string(), wrong))
 }
 
 /// What is wrong in a text with a name.
-pub(super) fn told(name: &str, wrong: &TextError) -> String {
+pub(super) fn text_error_message(name: &str, wrong: &TextError) -> String {
     let help = match &wrong.help {
         Some(help) => format!("\n  help: {help}"),
         None => String::new(),
@@ -259,5 +259,5 @@ pub(super) fn told(name: &str, wrong: &TextError) -> String {
 
 /// Tells what is wrong with a property, without ending the run.
 pub(super) fn complain_of(name: &str, wrong: &TextError) {
-    complain(&told(name, wrong));
+    complain(&text_error_message(name, wrong));
 }

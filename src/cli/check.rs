@@ -13,13 +13,13 @@ use crate::monitor::{Monitor, Options};
 use crate::report;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     /// Specs to check; `-` reads one from the standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// How to tell what was found
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    format: CheckFormat,
     #[command(flatten)]
     models: ModelArgs,
     /// What makes the check fail beside errors: `warnings`
@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum CheckFormat {
     Human,
     Json,
     Sarif,
@@ -39,7 +39,7 @@ enum Deny {
     Warnings,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let mut checked: Vec<Loaded> = Vec::new();
     // One file that cannot be read does not hide what is wrong with the others.
@@ -54,7 +54,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 checked.push(found);
             }
             Err(error) => {
-                Failure::from(error).tell();
+                Failure::from(error).report();
                 unread = true;
             }
         }
@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     match args.format {
-        Format::Human => {
+        CheckFormat::Human => {
             let options = RenderOptions {
                 color: output.paint.colour,
             };
@@ -79,14 +79,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 closing(&mut output, errors, warnings, &checked)?;
             }
         }
-        Format::Json => {
+        CheckFormat::Json => {
             for checked in &checked {
                 output.write_all(
                     diagnostic::json_lines(&checked.diagnostics, &checked.sources).as_bytes(),
                 )?;
             }
         }
-        Format::Sarif => {
+        CheckFormat::Sarif => {
             let base = std::env::current_dir()
                 .ok()
                 .map(|path| path.display().to_string());
@@ -98,7 +98,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     }
     output.close()?;
     let denied = args.deny == Some(Deny::Warnings) && warnings > 0;
-    if errors == 0 && denied && args.format == Format::Human {
+    if errors == 0 && denied && args.format == CheckFormat::Human {
         let paint = stderr_paint();
         let _ = writeln!(
             std::io::stderr(),

@@ -25,7 +25,7 @@ use crate::source::{FileId, SourceMap};
 use crate::syntax;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CompileArgs {
     /// The spec
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
@@ -81,7 +81,7 @@ enum AutomataFormat {
     Json,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
     let emit = args.emit.or(args.automata.map(|_| Emit::Automata));
     if let (Some(form), Some(_)) = (emit, args.automata)
         && form != Emit::Automata
@@ -155,7 +155,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// What is solved of the models that clauses ask about, where they are given or loaded by the spec.
-fn solved(args: &Args, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, Failure> {
+fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, Failure> {
     if !args.models.is_given() && checked.models.is_empty() {
         return Ok(Vec::new());
     }
@@ -172,7 +172,7 @@ fn solved(args: &Args, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, 
     };
     let monitor = Monitor::new(spec, options)
         .map_err(|error| durable_monitor::unusable(&args.spec, &error))?;
-    spec::tell(&model_files::unreached(spec, &monitor), &checked.sources);
+    spec::print_diagnostics(&model_files::unreached(spec, &monitor), &checked.sources);
     let kept = monitor.solved().into_iter();
     kept.map(|(name, solved)| {
         let hash = hashes.get(&name).cloned().unwrap_or_default();
@@ -190,7 +190,7 @@ fn plan_lines(spec: &Arc<Spec>, sources: &SourceMap) -> Result<Vec<String>, Fail
     Ok(claims.map(line).collect())
 }
 
-fn ast(args: &Args) -> Result<Outcome, Failure> {
+fn ast(args: &CompileArgs) -> Result<Outcome, Failure> {
     let text = load::text_of(&args.spec)?;
     if is_artifact(&text) {
         return Err(Failure::Usage(

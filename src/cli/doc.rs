@@ -12,7 +12,7 @@ use crate::source::SourceFile;
 use crate::stdlib;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DocArgs {
     /// Specs; without one, the standard library
     #[arg(value_name = "SPEC")]
     specs: Vec<PathBuf>,
@@ -20,19 +20,19 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// The form of the pages
-    #[arg(long, value_enum, default_value_t = Format::Html)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DocFormat::Html)]
+    format: DocFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum DocFormat {
     /// Pages for a browser
     Html,
     /// Markdown, with automata as Mermaid charts
     Markdown,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: DocArgs) -> Result<Outcome, Failure> {
     let pages = if args.specs.is_empty() {
         library()
     } else {
@@ -42,8 +42,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             .collect::<Result<_, _>>()?
     };
     let write = |page: &Page| match args.format {
-        Format::Html => doc::html(page),
-        Format::Markdown => doc::markdown(page),
+        DocFormat::Html => doc::html(page),
+        DocFormat::Markdown => doc::markdown(page),
     };
     if args.output == Path::new("-") {
         let [(_, page)] = pages.as_slice() else {
@@ -57,8 +57,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         return Ok(Outcome::Holds);
     }
     let (ending, index) = match args.format {
-        Format::Html => ("html", "index.html"),
-        Format::Markdown => ("md", "README.md"),
+        DocFormat::Html => ("html", "index.html"),
+        DocFormat::Markdown => ("md", "README.md"),
     };
     let named: Vec<(String, &Page)> = pages
         .iter()
@@ -72,8 +72,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         }
     }
     let contents = match args.format {
-        Format::Html => doc::html_index(&named),
-        Format::Markdown => doc::markdown_index(&named),
+        DocFormat::Html => doc::html_index(&named),
+        DocFormat::Markdown => doc::markdown_index(&named),
     };
     let failed = |path: &Path, error: std::io::Error| {
         Failure::Usage(format!("cannot write `{}`: {error}", path.display()))

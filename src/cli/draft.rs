@@ -10,14 +10,14 @@ use crate::{report, syntax};
 use guard_english::draft::{Document, Status, sentences};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DraftArgs {
     /// A requirement; or a file of them: prose, Markdown lists and tables, CSV, JSON Lines with `text`; `-` is the
     /// standard input
     #[arg(value_name = "TEXT|FILE")]
     input: String,
     /// The form of the result
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DraftFormat::Human)]
+    format: DraftFormat,
     /// Where the result goes; a name that ends in `.guard` gets a spec unless `--format` says otherwise
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum DraftFormat {
     /// Text for people
     Human,
     /// One JSON object per requirement
@@ -36,7 +36,7 @@ enum Format {
     Guard,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     let (text, source) = read(&args.input)?;
     let text = if args.interactive {
         settle(&text)?
@@ -54,17 +54,17 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .as_deref()
         .and_then(Path::extension)
         .is_some_and(|extension| extension == "guard");
-    let format = if is_spec && args.format == Format::Human {
-        Format::Guard
+    let format = if is_spec && args.format == DraftFormat::Human {
+        DraftFormat::Guard
     } else {
         args.format
     };
     let mut output = Output::open(args.output.as_deref())?;
     let paint = output.paint;
     match format {
-        Format::Human => report::draft::write(&document, &mut output, paint)?,
-        Format::Json => output.write_all(document.json_lines().as_bytes())?,
-        Format::Guard => {
+        DraftFormat::Human => report::draft::write(&document, &mut output, paint)?,
+        DraftFormat::Json => output.write_all(document.json_lines().as_bytes())?,
+        DraftFormat::Guard => {
             let spec = document.to_guard(&source);
             let spec = syntax::format(&spec).unwrap_or(spec);
             output.write_all(spec.as_bytes())?;

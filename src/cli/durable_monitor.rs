@@ -150,7 +150,7 @@ impl DurableMonitor {
         (setup.options)(&mut options);
         let mut monitor = Monitor::new(&spec, options).map_err(|error| unusable(path, &error))?;
         if setup.warns {
-            spec::tell(&models::unreached(&spec, &monitor), &checked.sources);
+            spec::print_diagnostics(&models::unreached(&spec, &monitor), &checked.sources);
         }
         let identity = monitor.identity().clone();
         let (state, resumed) = DurableState::open(setup.files, identity, &mut monitor)?;

@@ -17,7 +17,7 @@ use crate::report::explanation::{Against, Explanation};
 use guard_automata::Limits;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExplainArgs {
     /// A spec; or, alone, a diagnostic code such as G0301
     #[arg(value_name = "SPEC|CODE")]
     subject: PathBuf,
@@ -39,12 +39,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL.json", requires = "name")]
     model: Option<PathBuf>,
     /// The form of the explanation
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Human)]
+    format: ExplainFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ExplainFormat {
     /// Text for people
     Human,
     /// One JSON object
@@ -59,14 +59,14 @@ enum Traces {
     Infinite,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: ExplainArgs) -> Result<Outcome, Failure> {
     match &args.name {
         Some(name) => property(&args, name),
         None => code(&args.subject, args.format),
     }
 }
 
-fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
+fn property(args: &ExplainArgs, name: &str) -> Result<Outcome, Failure> {
     let (mut spec, mut checked) = spec::usable(&args.subject)?;
     let mut other = None;
     let automaton = match &args.against {
@@ -109,7 +109,7 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
             comparison: comparison(&spec, id, other, traces)?,
         });
     }
-    tell(
+    write_explanation(
         &explanation,
         &clauses(&spec, &spec.property(id).name),
         args.format,
@@ -118,7 +118,7 @@ fn property(args: &Args, name: &str) -> Result<Outcome, Failure> {
 
 /// The explanation of a property, compared with an automaton from elsewhere.
 fn against_automaton(
-    args: &Args,
+    args: &ExplainArgs,
     path: &str,
     read: &foreign::Read,
     id: PropertyId,
@@ -149,26 +149,26 @@ fn against_automaton(
         semantics: read.semantics,
         comparison,
     });
-    tell(
+    write_explanation(
         &explanation,
         &clauses(&read.spec, &property.name),
         args.format,
     )
 }
 
-fn tell(
+fn write_explanation(
     explanation: &Explanation<'_>,
     clauses: &[Clause],
-    format: Format,
+    format: ExplainFormat,
 ) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let paint = output.paint;
     match format {
-        Format::Human => {
+        ExplainFormat::Human => {
             explanation.write(&mut output, paint)?;
-            tell_clauses(&mut output, clauses)?;
+            write_clauses(&mut output, clauses)?;
         }
-        Format::Json => {
+        ExplainFormat::Json => {
             writeln!(output, "{}", with_clauses(&explanation.to_json(), clauses))?;
         }
     }
@@ -182,7 +182,7 @@ fn clauses(spec: &Spec, name: &str) -> Vec<Clause> {
     all.filter(|clause| clause.name == name).collect()
 }
 
-fn tell_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
+fn write_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
     let mut head = "enforce";
     for clause in clauses {
         for arm in &clause.arms {
@@ -210,17 +210,17 @@ fn with_clauses(told: &str, clauses: &[Clause]) -> String {
 }
 
 /// What is said of a model: its plan.
-fn query(args: &Args, spec: Spec, checked: &Loaded, name: &str) -> Result<Outcome, Failure> {
+fn query(args: &ExplainArgs, spec: Spec, checked: &Loaded, name: &str) -> Result<Outcome, Failure> {
     let spec = Arc::new(spec);
     let plans = plan::plans(&spec, args.model.as_deref())?;
     let mut output = Output::open(None)?;
     if let Some(claim) = plan::claim(&spec, name) {
         match args.format {
-            Format::Human => {
+            ExplainFormat::Human => {
                 plan::write(&mut output, &spec, &checked.sources, &plans, claim)?;
-                tell_clauses(&mut output, &clauses(&spec, &claim.name))?;
+                write_clauses(&mut output, &clauses(&spec, &claim.name))?;
             }
-            Format::Json => {
+            ExplainFormat::Json => {
                 let found = plan::to_json(&spec, &checked.sources, &plans, claim);
                 let clauses = clauses(&spec, &claim.name);
                 writeln!(output, "{}", with_clauses(&found.to_string(), &clauses))?;
@@ -353,7 +353,7 @@ fn not_found(spec: &Spec, name: &str) -> String {
 }
 
 /// The page of a diagnostic code, found by its number or its name.
-fn code(subject: &Path, format: Format) -> Result<Outcome, Failure> {
+fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
     let text = subject.to_string_lossy();
     let Some(code) = Code::parse(&text).or_else(|| Code::by_name(&text)) else {
         if subject.exists() {
@@ -372,7 +372,7 @@ fn code(subject: &Path, format: Format) -> Result<Outcome, Failure> {
     };
     let mut output = Output::open(None)?;
     match format {
-        Format::Human => {
+        ExplainFormat::Human => {
             let head = format!(
                 "{} {} ({})",
                 code.as_str(),
@@ -386,7 +386,7 @@ fn code(subject: &Path, format: Format) -> Result<Outcome, Failure> {
                 code.page().trim_end()
             )?;
         }
-        Format::Json => {
+        ExplainFormat::Json => {
             let line = serde_json::json!({
                 "v": 1,
                 "code": code.as_str(),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::chain::{ChainArgs, Loaded};
+use super::chain::{ChainArgs, LoadedChain};
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use guard_markov::format::{write_dot, write_drn, write_explicit, write_json, write_prism};
@@ -11,7 +11,7 @@ use guard_markov::{Chain, Scalar};
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExportArgs {
     #[command(flatten)]
     chain: ChainArgs,
     /// The form to write
@@ -46,7 +46,7 @@ enum Form {
     Json,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: ExportArgs) -> Result<Outcome, Failure> {
     export(&args.chain, args.to, args.output.as_deref())
 }
 
@@ -61,10 +61,10 @@ fn export(chain: &ChainArgs, form: Form, output: Option<&Path>) -> Result<Outcom
         ));
     };
     if chain.exact {
-        let Loaded { chain, .. } = chain.load::<BigRational>(path)?;
+        let LoadedChain { chain, .. } = chain.load::<BigRational>(path)?;
         write(&chain, form, output)
     } else {
-        let Loaded { chain, .. } = chain.load::<f64>(path)?;
+        let LoadedChain { chain, .. } = chain.load::<f64>(path)?;
         write(&chain, form, output)
     }
 }

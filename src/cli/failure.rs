@@ -48,7 +48,7 @@ pub(super) enum Failure {
     /// The arguments ask for what cannot be done.
     Usage(String),
     /// It was told already.
-    Told(u8),
+    AlreadyReported(u8),
     /// The output cannot be written.
     Output(io::Error),
 }
@@ -57,13 +57,13 @@ impl Failure {
     /// Tells the failure on the error output; gives the exit code.
     ///
     /// A reader that closed the output early has what it wanted: no error.
-    pub(super) fn tell(&self) -> u8 {
+    pub(super) fn report(&self) -> u8 {
         match self {
             Failure::Usage(message) => {
                 complain(message);
                 code::USAGE
             }
-            Failure::Told(code) => *code,
+            Failure::AlreadyReported(code) => *code,
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => code::HOLDS,
             Failure::Output(error) => {
                 complain(&format!("the output cannot be written: {error}"));
@@ -83,7 +83,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::Usage(message) => f.write_str(message),
-            Failure::Told(_) => f.write_str("the spec is wrong"),
+            Failure::AlreadyReported(_) => f.write_str("the spec is wrong"),
             Failure::Output(error) => write!(f, "the output cannot be written: {error}"),
         }
     }

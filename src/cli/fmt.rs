@@ -11,7 +11,7 @@ use crate::source::{SourceFile, SourceMap};
 use crate::syntax;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct FmtArgs {
     /// Specs to format in place; `-` formats the standard input to the standard output
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -20,7 +20,7 @@ pub(super) struct Args {
     check: bool,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: FmtArgs) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let mut outcome = Outcome::Holds;
     for path in &args.files {

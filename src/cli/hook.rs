@@ -104,7 +104,7 @@ fn watch(seconds: u64) {
 fn denied(hook: Option<&str>, reason: &str) -> Failure {
     complain(&format!("this could not be judged: {reason}"));
     let denies = hook.is_none_or(hook::decides);
-    Failure::Told(if denies {
+    Failure::AlreadyReported(if denies {
         code::HOOK_DENIES
     } else {
         code::HOOK_TELLS

@@ -35,7 +35,7 @@ Exit codes: 1 where a trace shows a step that the abstraction declares impossibl
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(super) struct Args {
+pub(super) struct LearnArgs {
     /// The spec, or what `guard compile` made of it
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
@@ -55,8 +55,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t = InvalidArg::Error)]
     invalid: InvalidArg,
     /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = LearnFormat::Human)]
+    format: LearnFormat,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum LearnFormat {
     /// Text for people
     Human,
     /// One JSON object
@@ -81,11 +81,11 @@ enum InvalidArg {
     Quarantine,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: LearnArgs) -> Result<Outcome, Failure> {
     jobs::with(args.reading.jobs, || count(args))
 }
 
-fn count(args: Args) -> Result<Outcome, Failure> {
+fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     let from = args.reading.format()?;
     let (spec, _) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
@@ -119,7 +119,7 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     let progress = Progress::default();
     let mut counting = Collector::new(subject.counter(policy), &progress, |problem| {
         // That the error output cannot be written is no reason to fail.
-        let _ = log.tell(problem);
+        let _ = log.write(problem);
     });
     std::thread::scope(|scope| {
         let _display = progress::Display::start(scope, &progress);
@@ -153,8 +153,8 @@ fn count(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(taken.then_some(Path::new("/dev/stderr")))?;
     let paint = output.paint;
     match args.format {
-        Format::Human => summary.write(&mut output, paint)?,
-        Format::Json => writeln!(output, "{}", summary.to_json())?,
+        LearnFormat::Human => summary.write(&mut output, paint)?,
+        LearnFormat::Json => writeln!(output, "{}", summary.to_json())?,
     }
     output.close()?;
     if refused {

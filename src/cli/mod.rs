@@ -75,33 +75,33 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Judge recorded traces
-    Audit(audit::Args),
+    Audit(audit::AuditArgs),
     /// Hold what a model predicts against recorded traces
-    Calibrate(calibrate::Args),
+    Calibrate(calibrate::CalibrateArgs),
     /// Parse, resolve, type-check and lint specs
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Compile a spec into one file that the other verbs take in its place
-    Compile(compile::Args),
+    Compile(compile::CompileArgs),
     /// Write pages about specs, or about the standard library
-    Doc(doc::Args),
+    Doc(doc::DocArgs),
     /// Draft a spec from requirements in plain English
-    Draft(draft::Args),
+    Draft(draft::DraftArgs),
     /// Tell what a property compiles to, or what a diagnostic code means
-    Explain(explain::Args),
+    Explain(explain::ExplainArgs),
     /// Write a Markov chain in another form
-    Export(export::Args),
+    Export(export::ExportArgs),
     /// Lay out specs in the canonical way
-    Fmt(fmt::Args),
+    Fmt(fmt::FmtArgs),
     /// Keep a Markov chain as JSON
     Import(export::ImportArgs),
     /// Compute probabilities and rewards of a Markov chain
-    Query(query::Args),
+    Query(query::QueryArgs),
     /// Learn a model from recorded traces
-    Learn(learn::Args),
+    Learn(learn::LearnArgs),
     /// Judge one hook call of Claude Code or the Claude Agent SDK
     Hook(hook::Args),
     /// Serve an editor: a language server on the standard input and output
-    Lsp(lsp::Args),
+    Lsp(lsp::LspArgs),
     /// Follow live runs: events in, one decision per line out
     Monitor(monitor::Args),
     /// Stand between an MCP client and its server, and judge the calls of tools
@@ -109,9 +109,9 @@ enum Verb {
     /// Answer programs in other languages, over HTTP on this machine or a Unix socket
     Serve(serve::Args),
     /// Run the tests that stand in specs
-    Test(test::Args),
+    Test(test::TestArgs),
     /// Model-check what specs say of systems and components
-    Verify(verify::Args),
+    Verify(verify::VerifyArgs),
 }
 
 /// Runs the command with the arguments of the process.
@@ -141,7 +141,7 @@ fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
     failure::quiet_panics();
     match std::panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(outcome)) => outcome.code(),
-        Ok(Err(failure)) => failure.tell(),
+        Ok(Err(failure)) => failure.report(),
         Err(_) => {
             failure::internal_fault();
             code::INTERNAL
@@ -186,7 +186,7 @@ fn usage(error: &clap::Error) -> Result<Outcome, Failure> {
         _ => {}
     }
     if error.use_stderr() {
-        Err(Failure::Told(code::USAGE))
+        Err(Failure::AlreadyReported(code::USAGE))
     } else {
         Ok(Outcome::Holds)
     }

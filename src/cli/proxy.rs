@@ -92,7 +92,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     told?;
     match status.code() {
         Some(0) => Ok(Outcome::Holds),
-        code => Err(Failure::Told(
+        code => Err(Failure::AlreadyReported(
             code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1),
         )),
     }

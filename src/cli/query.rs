@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::chain::{ChainArgs, Loaded, at, complain_of, read};
+use super::chain::{ChainArgs, LoadedChain, at, complain_of, read};
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
 use super::query_interval;
@@ -23,7 +23,7 @@ use guard_markov::{
 use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct QueryArgs {
     /// A spec, then names of its queries, or formulas; with --chain, properties such as 'P=? [ F "error" ]'
     #[arg(value_name = "SPEC|PROPERTY")]
     properties: Vec<String>,
@@ -57,8 +57,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().max_product)]
     max_product: usize,
     /// The form of the answers
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub(super) format: Format,
+    #[arg(long, value_enum, default_value_t = QueryFormat::Human)]
+    pub(super) format: QueryFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -72,14 +72,14 @@ enum IntervalsArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
+pub(super) enum QueryFormat {
     /// Text for people
     Human,
     /// One JSON object a property
     Json,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
     if !(args.precision > 0.0 && args.precision < 1.0) {
         return Err(Failure::Usage(format!(
             "--precision {} must lie between 0 and 1",
@@ -109,7 +109,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             chain: &args.chain,
             all_states: args.all_states,
             why: args.why.as_deref(),
-            json: args.format == Format::Json,
+            json: args.format == QueryFormat::Json,
             options,
             rows: RowLimits::default(),
             confidence: match args.intervals {
@@ -134,14 +134,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// A text with properties and its name in messages.
-pub(super) struct Source {
+pub(super) struct ChainFile {
     pub(super) name: String,
     pub(super) file: Properties,
 }
 
-impl Args {
+impl QueryArgs {
     /// The properties of a text that are asked for.
-    pub(super) fn wanted<'s>(&self, source: &'s Source) -> impl Iterator<Item = &'s Property> {
+    pub(super) fn wanted<'s>(&self, source: &'s ChainFile) -> impl Iterator<Item = &'s Property> {
         source.file.properties.iter().filter(|property| {
             let name = property.name.as_ref();
             self.property.is_empty() || name.is_some_and(|name| self.property.contains(name))
@@ -149,20 +149,23 @@ impl Args {
     }
 }
 
-fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
+fn sources(args: &QueryArgs) -> Result<Vec<ChainFile>, Failure> {
     let mut found = Vec::new();
     for path in &args.props {
         let file = parse_properties(&read(path)?).map_err(|wrong| at(path, &wrong))?;
-        found.push(Source {
+        found.push(ChainFile {
             name: path.display().to_string(),
             file,
         });
     }
     for text in &args.properties {
         let file = parse_properties(text).map_err(|wrong| {
-            Failure::Usage(super::chain::told(&format!("property `{text}`"), &wrong))
+            Failure::Usage(super::chain::text_error_message(
+                &format!("property `{text}`"),
+                &wrong,
+            ))
         })?;
-        found.push(Source {
+        found.push(ChainFile {
             name: format!("property `{text}`"),
             file,
         });
@@ -190,12 +193,12 @@ fn sources(args: &Args) -> Result<Vec<Source>, Failure> {
     Ok(found)
 }
 
-fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
+fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
     let sources = sources(args)?;
     let Some(path) = &args.chain.chain else {
         return Ok(Outcome::Holds);
     };
-    let Loaded { chain, scope } = args.chain.load::<V>(path)?;
+    let LoadedChain { chain, scope } = args.chain.load::<V>(path)?;
     let mut options = Options {
         max_product: args.max_product,
         ..Options::default()
@@ -207,7 +210,7 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
     for source in &sources {
         checker
             .declare(&source.file, &given)
-            .map_err(|wrong| Failure::Usage(told(&source.name, &wrong)))?;
+            .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
     }
     let mut output = Output::open(None)?;
     let mut outcome = Outcome::Holds;
@@ -236,7 +239,7 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
                 None => None,
                 Some(state) => Some(why(&checker, property, state, &accuracy)?),
             };
-            let told = Told {
+            let told = AnswerView {
                 property,
                 chain: &chain,
                 holds: holds(&root, &chain),
@@ -251,14 +254,14 @@ fn on_chain<V: Scalar>(args: &Args) -> Result<Outcome, Failure> {
                 _ => {}
             }
             match args.format {
-                Format::Json => writeln!(output, "{}", told.json(&order))?,
-                Format::Human => told.human(&mut output, &order)?,
+                QueryFormat::Json => writeln!(output, "{}", told.json(&order))?,
+                QueryFormat::Human => told.human(&mut output, &order)?,
             }
         }
     }
     output.close()?;
     if failed {
-        return Err(Failure::Told(code::USAGE));
+        return Err(Failure::AlreadyReported(code::USAGE));
     }
     Ok(outcome)
 }
@@ -296,9 +299,9 @@ fn why<V: Scalar>(
     ))
 }
 
-pub(super) fn told(name: &str, wrong: &CheckError) -> String {
+pub(super) fn check_error_message(name: &str, wrong: &CheckError) -> String {
     match wrong {
-        CheckError::Text(wrong) => super::chain::told(name, wrong),
+        CheckError::Text(wrong) => super::chain::text_error_message(name, wrong),
         wrong => format!("{name}: {wrong}"),
     }
 }
@@ -323,7 +326,7 @@ fn in_all<V: Scalar>(truth: &Truth, chain: &Chain<V>) -> Option<bool> {
 }
 
 /// An answer about to be told.
-struct Told<'a, V: Scalar> {
+struct AnswerView<'a, V: Scalar> {
     property: &'a Property,
     chain: &'a Chain<V>,
     holds: Option<Option<bool>>,
@@ -408,7 +411,7 @@ fn number(value: f64) -> Value {
     }
 }
 
-impl<V: Scalar> Told<'_, V> {
+impl<V: Scalar> AnswerView<'_, V> {
     fn numbers(&self) -> Option<&Numbers<V>> {
         match &self.root.answer {
             Answer::Numbers(numbers) => Some(numbers),
@@ -554,7 +557,7 @@ impl<V: Scalar> Told<'_, V> {
         }
         if let Some(why) = &self.why {
             let paint = output.paint;
-            Reasons::tell(why.as_ref(), output, paint)?;
+            Reasons::write_all(why.as_ref(), output, paint)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure::{Failure, Outcome, code, complain};
 use super::output::Output;
-use super::query::{Args, Format, Source, told};
+use super::query::{ChainFile, QueryArgs, QueryFormat, check_error_message};
 use guard_markov::interval::{Bounds, UncertainChain};
 use guard_markov::prism::expr::{Compare, Kind};
 use guard_markov::{Checker, Options, Property, Scope};
@@ -18,9 +18,9 @@ const ONE_OPERATOR: &str = "on a chain with intervals only the probability of on
 
 /// Bounds over all chains that the intervals allow, property by property.
 pub(super) fn run(
-    args: &Args,
+    args: &QueryArgs,
     chain: &UncertainChain,
-    sources: &[Source],
+    sources: &[ChainFile],
 ) -> Result<Outcome, Failure> {
     if args.why.is_some() {
         return Err(Failure::Usage(
@@ -37,7 +37,7 @@ pub(super) fn run(
         let given = args.chain.definitions()?;
         checker
             .declare(&source.file, &given)
-            .map_err(|wrong| Failure::Usage(told(&source.name, &wrong)))?;
+            .map_err(|wrong| Failure::Usage(check_error_message(&source.name, &wrong)))?;
         for property in args.wanted(source) {
             let clock = Instant::now();
             let answer = match answer(&checker, property, chain, args.precision) {
@@ -55,14 +55,14 @@ pub(super) fn run(
             }
             let ms = clock.elapsed().as_secs_f64() * 1e3;
             match args.format {
-                Format::Json => writeln!(output, "{}", answer.json(args.all_states, ms))?,
-                Format::Human => answer.human(&mut output, args.all_states)?,
+                QueryFormat::Json => writeln!(output, "{}", answer.json(args.all_states, ms))?,
+                QueryFormat::Human => answer.human(&mut output, args.all_states)?,
             }
         }
     }
     output.close()?;
     if failed {
-        return Err(Failure::Told(code::USAGE));
+        return Err(Failure::AlreadyReported(code::USAGE));
     }
     Ok(outcome)
 }

@@ -111,7 +111,7 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
     }
     output.close()?;
     if failed {
-        return Err(Failure::Told(code::USAGE));
+        return Err(Failure::AlreadyReported(code::USAGE));
     }
     Ok(outcome)
 }
@@ -201,7 +201,7 @@ fn on_model<V: Scalar>(
                     None
                 }
             };
-            let told = Told {
+            let told = ClaimView {
                 claim,
                 model: &spec.model(model).name,
                 category: category.as_ref(),
@@ -337,7 +337,7 @@ fn chains(
 }
 
 /// An answer about to be told.
-struct Told<'a> {
+struct ClaimView<'a> {
     claim: &'a Claim,
     model: &'a str,
     category: Option<&'a SmolStr>,
@@ -347,7 +347,7 @@ struct Told<'a> {
     ms: f64,
 }
 
-impl Told<'_> {
+impl ClaimView<'_> {
     /// The name of the claim; a formula of the command has none.
     fn name(&self) -> Option<&str> {
         let name = self.claim.name.as_str();
@@ -519,7 +519,7 @@ impl Told<'_> {
             }
         }
         if let Some(why) = &self.why {
-            Reasons::tell(why.as_ref(), out, paint)?;
+            Reasons::write_all(why.as_ref(), out, paint)?;
         }
         Ok(())
     }

@@ -16,10 +16,10 @@ use crate::source::SourceMap;
 /// The file cannot be read, or the spec has errors.
 pub(super) fn usable(path: &Path) -> Result<(hir::Spec, Loaded), Failure> {
     let mut loaded = Loaded::from_path(path)?;
-    tell(&loaded.diagnostics, &loaded.sources);
+    print_diagnostics(&loaded.diagnostics, &loaded.sources);
     match loaded.spec.take() {
         Some(spec) => Ok((spec, loaded)),
-        None => Err(Failure::Told(code::USAGE)),
+        None => Err(Failure::AlreadyReported(code::USAGE)),
     }
 }
 
@@ -32,14 +32,14 @@ pub(super) fn with_item(loaded: &Loaded, item: &str) -> Result<(hir::Spec, Loade
     match loaded.spec.take() {
         Some(spec) => Ok((spec, loaded)),
         None => {
-            tell(&loaded.diagnostics, &loaded.sources);
-            Err(Failure::Told(code::USAGE))
+            print_diagnostics(&loaded.diagnostics, &loaded.sources);
+            Err(Failure::AlreadyReported(code::USAGE))
         }
     }
 }
 
 /// Draws diagnostics on the error output; hints are for `guard check` and editors.
-pub(super) fn tell(diagnostics: &[Diagnostic], sources: &SourceMap) {
+pub(super) fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap) {
     let shown: Vec<Diagnostic> = diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.severity != Severity::Hint)

@@ -19,7 +19,7 @@ use crate::report::spec_test::{self, Outcome as Run, TestReport};
 use crate::source::{FileId, SourceMap};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct TestArgs {
     /// Specs whose tests are run
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -27,8 +27,8 @@ pub(super) struct Args {
     #[arg(short = 'k', value_name = "SUBSTR")]
     filter: Option<String>,
     /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TestFormat::Human)]
+    format: TestFormat,
     /// Change properties in small ways and show which changes no test notices
     #[arg(long)]
     mutants: bool,
@@ -46,7 +46,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum TestFormat {
     /// Text for people
     Human,
     /// JSON Lines
@@ -55,7 +55,7 @@ enum Format {
     Junit,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     if args.mutants {
         return jobs::with(args.jobs, || mutants(&args));
     }
@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         let (spec, checked) = match spec::usable(file) {
             Ok(usable) => usable,
             Err(failure) => {
-                failure.tell();
+                failure.report();
                 wrong = Some(Outcome::WrongSpec);
                 continue;
             }
@@ -111,9 +111,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let mut output = Output::open(None)?;
     let paint = output.paint;
     match args.format {
-        Format::Human => spec_test::human(&mut output, paint, &reports, left)?,
-        Format::Json => spec_test::json(&mut output, &reports)?,
-        Format::Junit => spec_test::junit(&mut output, &reports)?,
+        TestFormat::Human => spec_test::human(&mut output, paint, &reports, left)?,
+        TestFormat::Json => spec_test::json(&mut output, &reports)?,
+        TestFormat::Junit => spec_test::junit(&mut output, &reports)?,
     }
     output.close()?;
     let failed = reports.iter().any(|report| report.outcome != Run::Pass);
@@ -125,8 +125,8 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// `--mutants`: the tests are tested.
-fn mutants(args: &Args) -> Result<Outcome, Failure> {
-    if args.format == Format::Junit {
+fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
+    if args.format == TestFormat::Junit {
         return Err(Failure::Usage(
             "mutants are reported as `human` or `json`".to_owned(),
         ));
@@ -144,7 +144,7 @@ fn mutants(args: &Args) -> Result<Outcome, Failure> {
         let (mut spec, checked) = match spec::usable(file) {
             Ok(usable) => usable,
             Err(failure) => {
-                failure.tell();
+                failure.report();
                 wrong = Some(Outcome::WrongSpec);
                 continue;
             }
@@ -164,7 +164,7 @@ fn mutants(args: &Args) -> Result<Outcome, Failure> {
         survivors += report.survivors();
         let name = checked.sources.get(FileId(0)).name();
         match args.format {
-            Format::Json => mutate::json(&mut output, name, &spec, &report)?,
+            TestFormat::Json => mutate::json(&mut output, name, &spec, &report)?,
             _ => mutate::human(&mut output, paint, name, &spec, &report)?,
         }
     }
@@ -177,7 +177,7 @@ fn mutants(args: &Args) -> Result<Outcome, Failure> {
 }
 
 /// The name of a test that does not pass.
-fn failing(spec: &Spec, sources: &SourceMap, args: &Args) -> Result<Option<SmolStr>, Failure> {
+fn failing(spec: &Spec, sources: &SourceMap, args: &TestArgs) -> Result<Option<SmolStr>, Failure> {
     let program = Program::compile(spec, &args.limits.eval())
         .map_err(|error| Failure::Usage(explain(&error)))?;
     let fails = |test: &&Test| {

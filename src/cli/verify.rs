@@ -12,7 +12,7 @@ use crate::report::verify as report;
 use crate::system::{Limits, Question, SystemError, Verdict, Verifier, VerifyError, questions};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct VerifyArgs {
     /// The spec; `-` is the standard input
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
@@ -26,8 +26,8 @@ pub(super) struct Args {
     #[arg(long)]
     exact: bool,
     /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
+    format: VerifyFormat,
     /// States of a system
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_states: Option<usize>,
@@ -37,14 +37,14 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum VerifyFormat {
     /// Text for people
     Human,
     /// One JSON object a line
     Json,
 }
 
-pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(args: VerifyArgs) -> Result<Outcome, Failure> {
     let (spec, _) = spec::usable(&args.spec)?;
     let mut limits = Limits::default();
     limits.states = args.max_states.unwrap_or(limits.states);
@@ -90,13 +90,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
                 outcome = Outcome::Violated;
             }
             match args.format {
-                Format::Human => {
+                VerifyFormat::Human => {
                     if !std::mem::take(&mut first) {
                         writeln!(output)?;
                     }
                     report::human(&mut output, paint, &verdict, args.all_states)?;
                 }
-                Format::Json => {
+                VerifyFormat::Json => {
                     writeln!(output, "{}", report::json(&verdict, args.all_states, ms))?
                 }
             }
@@ -106,7 +106,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
             }
         }
     }
-    if args.format == Format::Human {
+    if args.format == VerifyFormat::Human {
         for verdict in &deadlocked {
             writeln!(output)?;
             report::deadlocks(&mut output, paint, verdict)?;

@@ -52,12 +52,12 @@ fn section(entry: &Entry) -> Markup {
             h2 { span { (entry.kind) " " } (entry.name) }
             (markdown(&entry.doc))
             pre { code { (entry.text) } }
-            @if let Some(facts) = &entry.facts { (told(facts)) }
+            @if let Some(facts) = &entry.facts { (facts_markup(facts)) }
         }
     }
 }
 
-fn told(facts: &Facts) -> Markup {
+fn facts_markup(facts: &Facts) -> Markup {
     html! {
         div class="facts" { (markdown(&facts.words)) }
         div class="facts" {

@@ -78,7 +78,7 @@ impl Analysis {
             && let (Some(spec), Some(name)) = (&self.checked.spec, item.kind.name())
             && let Some(facts) = doc::facts(spec, sources, name.as_str())
         {
-            let _ = write!(text, "\n---\n{}", told(&facts));
+            let _ = write!(text, "\n---\n{}", facts_text(&facts));
         }
         Some(text)
     }
@@ -99,7 +99,7 @@ impl Analysis {
 }
 
 /// What a property comes to, in two lines.
-fn told(facts: &doc::Facts) -> String {
+fn facts_text(facts: &doc::Facts) -> String {
     let mut text = format!("{}\n", facts.words);
     let enforced = match facts.enforce.as_deref() {
         Some("blocked") => Some("Violations can be **blocked** before they happen"),

@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use super::clock::Clock;
 use super::monitor::{LOST, MOST_KEPT, StateSetId, Status};
 use crate::value::Truth;
-use guard_automata::{Atom, Finality, LazyDfa, LazyState, Moment, Next, Spot, StepError};
+use guard_automata::{Atom, Finality, Instant, LazyDfa, LazyState, Next, Spot, StepError};
 
 /// Where an automaton is in one reading of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -92,7 +92,7 @@ impl CounterStates {
         let Some((before, spot)) = self.states.get_index_mut(state_set as usize) else {
             return LOST;
         };
-        let moment = Moment {
+        let moment = Instant {
             position: clock.position,
             time: clock.now,
         };
@@ -181,7 +181,7 @@ impl CounterStates {
         let Some((before, _)) = self.states.get_index(state_set as usize) else {
             return state_set;
         };
-        let moment = Moment {
+        let moment = Instant {
             position,
             time: Some(now),
         };
@@ -292,7 +292,7 @@ fn step_at(
     mut letter: impl FnMut(Atom) -> Option<bool>,
 ) -> Result<Vec<LazyState>, StepError> {
     let mut step = |time: Option<i128>| {
-        let moment = Moment {
+        let moment = Instant {
             position: clock.position,
             time,
         };

@@ -25,7 +25,7 @@ pub use collect::Collector;
 pub use counts::{Counter, Counts, Edge, Invalid, InvalidPolicy, NodeId, Traces};
 pub use file::{ChainCounts, Header, Model, ModelError};
 pub use fingerprint::{Fingerprint, fingerprint};
-pub use rows::{Origin, Place, Row, RowLimits, Rows, reason};
+pub use rows::{ChainPosition, Origin, Row, RowLimits, Rows, reason};
 pub use subject::Subject;
 pub use summary::{PacState, PacStatus, Summary};
 pub use walk::{Categories, Ending, Walk, Walker, Walking};

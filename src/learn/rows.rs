@@ -26,7 +26,7 @@ impl Default for RowLimits {
 
 /// What a state of a chain is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ChainPosition {
     /// Before the first step, where that is no state of the abstraction.
     Start,
     /// The states remembered, oldest first; the last one is the current one.
@@ -35,12 +35,12 @@ pub enum Place {
     End,
 }
 
-impl Place {
+impl ChainPosition {
     /// The current state of the abstraction.
     pub fn key(&self) -> Option<Key> {
         match self {
-            Place::At(keys) => keys.last().copied(),
-            Place::Start | Place::End => None,
+            ChainPosition::At(keys) => keys.last().copied(),
+            ChainPosition::Start | ChainPosition::End => None,
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct Row {
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// What the states are.
-    pub places: Vec<Place>,
+    pub places: Vec<ChainPosition>,
     /// Their rows.
     pub rows: Vec<Row>,
     /// Where the chain begins.
@@ -262,9 +262,9 @@ impl Rows {
             });
             let is_start = *old == 0 && explicit;
             places.push(if is_start {
-                Place::Start
+                ChainPosition::Start
             } else {
-                Place::At(keys.clone())
+                ChainPosition::At(keys.clone())
             });
             if !is_start {
                 index.insert(keys.clone(), new);
@@ -276,7 +276,7 @@ impl Rows {
             visits: counts.ends.iter().sum(),
             origin: Origin::Absorbing,
         });
-        places.push(Place::End);
+        places.push(ChainPosition::End);
         Rows {
             places,
             rows,
@@ -305,7 +305,7 @@ impl Rows {
     /// Whether a state was visited in some trace (or is the start or the end).
     pub fn is_seen(&self, state: u32) -> bool {
         let place = &self.places[state as usize];
-        !matches!(place, Place::At(_))
+        !matches!(place, ChainPosition::At(_))
             || self.rows[state as usize].visits > 0
             || state == self.start
     }
@@ -313,9 +313,9 @@ impl Rows {
     /// A state as a person reads it.
     pub fn describe(&self, space: &Space, state: u32) -> String {
         match &self.places[state as usize] {
-            Place::Start => "start".to_owned(),
-            Place::End => "end".to_owned(),
-            Place::At(keys) => {
+            ChainPosition::Start => "start".to_owned(),
+            ChainPosition::End => "end".to_owned(),
+            ChainPosition::At(keys) => {
                 let parts: Vec<String> = keys.iter().map(|key| space.describe(*key)).collect();
                 parts.join(" → ")
             }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use smol_str::SmolStr;
 
 use super::counts::{Counts, Invalid, Traces};
-use super::rows::{Origin, Place, RowLimits, Rows, reason};
+use super::rows::{ChainPosition, Origin, RowLimits, Rows, reason};
 use super::subject::Subject;
 use crate::abstraction::{Space, SpaceError};
 use crate::report::Paint;
@@ -244,7 +244,7 @@ impl ChainSummary {
         for state in 0..rows.len() as u32 {
             let row = &rows.rows[state as usize];
             let met = row.visits > 0 || (state == rows.start && row.exits > 0);
-            if !met || !matches!(rows.places[state as usize], Place::At(_)) {
+            if !met || !matches!(rows.places[state as usize], ChainPosition::At(_)) {
                 continue;
             }
             let name = rows.describe(space, state);

@@ -55,7 +55,7 @@ pub struct Walker<'s> {
 #[derive(Debug)]
 pub struct Categories {
     spec: Arc<Spec>,
-    /// Place of `by` in `outside`.
+    /// ChainPosition of `by` in `outside`.
     by: Option<Program>,
 }
 

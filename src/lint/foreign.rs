@@ -51,7 +51,7 @@ pub fn compare_automaton(
             (forth, back, common)
         }
     };
-    Relation::told(forth, back, || Ok(common))
+    Relation::decided(forth, back, || Ok(common))
 }
 
 /// A trace of the formula alone, one of the automaton alone, and whether there is one of both.

@@ -59,7 +59,7 @@ pub struct Difference {
 
 impl Relation {
     /// What a trace of the first alone, one of the second alone, and one of both say. Of two traces the shorter one is shown.
-    pub(super) fn told<E>(
+    pub(super) fn decided<E>(
         forth: Option<Trace>,
         back: Option<Trace>,
         common: impl FnOnce() -> Result<bool, E>,
@@ -154,7 +154,7 @@ pub fn compare(
         forth = asking.excess(first, second, known)?;
         back = asking.excess(second, first, known)?;
     }
-    Relation::told(forth, back, || {
+    Relation::decided(forth, back, || {
         let common = asking.formulas.and(first, second);
         Ok(asking.trace(common)?.is_some())
     })

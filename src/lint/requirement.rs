@@ -32,12 +32,12 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
             .collect();
         let formula = translate::spoken(&spec.formulas, property.formula);
         if let Some(parting) = difference(sentence, &formula, &letters) {
-            found.push(told(property, &parting));
+            found.push(diagnostic(property, &parting));
         }
     }
 }
 
-fn told(property: &Property, parting: &Difference) -> Diagnostic {
+fn diagnostic(property: &Property, parting: &Difference) -> Diagnostic {
     let steps: Vec<String> = parting
         .trace
         .iter()

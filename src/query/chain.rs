@@ -6,7 +6,7 @@ use super::error::QueryError;
 use crate::abstraction::Key;
 use crate::hir::Spec;
 use crate::ids::{ExprId, PropertyId};
-use crate::learn::{Origin, Place, RowLimits, Rows, Subject};
+use crate::learn::{ChainPosition, Origin, RowLimits, Rows, Subject};
 use crate::translate::translate;
 use crate::value::Truth;
 use guard_automata::graph::NodeSet;
@@ -128,7 +128,7 @@ impl<V: Scalar> Learned<V> {
         let chain = builder.finish([start], None)?;
         let mut learned = Learned {
             start,
-            explicit: rows.places[rows.start as usize] == Place::Start,
+            explicit: rows.places[rows.start as usize] == ChainPosition::Start,
             ended: chain.graph().none(),
             violated: Vec::new(),
             conditions: FxHashMap::default(),
@@ -305,7 +305,7 @@ fn step(
 ) -> Result<Vertex, QueryError> {
     let mut next = Vec::with_capacity(monitors.len());
     for (monitor, before) in monitors.iter().zip(&from.monitors) {
-        if rows.places[target as usize] == Place::End {
+        if rows.places[target as usize] == ChainPosition::End {
             // The end is no step: what is owed there stays owed.
             next.push(*before);
             continue;

@@ -25,7 +25,7 @@ use crate::abstraction::{Key, Sight, Space};
 use crate::eval::{self, LimitError};
 use crate::hir::{Claim, ModelSource, Spec};
 use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
-use crate::learn::{Categories, Model, ModelError, Place, RowLimits, Subject};
+use crate::learn::{Categories, ChainPosition, Model, ModelError, RowLimits, Subject};
 use crate::value::{Cell, Truth};
 use guard_markov::Options;
 
@@ -224,7 +224,7 @@ impl Forecast {
                 })?;
                 of_category.push(table);
                 let mut rules = subject.space.rules(&subject.rules);
-                for key in rows.places.iter().filter_map(Place::key) {
+                for key in rows.places.iter().filter_map(ChainPosition::key) {
                     truths.entry(key).or_insert_with(|| {
                         let conditions = 0..conditions.len();
                         conditions.map(|asked| rules.holds(asked, key)).collect()

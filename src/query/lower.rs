@@ -3,7 +3,7 @@
 use super::error::QueryError;
 use crate::hir::{Binary, Bound, Expr as SpecExpr, Formula, Spec, Unary};
 use crate::ids::{ExprId, FormulaId};
-use guard_markov::Place;
+use guard_markov::TextPosition;
 use guard_markov::prism::expr::{Bounds, Expr, Kind, Op, Temporal, Until};
 
 /// The label of the states in which runs have ended.
@@ -114,7 +114,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
 pub(super) fn make(kind: Kind) -> Expr {
     Expr {
         kind,
-        place: Place::default(),
+        place: TextPosition::default(),
     }
 }
 

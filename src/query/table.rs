@@ -7,7 +7,7 @@ use super::answer::{ClaimAnswer, Figure};
 use super::chain::Learned;
 use super::outlook::Onward;
 use crate::abstraction::Key;
-use crate::learn::{Place, Rows};
+use crate::learn::{ChainPosition, Rows};
 use guard_markov::Scalar;
 
 /// What a query comes to in each state of a learned chain, by the packed state, and through which successors.
@@ -113,7 +113,7 @@ impl RiskTable {
         };
         let mut entries = vec![nothing];
         for (number, (vertex, value)) in (0u32..).zip(learned.vertices.iter().zip(&values)) {
-            let Place::At(keys) = &rows.places[vertex.state as usize] else {
+            let ChainPosition::At(keys) = &rows.places[vertex.state as usize] else {
                 continue;
             };
             let Some(value) = value.filter(|_| rows.rows[vertex.state as usize].visits > 0) else {

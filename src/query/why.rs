@@ -133,7 +133,7 @@ impl Reasons {
     ///
     /// # Errors
     /// Where the sink cannot be written.
-    pub fn tell(of: Option<&Reasons>, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+    pub fn write_all(of: Option<&Reasons>, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         match of {
             Some(reasons) => reasons.write(out, paint),
             None => {

@@ -47,7 +47,7 @@ impl<W: Write> ProblemLog<W> {
     ///
     /// # Errors
     /// Where the sink cannot be written.
-    pub fn tell(&mut self, problem: &Problem) -> io::Result<()> {
+    pub fn write(&mut self, problem: &Problem) -> io::Result<()> {
         let (word, count, most) = match problem.kind {
             ProblemKind::LeftOut => {
                 let (reason, times) = reason(&problem.message);

@@ -26,7 +26,9 @@ pub fn human(
         (Some(false), _) => paint.bad("fails"),
         (None, Method::Trusted) => paint.open("not proved"),
         (None, _) => match verdict.value {
-            Some([value, ..]) if verdict.satisfying.is_none() => paint.name(&told(verdict, value)),
+            Some([value, ..]) if verdict.satisfying.is_none() => {
+                paint.name(&verdict_text(verdict, value))
+            }
             _ if verdict.property.is_empty() => paint.quiet("explored"),
             _ => paint.open("too near to its threshold to tell"),
         },
@@ -56,7 +58,11 @@ pub fn human(
             true => format!(", between {} and {}", number(low), number(high)),
             false => String::new(),
         };
-        writeln!(out, "  the number is {}{between}", told(verdict, value))?;
+        writeln!(
+            out,
+            "  the number is {}{between}",
+            verdict_text(verdict, value)
+        )?;
     }
     for reason in &verdict.refused {
         writeln!(out, "  {} {reason}", paint.open("refused to reason so:"))?;
@@ -104,7 +110,7 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
 }
 
 /// The number of a verdict: a fraction with the double nearest to it, or that alone.
-fn told(verdict: &Verdict, value: f64) -> String {
+fn verdict_text(verdict: &Verdict, value: f64) -> String {
     match &verdict.exact {
         Some(exact) if *exact != number(value) => format!("{exact} (about {})", number(value)),
         _ => number(value),

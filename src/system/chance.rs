@@ -16,8 +16,8 @@ use guard_markov::prism::expr::{
     Bounds, Compare, Expr, Kind, Measure, Op, Quantifier, Relation, Structure, Temporal, Until,
 };
 use guard_markov::{
-    Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Place, Rewards, Scalar,
-    Scope,
+    Answer, Chain, ChainBuilder, CheckError, Checker, Estimate, Options, Rewards, Scalar, Scope,
+    TextPosition,
 };
 
 use super::{Explorer, SystemError, VerifyError};
@@ -192,7 +192,7 @@ struct Writer<'a> {
 fn expr(kind: Kind) -> Expr {
     Expr {
         kind,
-        place: Place::default(),
+        place: TextPosition::default(),
     }
 }
 

@@ -440,7 +440,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn error(&self, state: &[u64], wrong: Wrong) -> SystemError {
-        wrong.told(self.spec, &self.program, state)
+        wrong.into_error(self.spec, &self.program, state)
     }
 }
 
@@ -500,7 +500,7 @@ fn distinct(targets: &mut Vec<u32>, start: usize) {
 
 impl Wrong {
     /// The error, with the state and the command by their names.
-    pub(super) fn told(self, spec: &Spec, program: &Program, state: &[u64]) -> SystemError {
+    pub(super) fn into_error(self, spec: &Spec, program: &Program, state: &[u64]) -> SystemError {
         let shown = show(spec, &program.layout, state);
         match self {
             Wrong::Chance(command, fault) => SystemError::Fault {

@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
         let assumed = self.assumptions(&mut formulas);
         let (fair, limits) = (self.fair.clone(), self.limits.clone());
         let dead = ltl::dead_start(&mut self.explorer, &formulas, assumed, &fair, &limits)
-            .map_err(|error| self.told(error))?;
+            .map_err(|error| self.verify_error(error))?;
         match dead {
             None => Ok(()),
             Some(state) => Err(VerifyError::Contradictory {
@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
         let whole = formulas.implies(assumed, goal);
         let (fair, limits) = (self.fair.clone(), self.limits.clone());
         let found = ltl::check(&mut self.explorer, &mut formulas, whole, &fair, &limits)
-            .map_err(|error| self.told(error))?;
+            .map_err(|error| self.verify_error(error))?;
         Ok(Answer {
             holds: found.counterexample.is_none(),
             run: found.counterexample,
@@ -233,7 +233,7 @@ impl<'a> Session<'a> {
             return Err(VerifyError::System(SystemError::NoInitial));
         };
         let found = ctl::evaluate(kripke, &mut formulas, root, &self.fair, &self.limits)
-            .map_err(|error| told(self.spec, error))?;
+            .map_err(|error| graph_error(self.spec, error))?;
         let fails = kripke
             .initial()
             .iter()
@@ -250,7 +250,7 @@ impl<'a> Session<'a> {
                 &self.fair,
                 &self.limits,
             )
-            .map_err(|error| told(self.spec, error))?;
+            .map_err(|error| graph_error(self.spec, error))?;
         }
         if let (None, Some(state)) = (&run, fails) {
             run = Some(Run {
@@ -373,7 +373,7 @@ impl<'a> Session<'a> {
         translate(&self.spec.formulas, path, atom, &mut into.paths)
     }
 
-    fn told(&self, error: CheckError<SystemError>) -> VerifyError {
+    fn verify_error(&self, error: CheckError<SystemError>) -> VerifyError {
         match error {
             CheckError::Structure(error) => VerifyError::System(error),
             CheckError::Automaton(error) => VerifyError::Formula(error),
@@ -382,7 +382,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn told(_: &Spec, error: CheckError<std::convert::Infallible>) -> VerifyError {
+fn graph_error(_: &Spec, error: CheckError<std::convert::Infallible>) -> VerifyError {
     match error {
         CheckError::Structure(never) => match never {},
         CheckError::Automaton(error) => VerifyError::Formula(error),

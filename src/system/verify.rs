@@ -281,7 +281,7 @@ impl<'a> Verifier<'a> {
                 let session = self.session(system)?;
                 session.has_runs()?;
                 let answer = session.path(pledge.formula)?;
-                let mut verdict = told(session, answer, Logic::Ltl);
+                let mut verdict = verdict_of(session, answer, Logic::Ltl);
                 verdict.property = guarantee_name(self.spec, system, at);
                 verdict.text = pledge.text.to_string();
                 verdict.system = self.spec.system(system).name.to_string();
@@ -303,7 +303,7 @@ impl<'a> Verifier<'a> {
                     exact: None,
                     decided: false,
                 };
-                let mut verdict = told(session, answer, Logic::Ctl);
+                let mut verdict = verdict_of(session, answer, Logic::Ctl);
                 verdict.holds = None;
                 verdict.system = self.spec.system(system).name.to_string();
                 Ok(vec![verdict])
@@ -332,7 +332,7 @@ impl<'a> Verifier<'a> {
         };
         let (value, decided) = (answer.value, answer.decided);
         let exact = answer.exact.clone();
-        let mut verdict = told(session, answer, claim.logic);
+        let mut verdict = verdict_of(session, answer, claim.logic);
         (verdict.value, verdict.exact) = (value, exact);
         if !decided {
             verdict.holds = None;
@@ -418,7 +418,7 @@ fn is_probabilistic(spec: &Spec, state: crate::ids::ExprId) -> bool {
 }
 
 /// An answer with its states and commands by their names.
-pub(super) fn told(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdict {
+pub(super) fn verdict_of(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdict {
     let explorer = &session.explorer;
     let spec = session.spec;
     let is_counterexample = !answer.holds;

@@ -3,7 +3,7 @@
 
 use crate::support::formula::{F, Trace, holds, partly};
 use guard_automata::{
-    Atom, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits, Moment, Next, Run,
+    Atom, Finality, FormulaId, Formulas, Instant, Interval, LazyDfa, LazyState, Limits, Next, Run,
     Spot, Verdict, compile, eval, eval_timed,
 };
 use proptest::prelude::*;
@@ -157,8 +157,8 @@ fn trace(most: usize) -> impl Strategy<Value = Trace> {
     })
 }
 
-fn at(i: usize, trace: &Trace, timed: bool) -> Moment {
-    Moment {
+fn at(i: usize, trace: &Trace, timed: bool) -> Instant {
+    Instant {
         position: i as u64,
         time: timed.then_some(trace[i].0),
     }
@@ -382,7 +382,7 @@ fn what_waits_costs_no_states() {
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
                 let (asked, answered) = (random >> 40 & 1 == 0, i % u64::from(lo) == 0);
-                let now = Moment {
+                let now = Instant {
                     position: i,
                     time: Some(i.into()),
                 };
@@ -418,7 +418,7 @@ fn deadlines_come_one_after_the_other() {
     let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default()).unwrap();
     let mut state = lazy.initial();
     for i in 0..30u64 {
-        let now = Moment {
+        let now = Instant {
             position: i,
             time: Some(i128::from(i) * 2),
         };
@@ -430,7 +430,7 @@ fn deadlines_come_one_after_the_other() {
         let expected = (next <= 208).then_some(next);
         assert_eq!(lazy.deadline(&state, after), expected, "after {after}");
     }
-    let late = |time| Moment {
+    let late = |time| Instant {
         position: 30,
         time: Some(time),
     };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::support::ltl::{Parsed, parse, parse_one, text};
 use guard_automata::{
-    CompileError, Dfa, LazyDfa, Limits, Moment, PathChecker, Traces, Verdict, compile, compile_raw,
-    eval, eval_empty,
+    CompileError, Dfa, Instant, LazyDfa, Limits, PathChecker, Traces, Verdict, compile,
+    compile_raw, eval, eval_empty,
 };
 
 fn verdict(name: &str) -> Verdict {
@@ -69,7 +69,7 @@ fn finite_traces() {
         let mut final_at = None;
         for (k, letter) in trace.iter().enumerate() {
             state = dfa.step(state, |atom| letter.contains(&atom.0));
-            let moment = Moment {
+            let moment = Instant {
                 position: k as u64,
                 time: None,
             };

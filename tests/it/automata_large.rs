@@ -3,7 +3,7 @@
 
 use crate::support::formula::{formula_of, holds, partly};
 use guard_automata::{
-    Finality, Formulas, Interval, LazyDfa, LazyState, Limits, Moment, Next, PathChecker, Spot,
+    Finality, Formulas, Instant, Interval, LazyDfa, LazyState, Limits, Next, PathChecker, Spot,
     compile, eval,
 };
 use proptest::prelude::*;
@@ -37,8 +37,8 @@ fn letters() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn at(position: usize) -> Moment {
-    Moment {
+fn at(position: usize) -> Instant {
+    Instant {
         position: position as u64,
         time: None,
     }

@@ -3,7 +3,7 @@
 
 use crate::support::formula::{Trace, formula, holds, partly, steps, times, trace};
 use guard_automata::{
-    Atom, Dfa, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits, Moment, Next,
+    Atom, Dfa, Finality, FormulaId, Formulas, Instant, Interval, LazyDfa, LazyState, Limits, Next,
     PathChecker, Run, Spot, StateSet, StepError, Traces, Verdict, compile, compile_raw, eval,
     eval_empty, eval_timed, evidently_implies,
 };
@@ -18,8 +18,8 @@ fn limits() -> Limits {
     }
 }
 
-fn at(i: usize, time: Option<i128>) -> Moment {
-    Moment {
+fn at(i: usize, time: Option<i128>) -> Instant {
+    Instant {
         position: i as u64,
         time,
     }
@@ -42,7 +42,7 @@ impl Followed {
     fn read(
         &mut self,
         lazy: &mut LazyDfa,
-        moment: Moment,
+        moment: Instant,
         holds: impl Fn(Atom) -> bool,
     ) -> Result<(), StepError> {
         let Followed { state, spot } = self;

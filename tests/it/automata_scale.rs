@@ -1,7 +1,7 @@
 //! Size and depth: long bounds, many pending obligations, deep nesting, long traces.
 use guard_automata::{
-    Atom, CompileError, Finality, FormulaId, Formulas, Interval, LazyDfa, LazyState, Limits,
-    Moment, Next, Resource, Spot, Verdict, compile, eval,
+    Atom, CompileError, Finality, FormulaId, Formulas, Instant, Interval, LazyDfa, LazyState,
+    Limits, Next, Resource, Spot, Verdict, compile, eval,
 };
 
 /// `G (0 -> F[window] 1)`
@@ -12,11 +12,11 @@ fn response(formulas: &mut Formulas, window: Interval) -> FormulaId {
     formulas.always(Interval::ALL, step)
 }
 
-fn at(position: u64, time: Option<i128>) -> Moment {
-    Moment { position, time }
+fn at(position: u64, time: Option<i128>) -> Instant {
+    Instant { position, time }
 }
 
-fn tick(lazy: &mut LazyDfa, state: &mut LazyState, moment: Moment) {
+fn tick(lazy: &mut LazyDfa, state: &mut LazyState, moment: Instant) {
     if let Some(next) = lazy.tick(state, moment).unwrap() {
         *state = next;
     }

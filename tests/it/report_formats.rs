@@ -322,9 +322,9 @@ fn problems_are_capped_per_kind() {
     let mut out = Vec::new();
     let mut log = ProblemLog::new(&mut out, Paint::PLAIN);
     for line in 1..=14 {
-        log.tell(&problem(ProblemKind::Malformed, line, "is not JSON"))
+        log.write(&problem(ProblemKind::Malformed, line, "is not JSON"))
             .unwrap();
-        log.tell(&problem(
+        log.write(&problem(
             ProblemKind::LeftOut,
             line,
             if line % 2 == 0 { "thinking" } else { "image" },

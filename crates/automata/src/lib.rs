@@ -87,7 +87,7 @@ pub use compile::{compile, compile_counted, compile_raw};
 pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
-pub use lazy::{Found, LazyDfa, LazyState, Moment, Next, Run, Spot, StepError, Survey};
+pub use lazy::{Found, Instant, LazyDfa, LazyState, Next, Run, Spot, StepError, Survey};
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use obligation::evidently_implies;
 pub use path::{Counterexample, PathChecker};

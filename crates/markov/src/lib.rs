@@ -46,7 +46,7 @@ pub use prism::{
     parse_properties,
 };
 pub use scalar::{Approx, Estimate, Scalar, UNIT, parse_rational};
-pub use text::{Place, TextError};
+pub use text::{TextError, TextPosition};
 pub use valuation::{Slot, Valuations, Variable};
 
 #[cfg(doctest)]

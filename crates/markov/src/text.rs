@@ -2,17 +2,17 @@
 
 /// A place in a text, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct TextPosition {
     /// The line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
 }
 
-impl Place {
+impl TextPosition {
     /// The first character of a line.
-    pub fn line(line: usize) -> Place {
-        Place {
+    pub fn line(line: usize) -> TextPosition {
+        TextPosition {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: 1,
         }
@@ -24,7 +24,7 @@ impl Place {
 #[error("{}:{}: {message}", place.line, place.column)]
 pub struct TextError {
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
     /// What, in one clause.
     pub message: String,
     /// What to do about it, where that is known.
@@ -33,7 +33,7 @@ pub struct TextError {
 
 impl TextError {
     /// An error without advice.
-    pub fn new(place: Place, message: impl Into<String>) -> TextError {
+    pub fn new(place: TextPosition, message: impl Into<String>) -> TextError {
         TextError {
             place,
             message: message.into(),

@@ -186,7 +186,7 @@ impl Documents {
             if let Some(file) = file
                 && (file == path || !self.open.contains_key(&file))
             {
-                let told = told(found, analysis.sources(), path);
+                let told = lsp_diagnostic(found, analysis.sources(), path);
                 by_file.entry(file).or_default().push(told);
             }
         }
@@ -213,7 +213,7 @@ impl Documents {
 }
 
 /// A finding in the words of the protocol.
-fn told(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Path) -> Diagnostic {
+fn lsp_diagnostic(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Path) -> Diagnostic {
     let file = sources.get(found.span().file);
     let mut message = found.message.clone();
     if !found.primary.message.is_empty() {

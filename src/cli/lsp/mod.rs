@@ -26,7 +26,7 @@ use super::failure::{Failure, Outcome};
 use documents::Documents;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct LspArgs {
     /// Accepted for editors that say so; there is no other way
     #[arg(long, hide = true)]
     stdio: bool,
@@ -35,7 +35,7 @@ pub(super) struct Args {
 /// What ends the server before its client does.
 type Fault = Box<dyn Error + Send + Sync>;
 
-pub(super) fn run(_args: Args) -> Result<Outcome, Failure> {
+pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection);
     // The threads end when nobody can send to them any more.

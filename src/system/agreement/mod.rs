@@ -23,7 +23,7 @@ use crate::hir::{ClaimFormula, Logic, Spec};
 use crate::ids::{FormulaId, SystemId};
 
 use super::session::Session;
-use super::verify::{Verdict, told};
+use super::verify::{Verdict, verdict_of};
 use super::{Limits, SystemError, VerifyError};
 
 /// How many valuations are tried to see which conditions can hold together.
@@ -113,7 +113,7 @@ impl<'a> Direct<'_, 'a> {
             return Ok(None);
         };
         let answer = within(session.path(formula))?;
-        Ok(answer.map(|answer| told(session, answer, Logic::Ltl)))
+        Ok(answer.map(|answer| verdict_of(session, answer, Logic::Ltl)))
     }
 
     fn holds(&mut self, formula: FormulaId) -> Result<Option<bool>, VerifyError> {

@@ -64,7 +64,7 @@ pub enum StepError {
 
 /// When a position is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
+pub struct Instant {
     /// How many positions were read before it, since the initial state.
     pub position: u64,
     /// Its time, which is never before that of an earlier one. Only formulas with bounds in time need it.
@@ -162,7 +162,7 @@ struct Region {
 /// A deterministic automaton with counters over finite traces, whose states are made when they are needed.
 ///
 /// ```
-/// use guard_automata::{Atom, Formulas, Interval, LazyDfa, Limits, Moment, Verdict};
+/// use guard_automata::{Atom, Formulas, Interval, LazyDfa, Limits, Instant, Verdict};
 /// let mut formulas = Formulas::new();
 /// let (call, answer) = (formulas.atom(Atom(0)), formulas.atom(Atom(1)));
 /// let soon = formulas.eventually(Interval::time(0, 2_000), answer);
@@ -170,7 +170,7 @@ struct Region {
 /// let rule = formulas.always(Interval::ALL, step);
 /// let mut lazy = LazyDfa::new(&formulas, rule, &Limits::default())?;
 /// let mut state = lazy.initial();
-/// let at = |position, time| Moment { position, time: Some(time) };
+/// let at = |position, time| Instant { position, time: Some(time) };
 /// lazy.step(&mut state, at(0, 0), |atom| atom == Atom(0))?;
 /// assert_eq!(state.verdict(), Verdict::PresumablyViolated);
 /// lazy.step(&mut state, at(1, 2_001), |_| false)?;
@@ -296,7 +296,7 @@ impl LazyDfa {
     pub fn step(
         &mut self,
         state: &mut LazyState,
-        moment: Moment,
+        moment: Instant,
         mut holds: impl FnMut(Atom) -> bool,
     ) -> Result<(), StepError> {
         match self.next(state, &mut Spot::default(), moment, |atom| {
@@ -320,7 +320,7 @@ impl LazyDfa {
         &mut self,
         state: &LazyState,
         spot: &mut Spot,
-        moment: Moment,
+        moment: Instant,
         mut holds: impl FnMut(Atom) -> Option<bool>,
     ) -> Result<Next, StepError> {
         if state.finality != Finality::Open {

@@ -18,7 +18,7 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::region::Place;
-use super::{LazyDfa, LazyState, Moment, Root, Spot};
+use super::{Instant, LazyDfa, LazyState, Root, Spot};
 use crate::analysis::Letter;
 use crate::diagram::paths;
 use crate::formula::Atom;
@@ -325,7 +325,7 @@ impl LazyDfa {
             };
             let times = u64::try_from(reads).ok()?.max(1);
             position += i128::from(times) - 1;
-            let moment = Moment {
+            let moment = Instant {
                 position: u64::try_from(position).ok()?,
                 time: timed.then_some(time),
             };

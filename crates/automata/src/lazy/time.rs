@@ -2,7 +2,7 @@
 
 use super::chain::window_of;
 use super::shape::{Links, Number, Owed, parts, shape};
-use super::{LazyDfa, LazyState, Moment, StepError, relative};
+use super::{Instant, LazyDfa, LazyState, StepError, relative};
 use crate::obligation::{Chain, Obligation};
 use crate::program::Core;
 use crate::progress::Engine;
@@ -17,7 +17,7 @@ impl LazyDfa {
     pub fn tick(
         &mut self,
         state: &LazyState,
-        moment: Moment,
+        moment: Instant,
     ) -> Result<Option<LazyState>, StepError> {
         let is_open = state.finality == Finality::Open && !state.shape.fresh;
         if !is_open || !self.engine.program.timed {

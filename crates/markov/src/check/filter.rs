@@ -4,12 +4,12 @@ use guard_automata::graph::NodeSet;
 
 use super::super::prism::expr::{Compare, Expr, Filter, Kind};
 use super::super::scalar::{Estimate, Scalar};
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::{Answer, Checked, Checker, Numbers, Single, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
     /// The states that a filter looks at.
-    fn chosen(&self, states: Option<&Expr>, place: Place) -> Checked<NodeSet> {
+    fn chosen(&self, states: Option<&Expr>, place: TextPosition) -> Checked<NodeSet> {
         let Some(states) = states else {
             return Ok(self.chain.graph().all());
         };
@@ -31,7 +31,7 @@ impl<V: Scalar> Checker<'_, V> {
         filter: Filter,
         of: &Expr,
         states: Option<&Expr>,
-        place: Place,
+        place: TextPosition,
     ) -> Checked<Answer<V>> {
         let chosen = self.chosen(states, place)?;
         match filter {
@@ -97,7 +97,7 @@ impl<V: Scalar> Checker<'_, V> {
         filter: Filter,
         of: &Expr,
         states: Option<&Expr>,
-        place: Place,
+        place: TextPosition,
     ) -> Checked<Truth> {
         let holds = match self.filter(filter, of, states, place)? {
             Answer::Whole(holds) => holds,
@@ -146,7 +146,7 @@ fn of_numbers<V: Scalar>(
     filter: Filter,
     numbers: &Numbers<V>,
     chosen: &NodeSet,
-    place: Place,
+    place: TextPosition,
 ) -> Checked<Single<V>> {
     let states: Vec<usize> = chosen
         .ones()

@@ -32,7 +32,7 @@ use super::prism::expr::{Bounds, Compare, Expr, Kind, Measure, Op};
 use super::prism::{Definitions, Properties, Property, Scope, states_where};
 use super::scalar::Scalar;
 use super::solve::{Accuracy, Factors, NotConverged};
-use super::text::{Place, TextError};
+use super::text::{TextError, TextPosition};
 
 pub use answer::{Answer, Numbers, Root, Single, Truth};
 
@@ -297,7 +297,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    fn label(&self, name: &str, place: Place) -> Checked<Truth> {
+    fn label(&self, name: &str, place: TextPosition) -> Checked<Truth> {
         if let Some((_, formula)) = self.labels.iter().find(|label| label.0 == name) {
             return self.truth(formula);
         }
@@ -335,7 +335,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         )
     }
 
-    fn unknown(&self, name: &str, place: Place) -> Checked<Truth> {
+    fn unknown(&self, name: &str, place: TextPosition) -> Checked<Truth> {
         let wrong = TextError::new(place, format!("`{name}` is not declared"));
         Err(if self.chain.label(name).is_some() {
             wrong

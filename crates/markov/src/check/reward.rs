@@ -5,7 +5,7 @@ use guard_automata::graph::backward;
 use super::super::prism::expr::{Expr, Measure, Structure};
 use super::super::scalar::{Estimate, Scalar};
 use super::super::solve::{Problem, average, solve};
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
@@ -14,7 +14,7 @@ impl<V: Scalar> Checker<'_, V> {
         &self,
         structure: Option<&Structure>,
         measure: &Measure,
-        place: Place,
+        place: TextPosition,
     ) -> Checked<Numbers<V>> {
         let which = self.structure(structure, place)?;
         let rewards = &self.chain.rewards()[which];
@@ -54,7 +54,7 @@ impl<V: Scalar> Checker<'_, V> {
         }
     }
 
-    fn structure(&self, structure: Option<&Structure>, place: Place) -> Checked<usize> {
+    fn structure(&self, structure: Option<&Structure>, place: TextPosition) -> Checked<usize> {
         let all = self.chain.rewards();
         let known = || {
             let names: Vec<String> = all

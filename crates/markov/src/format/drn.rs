@@ -2,7 +2,7 @@
 
 use super::super::chain::{Chain, ChainBuilder, Rewards};
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::Imported;
 use super::fields::{Fields, lines};
 
@@ -54,11 +54,11 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     }
     if !is_chain {
         return Err(TextError::new(
-            Place::line(1),
+            TextPosition::line(1),
             "the file does not say `@type: DTMC`",
         ));
     }
-    let mut reading = Reading::<V>::new(names);
+    let mut reading = DrnReader::<V>::new(names);
     for line in all {
         reading.line(line)?;
     }
@@ -70,26 +70,26 @@ fn split(names: &str) -> Vec<String> {
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-fn whole_number(text: &str, place: Place) -> Result<u64, TextError> {
+fn whole_number(text: &str, place: TextPosition) -> Result<u64, TextError> {
     text.parse()
         .map_err(|_| TextError::new(place, format!("`{text}` is no number of states")))
 }
 
-struct Reading<V> {
+struct DrnReader<V> {
     builder: ChainBuilder<V>,
     open: bool,
-    place: Place,
+    place: TextPosition,
     rewards: Vec<Rewards<V>>,
     labels: Vec<(String, Vec<u32>)>,
     actions: usize,
 }
 
-impl<V: Scalar> Reading<V> {
-    fn new(names: Vec<String>) -> Reading<V> {
-        Reading {
+impl<V: Scalar> DrnReader<V> {
+    fn new(names: Vec<String>) -> DrnReader<V> {
+        DrnReader {
             builder: ChainBuilder::default(),
             open: false,
-            place: Place::line(1),
+            place: TextPosition::line(1),
             rewards: names
                 .into_iter()
                 .map(|name| Rewards {
@@ -247,7 +247,7 @@ impl<V: Scalar> Reading<V> {
         }
         let deadlocks = self.builder.deadlocks().len();
         let at = |wrong: super::super::chain::ChainError| {
-            TextError::new(Place::line(1), wrong.to_string())
+            TextError::new(TextPosition::line(1), wrong.to_string())
         };
         let initial = self
             .labels

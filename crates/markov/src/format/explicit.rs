@@ -3,7 +3,7 @@
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::interval::{UncertainChain, read_interval_explicit};
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::Imported;
 use super::fields::{Fields, lines, too_many_states};
 
@@ -54,7 +54,10 @@ pub fn read_explicit<V: Scalar>(
             ChainError::NoInitial => ExplicitFile::Labels,
             _ => ExplicitFile::Transitions,
         };
-        (file, TextError::new(Place::line(1), wrong.to_string()))
+        (
+            file,
+            TextError::new(TextPosition::line(1), wrong.to_string()),
+        )
     })?;
     for (name, states) in declared {
         // Whether a state is a deadlock follows from the transitions, unless the file knows of more.
@@ -85,9 +88,12 @@ pub fn read_explicit<V: Scalar>(
         } else {
             ExplicitFile::TransitionRewards(at)
         };
-        chain
-            .add_rewards(rewards)
-            .map_err(|wrong| (file, TextError::new(Place::line(1), wrong.to_string())))?;
+        chain.add_rewards(rewards).map_err(|wrong| {
+            (
+                file,
+                TextError::new(TextPosition::line(1), wrong.to_string()),
+            )
+        })?;
     }
     Ok(Imported { chain, deadlocks })
 }
@@ -118,7 +124,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     let mut all = lines(text, "#");
     let mut header = all
         .next()
-        .ok_or_else(|| TextError::new(Place::line(1), "the file of transitions is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of transitions is empty"))?;
     let states = header.int("the number of states")?;
     let place = header.place();
     let count = header.int("the number of transitions")? as usize;
@@ -170,7 +176,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
         ));
     }
     if let Some(wrong) = too_many_states(states, count) {
-        return Err(TextError::new(Place::line(1), wrong));
+        return Err(TextError::new(TextPosition::line(1), wrong));
     }
     if !sorted {
         found.sort_by_key(|entry| entry.0);
@@ -185,7 +191,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
         }
         builder
             .end_row()
-            .map_err(|wrong| TextError::new(Place { line, column: 1 }, wrong.to_string()))?;
+            .map_err(|wrong| TextError::new(TextPosition { line, column: 1 }, wrong.to_string()))?;
     }
     let deadlocks = builder.deadlocks().len();
     Ok((builder, deadlocks))
@@ -196,7 +202,7 @@ fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextErro
     let mut all = lines(text, "#");
     let header = all
         .next()
-        .ok_or_else(|| TextError::new(Place::line(1), "the file of labels is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of labels is empty"))?;
     let mut found: Vec<(String, Vec<u32>)> = Vec::new();
     let mut numbers: Vec<(u64, usize)> = Vec::new();
     let mut rest = header.line();
@@ -267,7 +273,7 @@ fn structure_name(text: &str, name: &mut String) {
 fn header<'a>(all: &mut impl Iterator<Item = Fields<'a>>, states: usize) -> Result<(), TextError> {
     let mut header = all
         .next()
-        .ok_or_else(|| TextError::new(Place::line(1), "the file of rewards is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of rewards is empty"))?;
     let given = header.int("the number of states")?;
     header.int("the number of entries")?;
     if given != states as u64 {

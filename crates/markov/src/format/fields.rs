@@ -1,7 +1,7 @@
 //! Lines of fields between blanks, with their places.
 
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 
 /// The fields of one line.
 #[derive(Clone, Debug)]
@@ -28,9 +28,9 @@ pub(super) fn lines<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Fi
 
 impl<'a> Fields<'a> {
     /// Where the next field stands.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         let rest = self.rest.trim_start();
-        Place {
+        TextPosition {
             line: self.number as u32,
             column: self.line[..self.line.len() - rest.len()].chars().count() as u32 + 1,
         }

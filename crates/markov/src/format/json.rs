@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::chain::{Chain, ChainBuilder, Rewards};
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::Imported;
 
 /// The version of the form.
@@ -75,9 +75,9 @@ pub fn write_json<V: Scalar>(chain: &Chain<V>) -> Result<String, serde_json::Err
 /// # Errors
 /// What is no JSON or not of this form, and what is wrong with the chain.
 pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
-    let wrong = |message: String| TextError::new(Place::line(1), message);
+    let wrong = |message: String| TextError::new(TextPosition::line(1), message);
     let document: Document = serde_json::from_str(text).map_err(|error| {
-        let place = Place {
+        let place = TextPosition {
             line: error.line() as u32,
             column: error.column() as u32,
         };

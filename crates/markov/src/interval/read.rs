@@ -4,7 +4,7 @@ use guard_automata::graph::NodeSet;
 
 use super::super::chain::ChainError;
 use super::super::format::too_many_states;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::{RowSet, UncertainChain};
 
 /// Whether a file of transitions gives intervals.
@@ -21,7 +21,7 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let at = |number: usize| Place::line(number + 1);
+    let at = |number: usize| TextPosition::line(number + 1);
     let header = lines.next().map(|(_, line)| line).unwrap_or_default();
     let states = header
         .split_whitespace()

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::super::valuation::{Slot, Valuations};
 use super::code::{BoolCode, EvalError, IntCode, RealCode, Test, Value, from_int};
 use super::expr::{Expr, Function, Kind, Op, Relation};
@@ -284,7 +284,7 @@ impl<V: Scalar> Scope<V> {
         })
     }
 
-    fn name(&self, name: &str, place: Place, depth: u32) -> Parsed<Code<V>> {
+    fn name(&self, name: &str, place: TextPosition, depth: u32) -> Parsed<Code<V>> {
         if let Some(&(slot, is_bool)) = self.variables.get(name) {
             return Ok(if is_bool {
                 Code::Bool(BoolCode::Variable(slot))
@@ -347,11 +347,11 @@ fn typed<V: Scalar>(value: Value<V>, constant: &Constant) -> Parsed<Value<V>> {
     })
 }
 
-fn failed(place: Place, wrong: EvalError) -> TextError {
+fn failed(place: TextPosition, wrong: EvalError) -> TextError {
     TextError::new(place, wrong.to_string())
 }
 
-fn mismatch<V: Scalar>(place: Place, op: &str, operand: &Code<V>) -> TextError {
+fn mismatch<V: Scalar>(place: TextPosition, op: &str, operand: &Code<V>) -> TextError {
     TextError::new(place, format!("`{op}` does not take {}", operand.ty()))
 }
 
@@ -413,7 +413,12 @@ fn is_closed<V>(code: &Code<V>) -> bool {
     }
 }
 
-fn binary<V: Scalar>(op: Op, left: Code<V>, right: Code<V>, place: Place) -> Parsed<Code<V>> {
+fn binary<V: Scalar>(
+    op: Op,
+    left: Code<V>,
+    right: Code<V>,
+    place: TextPosition,
+) -> Parsed<Code<V>> {
     let test = match op {
         Op::Equal => Some(Test::Equal),
         Op::NotEqual => Some(Test::NotEqual),
@@ -484,7 +489,12 @@ fn joined<V>(
     all
 }
 
-fn compare<V: Scalar>(test: Test, left: Code<V>, right: Code<V>, place: Place) -> Parsed<Code<V>> {
+fn compare<V: Scalar>(
+    test: Test,
+    left: Code<V>,
+    right: Code<V>,
+    place: TextPosition,
+) -> Parsed<Code<V>> {
     Ok(Code::Bool(match (left, right) {
         (Code::Bool(left), Code::Bool(right)) if matches!(test, Test::Equal | Test::NotEqual) => {
             let same = BoolCode::Iff(Box::new(left), Box::new(right));
@@ -511,7 +521,7 @@ fn choice<V: Scalar>(
     condition: BoolCode<V>,
     yes: Code<V>,
     no: Code<V>,
-    place: Place,
+    place: TextPosition,
 ) -> Parsed<Code<V>> {
     let condition = Box::new(condition);
     Ok(match (yes, no) {
@@ -535,7 +545,11 @@ fn choice<V: Scalar>(
     })
 }
 
-fn call<V: Scalar>(function: Function, arguments: Vec<Code<V>>, place: Place) -> Parsed<Code<V>> {
+fn call<V: Scalar>(
+    function: Function,
+    arguments: Vec<Code<V>>,
+    place: TextPosition,
+) -> Parsed<Code<V>> {
     let count = arguments.len();
     let wanted = match function {
         Function::Min | Function::Max => count.max(1),
@@ -598,7 +612,7 @@ fn call<V: Scalar>(function: Function, arguments: Vec<Code<V>>, place: Place) ->
     })
 }
 
-fn logarithm<V: Scalar>(mut arguments: Vec<RealCode<V>>, place: Place) -> Parsed<Code<V>> {
+fn logarithm<V: Scalar>(mut arguments: Vec<RealCode<V>>, place: TextPosition) -> Parsed<Code<V>> {
     if V::EXACT {
         return Err(failed(place, EvalError::NotRational));
     }

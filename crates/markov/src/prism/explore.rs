@@ -2,7 +2,7 @@
 
 use super::super::chain::{Chain, ChainBuilder, ChainError, Rewards};
 use super::super::scalar::Scalar;
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::super::valuation::{Slot, Valuations, Variable};
 use super::code::{BoolCode, EvalError, IntCode, RealCode, Test};
 use super::compile::{Definitions, Scope};
@@ -118,17 +118,17 @@ pub fn explore<V: Scalar>(
         }
         builder.end_row().map_err(|wrong| match wrong {
             ChainError::RowSum { sum, .. } => TextError::new(
-                Place::line(1),
+                TextPosition::line(1),
                 format!(
                     "the probabilities out of state {} sum to {sum}, not to 1",
                     valuations.text(at)
                 ),
             ),
-            other => TextError::new(Place::line(1), other.to_string()),
+            other => TextError::new(TextPosition::line(1), other.to_string()),
         })?;
         if valuations.len() > limits.max_states {
             return Err(TextError::new(
-                Place::line(1),
+                TextPosition::line(1),
                 format!("the model has more than {} states", limits.max_states),
             )
             .help("raise the limit with --max-states, or choose smaller constants"));
@@ -137,7 +137,8 @@ pub fn explore<V: Scalar>(
     }
     let deadlocks = builder.deadlocks().len();
     let chain = builder.finish(first, Some(valuations));
-    let mut chain = chain.map_err(|wrong| TextError::new(Place::line(1), wrong.to_string()))?;
+    let mut chain =
+        chain.map_err(|wrong| TextError::new(TextPosition::line(1), wrong.to_string()))?;
     for ((declaration, state), step) in model.rewards.iter().zip(earned).zip(step) {
         let or_none = |values: Vec<V>| {
             if values.iter().all(Scalar::is_zero) {
@@ -152,7 +153,7 @@ pub fn explore<V: Scalar>(
                 state: or_none(state),
                 step: or_none(step),
             })
-            .map_err(|wrong| TextError::new(Place::line(1), wrong.to_string()))?;
+            .map_err(|wrong| TextError::new(TextPosition::line(1), wrong.to_string()))?;
     }
     for (name, label) in &model.labels {
         let code = scope.bool_code(label, "a label")?;
@@ -322,7 +323,7 @@ fn initial_states<V: Scalar>(
 struct Ready<V> {
     guard: BoolCode<V>,
     branches: Vec<Branch<V>>,
-    place: Place,
+    place: TextPosition,
 }
 
 struct Branch<V> {
@@ -332,22 +333,22 @@ struct Branch<V> {
 
 /// Commands of one part of a synchronisation; where their guards ask for values of one variable, only those that ask
 /// for its value are looked at.
-struct Part {
+struct ModulePart {
     all: Vec<usize>,
     index: Option<(Slot, i64, Vec<Vec<usize>>)>,
 }
 
 struct Program<V> {
     commands: Vec<Ready<V>>,
-    syncs: Vec<(Sync, Vec<Part>)>,
+    syncs: Vec<(Sync, Vec<ModulePart>)>,
     rewards: Vec<ReadyRewards<V>>,
     slots: Vec<Slot>,
     variables: Vec<Variable>,
 }
 
 struct ReadyRewards<V> {
-    state: Vec<(BoolCode<V>, RealCode<V>, Place)>,
-    step: Vec<(String, BoolCode<V>, RealCode<V>, Place)>,
+    state: Vec<(BoolCode<V>, RealCode<V>, TextPosition)>,
+    step: Vec<(String, BoolCode<V>, RealCode<V>, TextPosition)>,
 }
 
 /// Scratch of the walk over one state.
@@ -464,7 +465,7 @@ impl<V: Scalar> Program<V> {
                 let parts = sync
                     .parts
                     .iter()
-                    .map(|part| Part::new(part, &commands))
+                    .map(|part| ModulePart::new(part, &commands))
                     .collect();
                 (sync, parts)
             })
@@ -582,8 +583,8 @@ impl<V: Scalar> Program<V> {
     }
 }
 
-impl Part {
-    fn new<V>(all: &[usize], commands: &[Ready<V>]) -> Part {
+impl ModulePart {
+    fn new<V>(all: &[usize], commands: &[Ready<V>]) -> ModulePart {
         // The variable that most guards compare with a value.
         let mut counts: Vec<(Slot, usize, i64, i64)> = Vec::new();
         for &command in all {
@@ -613,7 +614,7 @@ impl Part {
                 }
                 (slot, low, lists)
             });
-        Part {
+        ModulePart {
             all: all.to_vec(),
             index,
         }
@@ -654,7 +655,7 @@ impl<V: Scalar> ReadyRewards<V> {
     ) -> Parsed<(V, V)> {
         let mut earned = V::zero();
         let failed =
-            |place: Place| move |wrong: EvalError| TextError::new(place, wrong.to_string());
+            |place: TextPosition| move |wrong: EvalError| TextError::new(place, wrong.to_string());
         for (guard, value, place) in &self.state {
             if guard.eval(state).map_err(failed(*place))? {
                 earned = earned.plus(&value.eval(state).map_err(failed(*place))?);

@@ -1,6 +1,6 @@
 //! Expressions and properties as trees: one grammar holds both, as in PRISM.
 
-use super::super::text::Place;
+use super::super::text::TextPosition;
 
 /// An expression, a state formula, or a path formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Expr {
     /// What it is.
     pub kind: Kind,
     /// Where it stands.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// What an expression is.

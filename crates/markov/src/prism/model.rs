@@ -1,6 +1,6 @@
 //! Models as trees, and their parser.
 
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::expr::{Expr, Kind};
 use super::parser::{Parsed, Parser};
 use super::token::Token;
@@ -26,7 +26,7 @@ pub struct Constant {
     /// Its value, if the text gives one.
     pub value: Option<Expr>,
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// A model in the PRISM language.
@@ -71,7 +71,7 @@ pub struct VariableDeclaration {
     /// Its initial value, if given.
     pub init: Option<Expr>,
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `[action] guard -> p : update + …;`
@@ -84,7 +84,7 @@ pub struct Command {
     /// Its branches: probability (none for 1) and assignments.
     pub branches: Vec<(Option<Expr>, Vec<Assignment>)>,
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `(x' = e)`
@@ -95,7 +95,7 @@ pub struct Assignment {
     /// Its next value.
     pub value: Expr,
     /// Where.
-    pub place: Place,
+    pub place: TextPosition,
 }
 
 /// `rewards "name" … endrewards`
@@ -122,7 +122,7 @@ pub struct RewardItem {
 #[derive(Clone, Debug, PartialEq)]
 pub enum System {
     /// A module.
-    Module(String, Place),
+    Module(String, TextPosition),
     /// `a || b`, `a ||| b`, `a |[x,y]| b`: the actions in step; none for all common ones.
     Parallel(Box<System>, Option<Vec<String>>, Box<System>),
     /// `a / {x}`: actions become internal.
@@ -200,7 +200,7 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
     }
     if !is_chain {
         return Err(TextError::new(
-            Place { line: 1, column: 1 },
+            TextPosition { line: 1, column: 1 },
             "the model has no type: PRISM takes it for an `mdp`, and only `dtmc` is supported",
         )
         .help("begin the model with the line `dtmc`"));

@@ -3,7 +3,7 @@
 //! Precedence, loosest first: `U W R`; `X F G`; `? :`; `=>`; `<=>`; `|`; `&`; `!`; `= !=`; `< <= > >=`; `+ -`; `* /`;
 //! unary `-`. So `F "a" & "b"` is `F ("a" & "b")`, and a temporal operator under `&` needs parentheses.
 
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::expr::{
     Bounds, Compare, Expr, Filter, Function, Kind, Measure, Op, Quantifier, Relation, Structure,
     Temporal, Until,
@@ -44,7 +44,7 @@ impl Parser {
         &self.tokens[(self.at + distance).min(last)].token
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         self.tokens[self.at].place
     }
 
@@ -393,7 +393,7 @@ impl Parser {
     }
 
     /// What a word begins: an operator of properties, a function, or a name.
-    fn word(&mut self, name: String, place: Place) -> Parsed<Expr> {
+    fn word(&mut self, name: String, place: TextPosition) -> Parsed<Expr> {
         if self.properties
             && let Some(kind) = self.operator(&name)?
         {
@@ -636,7 +636,7 @@ fn function(name: &str) -> Option<Function> {
     })
 }
 
-fn no_function(name: &str, place: Place) -> TextError {
+fn no_function(name: &str, place: TextPosition) -> TextError {
     TextError::new(place, format!("there is no function `{name}`"))
         .help("functions are min, max, floor, ceil, round, pow, mod and log")
 }

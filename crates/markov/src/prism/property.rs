@@ -1,6 +1,6 @@
 //! Properties and files of properties, by PRISM's and Storm's grammar.
 
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 use super::expr::Expr;
 use super::model::Constant;
 use super::parser::{Parsed, Parser};
@@ -87,6 +87,6 @@ fn declaration(parser: &mut Parser, text: &str, found: &mut Properties) -> Parse
 
 /// Whether the token at hand is the first of its line: PRISM lets the semicolon be absent between lines.
 fn begins_line(parser: &Parser) -> bool {
-    let Place { line, .. } = parser.place();
+    let TextPosition { line, .. } = parser.place();
     line > parser.line_of_last()
 }

@@ -1,6 +1,6 @@
 //! Tokens of the PRISM language and its properties.
 
-use super::super::text::{Place, TextError};
+use super::super::text::{TextError, TextPosition};
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl std::fmt::Display for Token {
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
     pub(super) token: Token,
-    pub(super) place: Place,
+    pub(super) place: TextPosition,
     /// The bytes that it takes.
     pub(super) bytes: std::ops::Range<usize>,
     /// How many brackets are open before it.
@@ -51,7 +51,7 @@ pub(super) struct Lexeme {
 /// Cuts a text into tokens; comments run from `//` to the end of the line.
 pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
     let mut found = Vec::new();
-    let mut end = Place { line: 1, column: 1 };
+    let mut end = TextPosition { line: 1, column: 1 };
     let mut begin = 0;
     let mut open = 0u32;
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
         loop {
             rest = rest.trim_start();
             let offset = line.len() - rest.len();
-            let place = Place {
+            let place = TextPosition {
                 line: number as u32 + 1,
                 column: line[..offset].chars().count() as u32 + 1,
             };
@@ -93,7 +93,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
 }
 
 /// The token at the beginning of a text that is not empty, and its bytes.
-fn token(rest: &str, place: Place) -> Result<(Token, usize), TextError> {
+fn token(rest: &str, place: TextPosition) -> Result<(Token, usize), TextError> {
     let bytes = rest.as_bytes();
     let run = |from: usize, ok: fn(&u8) -> bool| {
         from + bytes[from..].iter().take_while(|byte| ok(byte)).count()

@@ -19,7 +19,7 @@ use super::eliminate::Factorisation;
 #[derive(Debug)]
 pub struct Factors<V> {
     /// By the number of states.
-    by_size: RefCell<FxHashMap<usize, Vec<Rc<Kept<V>>>>>,
+    by_size: RefCell<FxHashMap<usize, Vec<Rc<Eliminated<V>>>>>,
     /// Numbers held by all of them.
     numbers: Cell<usize>,
     uses: Cell<Uses>,
@@ -36,7 +36,7 @@ pub struct Uses {
 
 /// A component that was eliminated.
 #[derive(Debug)]
-pub(super) struct Kept<V> {
+pub(super) struct Eliminated<V> {
     /// Its states, in the order of the block that was eliminated.
     pub(super) members: Vec<u32>,
     sorted: Vec<u32>,
@@ -60,7 +60,7 @@ impl<V: Scalar> Factors<V> {
     }
 
     /// The component of these states, if it was kept.
-    pub(super) fn find(&self, members: &[u32]) -> Option<Rc<Kept<V>>> {
+    pub(super) fn find(&self, members: &[u32]) -> Option<Rc<Eliminated<V>>> {
         let by_size = self.by_size.borrow();
         let candidates = by_size.get(&members.len())?;
         let mut sorted = members.to_vec();
@@ -86,7 +86,7 @@ impl<V: Scalar> Factors<V> {
         self.numbers.set(numbers);
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
-        let kept = Rc::new(Kept {
+        let kept = Rc::new(Eliminated {
             members: members.to_vec(),
             sorted,
             factorisation,
