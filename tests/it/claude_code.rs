@@ -1,6 +1,7 @@
 //! `guard hook` and Claude Code: what the real program gave its hooks is replayed, and, where the program is there, the
 //! conversation is held again with a scripted stand-in for the model.
 
+use crate::support::skip;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -111,9 +112,7 @@ fn a_recorded_conversation_is_judged_as_it_was() {
 fn claude_code() -> Option<PathBuf> {
     let claude = std::env::var_os("GUARD_CLAUDE_CODE").map(PathBuf::from);
     if claude.is_none() {
-        println!(
-            "skipped: GUARD_CLAUDE_CODE does not name the program of @anthropic-ai/claude-code"
-        );
+        skip("GUARD_CLAUDE_CODE does not name the program of @anthropic-ai/claude-code");
     }
     claude
 }
@@ -124,7 +123,7 @@ fn agent_sdk() -> Option<PathBuf> {
     let there =
         modules.is_some_and(|modules| modules.join("@anthropic-ai/claude-agent-sdk").exists());
     if !there {
-        println!("skipped: GUARD_NODE_MODULES has no @anthropic-ai/claude-agent-sdk");
+        skip("GUARD_NODE_MODULES has no @anthropic-ai/claude-agent-sdk");
     }
     there.then(|| crate::support::root().join("tests/agents/agent_sdk.mjs"))
 }

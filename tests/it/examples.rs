@@ -2,6 +2,7 @@
 //!
 //! The corpora are not part of the package. Where they are not beside it, the questions are skipped, and said to be.
 
+use crate::support::shared;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -67,17 +68,7 @@ fn specs(folder: &str) -> Vec<String> {
 
 /// The data, where it is there.
 fn data() -> Option<PathBuf> {
-    let folder = root().join("../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var("CI").as_deref() != Ok("true"),
-        "{} is missing",
-        folder.display()
-    );
-    println!("skipped: {} is not there", folder.display());
-    None
+    shared("data")
 }
 
 /// What was found or published about one question: by trace, the step or "end".

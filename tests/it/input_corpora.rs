@@ -1,5 +1,6 @@
 //! Every recorded file beside the package is read: no panic, every line accounted for, and what is known about it
 //! holds.
+use crate::support::shared;
 use std::path::PathBuf;
 
 use guard_lang::input::limits::Accounting;
@@ -15,16 +16,7 @@ use guard_lang::types::Type;
 use guard_lang::value::{Cell, Value};
 
 fn data(below: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    if path.is_dir() {
-        return Some(path.join(below));
-    }
-    assert!(
-        std::env::var("CI").as_deref() != Ok("true"),
-        "the recorded runs are not beside the package"
-    );
-    println!("skipped: the recorded runs are not beside the package");
-    None
+    Some(shared("data")?.join(below))
 }
 
 fn path(text: &str) -> Path {

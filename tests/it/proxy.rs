@@ -67,7 +67,7 @@ impl Client {
     /// With more arguments, and files no larger than so many blocks of 512 bytes.
     fn with(args: &[&str], blocks: Option<u32>) -> Option<Client> {
         if Command::new("python3").arg("--version").output().is_err() {
-            eprintln!("skipped: there is no python3");
+            crate::support::skip("there is no python3");
             return None;
         }
         let folder = tempfile::tempdir().unwrap();

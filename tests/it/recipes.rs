@@ -1,5 +1,6 @@
 //! The recipes of `docs/recipes`, run against `guard serve`. Those for packages that are not installed are skipped, and say so.
 
+use crate::support::skip;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -10,7 +11,7 @@ fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
         .stderr(Stdio::null())
         .status();
     if !there.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: {recipe} needs {program} {}", needs.join(" "));
+        skip(&format!("{recipe} needs {program} {}", needs.join(" ")));
         return None;
     }
     let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
@@ -66,7 +67,7 @@ fn mcp() {
         .stderr(Stdio::null())
         .status();
     if !there.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: mcp_agent.py needs the package mcp, version 2");
+        skip("mcp_agent.py needs the package mcp, version 2");
         return;
     }
     let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");
@@ -91,9 +92,7 @@ fn mcp_typescript() {
         needed.iter().all(|package| modules.join(package).exists())
     };
     let Some(modules) = there.filter(has) else {
-        eprintln!(
-            "skipped: mcp_agent.ts needs GUARD_NODE_MODULES with @modelcontextprotocol/sdk, zod and tsx"
-        );
+        skip("mcp_agent.ts needs GUARD_NODE_MODULES with @modelcontextprotocol/sdk, zod and tsx");
         return;
     };
     let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recipes");

@@ -1,4 +1,5 @@
 //! What the tests of the readers share: JSON to values, files to documents.
+use crate::support::shared;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -170,16 +171,7 @@ pub(crate) fn below<'a>(value: Option<&'a Value>, path: &[&str]) -> Option<&'a V
 
 /// The corpora, where they are at hand. In CI they must be.
 pub(crate) fn corpora() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var("CI").as_deref() != Ok("true"),
-        "the corpora are missing"
-    );
-    eprintln!("skipped: no corpora at {}", folder.display());
-    None
+    shared("data")
 }
 
 /// The files of a folder, sorted.
