@@ -186,7 +186,7 @@ fn main() {
     });
     time("proposals, then the event", &mut |monitor, event| {
         let decision = monitor.propose(event.as_bytes(), None);
-        monitor.happened(event.as_bytes(), None);
+        monitor.observe(event.as_bytes(), None);
         decision
     });
     forks();
@@ -204,7 +204,7 @@ enforce answered { violated => block }
     let mut monitor = Monitor::new(&spec.unwrap(), Options::default()).unwrap();
     let event = |n: usize| format!(r#"{{"trace":"t","kind":"call","call":"c{n}"}}"#);
     for n in 0..OPEN {
-        monitor.happened(event(n).as_bytes(), None);
+        monitor.observe(event(n).as_bytes(), None);
     }
     let time = |judge: &mut dyn FnMut(&str)| {
         let proposals = (OPEN..OPEN + 10_000).map(event);
@@ -221,7 +221,7 @@ enforce answered { violated => block }
     percentiles(&format!("proposals, {OPEN} open instances"), alone);
     let between = time(&mut |event| {
         monitor.propose(event.as_bytes(), None);
-        monitor.happened(event.as_bytes(), None);
+        monitor.observe(event.as_bytes(), None);
     });
     percentiles(
         &format!("proposals and events in turn, {OPEN} open instances"),

@@ -44,6 +44,7 @@ pub mod eval;
 mod facade;
 pub mod hir;
 pub mod ids;
+pub mod inert;
 pub mod input;
 pub mod integrations;
 pub mod learn;

@@ -2,20 +2,23 @@
 
 import http.client
 import json
+import os
 import time
 
 
 class Denied(Exception):
-    """A call that must not be made; the text is the reason, to be shown to the model."""
+    """A call that must not be made, or whose result must not be used; the text is the reason, to be shown to the model."""
 
 
 class Guard:
-    def __init__(self, trace, address="127.0.0.1:7437", token=None):
-        self.trace, self.address = trace, address
+    def __init__(self, trace, address="127.0.0.1:7437", token=None, ask=lambda reason: False):
+        """`token` is the first line of the file that `guard serve --token-file` was given; `ask` asks a person."""
+        token = token or os.environ.get("GUARD_TOKEN")
+        self.trace, self.address, self.ask = trace, address, ask
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def decide(self, line):
-        """Sends one line and returns its decision. Whatever goes wrong is raised: never take it for leave to go on."""
+        """Sends one line and returns its decision. Raises if anything goes wrong: an error is never an approval."""
         connection = http.client.HTTPConnection(self.address, timeout=10)
         try:
             connection.request("POST", "/v1/decide", json.dumps(line), self.headers)
@@ -35,25 +38,44 @@ class Guard:
         told = [clause["message"] for clause in decision["clauses"]] + decision.get("errors", [])
         return "; ".join(told) or "denied by the spec"
 
-    def call(self, tool, args, call_id, run):
-        """Makes a call if the spec lets it through, and tells what came of it."""
-        call = self.event("call", role="assistant", tool=tool, args=args, call=call_id, text=None, result=None, error=None)
-        decision = self.decide({"phase": "before", "event": call})
-        if decision["decision"] in ("ask", "block", "stop"):
-            if "proposal" in decision:
-                self.decide({"phase": "abandon", "proposal": decision["proposal"]})
+    def act(self, event):
+        """Judges an action and records it in one step, so that no other action comes between. Raises if it is denied.
+
+        If a person must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed.
+        """
+        decision = self.decide({"phase": "act", "event": event})
+        if decision["decision"] == "ask" and "proposal" in decision:
+            proposal = {"proposal": decision["proposal"]}
+            allowed = False
+            try:
+                allowed = self.ask(self.reason(decision))
+            finally:
+                if not allowed:
+                    self.decide({"phase": "abandon", **proposal})
+            if not allowed:
+                raise Denied(self.reason(decision))
+            decision = self.decide({"phase": "commit", **proposal, "event": event})
+            if decision["decision"] == "ask":
+                return
+        if decision["decision"] not in ("allow", "warn", "reflect"):
             raise Denied(self.reason(decision))
-        self.decide({"phase": "commit", "proposal": decision["proposal"], "event": call})
-        result, failed = None, True
+
+    def call(self, tool, args, call_id, run):
+        """Makes a call if the spec lets it through, and records what came of it."""
+        about = {"tool": tool, "args": args, "call": call_id}
+        self.act(self.event("call", role="assistant", **about, text=None, result=None, error=None))
+        result, raised = None, None
         try:
-            result, failed = run(), False
-            return result
-        except Exception as error:
-            result = str(error)
-            raise
-        finally:
-            told = self.event("result", role="tool", tool=tool, args=args, call=call_id, result=result, text=str(result), error=failed)
-            self.decide({"phase": "after", "event": told})
+            result = run()
+        except BaseException as error:
+            result, raised = str(error), error
+        told = self.event("result", role="tool", **about, result=result, text=str(result), error=raised is not None)
+        decision = self.decide({"phase": "after", "event": told})
+        if raised is not None:
+            raise raised
+        if decision["decision"] in ("block", "stop"):
+            raise Denied(self.reason(decision))
+        return result
 
     def end(self):
         return self.decide({"trace": self.trace, "end": True})

@@ -28,6 +28,7 @@ class GuardMiddleware(AgentMiddleware):
 
         try:
             self.guard.call(call["name"], call["args"], call["id"], run)
+        # the call was denied, or its result is withheld
         except Denied as reason:
             return ToolMessage(content=str(reason), tool_call_id=call["id"], name=call["name"], status="error")
         except Exception:

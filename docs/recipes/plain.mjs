@@ -3,13 +3,15 @@
 class Denied extends Error {}
 
 class Guard {
-  constructor(trace, address = "127.0.0.1:7437", token = undefined) {
+  // `token` is the first line of the file that `guard serve --token-file` was given; `ask` asks a person.
+  constructor(trace, address = "127.0.0.1:7437", token = process.env.GUARD_TOKEN, ask = async () => false) {
     this.trace = trace;
     this.url = `http://${address}/v1/decide`;
     this.headers = token ? { Authorization: `Bearer ${token}` } : {};
+    this.ask = ask;
   }
 
-  // Whatever goes wrong is thrown: never take it for leave to go on.
+  // Sends one line and returns its decision. Throws if anything goes wrong: an error is never an approval.
   async decide(line) {
     const answer = await fetch(this.url, { method: "POST", headers: this.headers, body: JSON.stringify(line) });
     const body = await answer.text();
@@ -22,30 +24,45 @@ class Guard {
     return { trace: this.trace, kind, at: Date.now() / 1000, ...members };
   }
 
-  // Makes a call if the spec lets it through, and tells what came of it.
+  reason(decision) {
+    const told = [...decision.clauses.map((clause) => clause.message), ...(decision.errors ?? [])];
+    return told.join("; ") || "denied by the spec";
+  }
+
+  // Judges an action and records it in one step, so that no other action comes between. Throws if it is denied. If a person
+  // must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed.
+  async act(event) {
+    let decision = await this.decide({ phase: "act", event });
+    if (decision.decision === "ask" && decision.proposal !== undefined) {
+      const { proposal } = decision;
+      let allowed = false;
+      try {
+        allowed = await this.ask(this.reason(decision));
+      } finally {
+        if (!allowed) await this.decide({ phase: "abandon", proposal });
+      }
+      if (!allowed) throw new Denied(this.reason(decision));
+      decision = await this.decide({ phase: "commit", proposal, event });
+      if (decision.decision === "ask") return;
+    }
+    if (!["allow", "warn", "reflect"].includes(decision.decision)) throw new Denied(this.reason(decision));
+  }
+
+  // Makes a call if the spec lets it through, and records what came of it.
   async call(tool, args, id, run) {
     const about = { tool, args, call: id };
-    const call = this.event("call", { role: "assistant", ...about, text: null, result: null, error: null });
-    const decision = await this.decide({ phase: "before", event: call });
-    if (["ask", "block", "stop"].includes(decision.decision)) {
-      if (decision.proposal !== undefined) await this.decide({ phase: "abandon", proposal: decision.proposal });
-      const told = [...decision.clauses.map((clause) => clause.message), ...(decision.errors ?? [])];
-      throw new Denied(told.join("; ") || "denied by the spec");
-    }
-    await this.decide({ phase: "commit", proposal: decision.proposal, event: call });
-    let result = null;
-    let error = true;
+    await this.act(this.event("call", { role: "assistant", ...about, text: null, result: null, error: null }));
+    let [result, error, thrown] = [null, false, undefined];
     try {
       result = await run();
-      error = false;
-      return result;
-    } catch (thrown) {
-      result = String(thrown);
-      throw thrown;
-    } finally {
-      const told = this.event("result", { role: "tool", ...about, result, text: String(result), error });
-      await this.decide({ phase: "after", event: told });
+    } catch (caught) {
+      [result, error, thrown] = [String(caught), true, caught];
     }
+    const told = this.event("result", { role: "tool", ...about, result, text: String(result), error });
+    const decision = await this.decide({ phase: "after", event: told });
+    if (error) throw thrown;
+    if (["block", "stop"].includes(decision.decision)) throw new Denied(this.reason(decision));
+    return result;
   }
 }
 

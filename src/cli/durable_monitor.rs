@@ -11,7 +11,7 @@ use super::spec;
 use crate::artifact;
 use crate::integrations::Judge;
 use crate::monitor::journal::Input;
-use crate::monitor::{Decision, Identity, Monitor, MonitorError, Options};
+use crate::monitor::{Cause, Decision, Identity, Monitor, MonitorError, Options, Request};
 use crate::value::Instant;
 
 /// A monitor, what it keeps, and the time.
@@ -95,6 +95,29 @@ impl Time {
 fn attoseconds(duration: Duration) -> i128 {
     let nanos = i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX / Instant::SECOND);
     nanos * (Instant::SECOND / 1_000_000_000)
+}
+
+/// How long proposals count, and how many there may be.
+#[derive(Debug, clap::Args)]
+pub(super) struct ReservationArgs {
+    /// How long a proposal counts that is neither committed nor abandoned [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    reservation: Option<u64>,
+    /// Proposals that are neither committed nor abandoned; further ones are denied [default: 10000]
+    #[arg(long, value_name = "N")]
+    max_proposals: Option<usize>,
+    /// The same for one trace [default: 256]
+    #[arg(long, value_name = "N")]
+    max_trace_proposals: Option<usize>,
+}
+
+impl ReservationArgs {
+    pub(super) fn set(&self, options: &mut Options) {
+        let seconds = self.reservation.map(Duration::from_secs);
+        options.reservation = seconds.unwrap_or(options.reservation);
+        options.proposals = self.max_proposals.unwrap_or(options.proposals);
+        options.trace_proposals = self.max_trace_proposals.unwrap_or(options.trace_proposals);
+    }
 }
 
 /// The files that `proxy` and `serve` keep.
@@ -199,13 +222,38 @@ impl DurableMonitor {
         Ok(decision)
     }
 
+    /// The decision on a request, kept before it is told. The journal holds the line that makes the request.
+    ///
+    /// # Errors
+    /// It cannot be kept, so it must not be told.
+    fn decide_request(&mut self, request: Request, event: &str) -> Result<Decision, Failure> {
+        self.deadlines()?;
+        if event.contains(['\n', '\r']) {
+            let decision = self.take(Err("an event of several lines"));
+            self.keep()?;
+            return Ok(decision);
+        }
+        let now = self.time.now();
+        let decision = self.monitor.request(request, event.as_bytes(), now);
+        let line = request.to_line(event.as_bytes());
+        let (number, input) = (self.monitor.taken(), input_of(&line, &decision));
+        self.state
+            .take(number, now, input, std::slice::from_ref(&decision));
+        self.keep()?;
+        Ok(decision)
+    }
+
     /// The decision on a line, or on what cannot even be looked at for a reason; not to be told before it is
     /// [kept](Self::keep).
     pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         let now = self.time.now();
-        let (input, decision) = match line {
-            Ok(line) => (Input::Line(line), self.monitor.line(line, now)),
-            Err(why) => (Input::Refused(why), self.monitor.refuse(why)),
+        let decision = match line {
+            Ok(line) => self.monitor.line(line, now),
+            Err(why) => self.monitor.refuse(why),
+        };
+        let input = match line {
+            Ok(line) => input_of(line, &decision),
+            Err(why) => Input::Refused(why),
         };
         let number = self.monitor.taken();
         self.state
@@ -229,6 +277,14 @@ impl DurableMonitor {
     }
 }
 
+/// What the journal holds of a line: one that whoever said it may not say changes nothing, whoever replays it.
+fn input_of<'l>(line: &'l [u8], decision: &'l Decision) -> Input<'l> {
+    match (decision.cause, decision.errors.first()) {
+        (Cause::Forbidden, Some(why)) => Input::Refused(why),
+        _ => Input::Line(line),
+    }
+}
+
 /// What is wrong with a spec or its models, with the flag that raises a limit.
 pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
@@ -242,9 +298,9 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
 }
 
 impl Judge for DurableMonitor {
-    fn line(&mut self, line: &str) -> Result<Decision, String> {
-        self.decide(line.as_bytes())
-            .map_err(|failure| failure.to_string())
+    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
+        let decided = self.decide_request(request, event);
+        decided.map_err(|failure| failure.to_string())
     }
 }
 

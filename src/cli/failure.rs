@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use crate::inert::inert;
 use crate::load::LoadError;
 
 /// The exit codes.
@@ -96,14 +97,14 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// One line on the error output. That it cannot be written is no reason to fail.
+/// Writes one line to the error output, whatever the message holds. That it cannot be written is no reason to fail.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "error: {message}");
+    let _ = writeln!(io::stderr(), "error: {}", inert(message));
 }
 
-/// One line of warning on the error output.
+/// Writes one line of warning to the error output, whatever the message holds.
 pub(super) fn warn(message: &str) {
-    let _ = writeln!(io::stderr(), "warning: {message}");
+    let _ = writeln!(io::stderr(), "warning: {}", inert(message));
 }
 
 /// What the first panic said, and where.

@@ -1,16 +1,17 @@
 //! A small HTTP/1.1 server over TCP or a Unix socket, for clients that may be hostile.
 //!
 //! Every connection has a thread. What a client can make of it is bounded: how many connections there are, how long a head
-//! and a body are, and how long a request takes to arrive, however slowly its bytes come. A body is read only where the
-//! head is admitted.
+//! and a body are, and how long a request takes to arrive, however slowly its bytes come. A body is read only if the head
+//! is admitted. If all places are taken, a new connection takes the place of the one that has waited longest without an
+//! admitted request, so that clients that only connect hold up nobody.
 //!
 //! Bodies carry their length; chunks are refused. Heads are parsed by `httparse`.
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest head of a request, in bytes.
@@ -20,14 +21,14 @@ const MAX_HEAD: usize = 16 << 10;
 const MAX_FIELDS: usize = 64;
 
 /// How long a connection may be idle between requests.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_secs(15);
 
 /// How long what a refused client still sends is listened to, so that it sees the answer.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// What clients may make of a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct ConnectionLimits {
     /// The longest body, in bytes.
     pub(super) body: usize,
     /// Connections at once; more are refused.
@@ -44,7 +45,7 @@ pub(super) enum Listener {
 
 /// The head of a request.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) method: String,
     /// Without what follows a `?`.
     pub(super) path: String,
@@ -53,65 +54,73 @@ pub(super) struct Head {
     keeps: bool,
 }
 
-impl Head {
+impl RequestHead {
     /// A header field; of several of a name the first.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
-        let mut fields = self.fields.iter();
-        let found = fields.find(|(field, _)| field.eq_ignore_ascii_case(name));
+        self.fields(name).next()
+    }
+
+    /// All header fields of a name.
+    pub(super) fn fields(&self, name: &str) -> impl Iterator<Item = &str> {
+        let fields = self.fields.iter();
+        let found = fields.filter(move |(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The length of the body, or why it is not told.
-    fn length(&self) -> Result<usize, Answer> {
+    /// The length of the body, or why it is not sent.
+    fn length(&self) -> Result<usize, Response> {
         if self.field("Transfer-Encoding").is_some() {
-            return Err(Answer::refusal(
+            return Err(Response::refusal(
                 411,
                 "a body needs its length, not chunks (`Content-Length`)",
             ));
         }
-        let told = |(name, value): &(String, String)| {
-            name.eq_ignore_ascii_case("Content-Length")
-                .then(|| value.clone())
-        };
-        let mut lengths: Vec<String> = self.fields.iter().filter_map(told).collect();
+        let mut lengths: Vec<&str> = self.fields("Content-Length").collect();
         lengths.dedup();
         match &lengths[..] {
+            [] if self.method == "POST" => {
+                let why = "a request with POST needs a `Content-Length`";
+                Err(Response::refusal(411, why))
+            }
             [] => Ok(0),
             [one] if one.bytes().all(|byte| byte.is_ascii_digit()) => one
                 .parse()
-                .map_err(|_| Answer::refusal(413, "the body is too long")),
-            _ => Err(Answer::refusal(400, "the length of the body is not clear")),
+                .map_err(|_| Response::refusal(413, "the body is too long")),
+            _ => Err(Response::refusal(
+                400,
+                "the length of the body is not clear",
+            )),
         }
     }
 }
 
 /// What is answered: a status and a body.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     pub(super) body: String,
     pub(super) kind: &'static str,
 }
 
-impl Answer {
-    pub(super) fn json(value: &serde_json::Value) -> Answer {
-        Answer {
+impl Response {
+    pub(super) fn json(value: &serde_json::Value) -> Response {
+        Response {
             status: 200,
             body: value.to_string(),
             kind: "application/json",
         }
     }
 
-    pub(super) fn refusal(status: u16, why: &str) -> Answer {
-        Answer {
+    pub(super) fn refusal(status: u16, why: &str) -> Response {
+        Response {
             status,
-            ..Answer::json(&serde_json::json!({"v": 1, "error": why}))
+            ..Response::json(&serde_json::json!({"v": 1, "error": why}))
         }
     }
 
     /// Writes it; the body is left out where only the head was asked for.
     fn write(&self, to: &mut impl Write, keeps: bool, with_body: bool) -> io::Result<()> {
-        let Answer { status, kind, .. } = self;
+        let Response { status, kind, .. } = self;
         let (reason, length) = (reason(*status), self.body.len());
         let connection = if keeps { "keep-alive" } else { "close" };
         let mut text = format!(
@@ -143,16 +152,19 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Who answers.
+/// Answers requests.
 pub(super) trait Service: Send + Sync + 'static {
-    /// Whether the body is to be read, by the head.
+    /// What a request may ask for.
+    type Grant: Copy;
+
+    /// Decides by the head whether the body is to be read.
     ///
     /// # Errors
     /// The refusal.
-    fn admit(&self, head: &Head) -> Result<(), Answer>;
+    fn admit(&self, head: &RequestHead) -> Result<Self::Grant, Response>;
 
     /// The answer to an admitted request.
-    fn answer(&self, head: &Head, body: &[u8]) -> Answer;
+    fn answer(&self, head: &RequestHead, grant: Self::Grant, body: &[u8]) -> Response;
 }
 
 impl Listener {
@@ -168,8 +180,12 @@ impl Listener {
     ///
     /// # Errors
     /// None can be taken any more.
-    pub(super) fn serve(self, service: &Arc<impl Service>, limits: Limits) -> io::Result<()> {
-        let clients = Arc::new(AtomicUsize::new(0));
+    pub(super) fn serve(
+        self,
+        service: &Arc<impl Service>,
+        limits: ConnectionLimits,
+    ) -> io::Result<()> {
+        let open = Arc::new(Connections::default());
         loop {
             let taken = match &self {
                 Listener::Tcp(listener) => listener.accept().map(|(stream, _)| {
@@ -190,15 +206,15 @@ impl Listener {
                 }
                 Err(error) => return Err(error),
             };
-            let place = Place::take(&clients, limits.clients);
+            let slot = ConnectionSlot::take(&open, &connection, limits.clients);
             let service = Arc::clone(service);
             let thread = std::thread::Builder::new().name("client".to_owned());
             // Without a thread the connection is closed, which a client must take for a refusal.
             let _ = thread.spawn(move || {
                 let mut client = Client::new(connection, limits);
-                match place {
-                    Some(_place) => client.converse(&*service),
-                    None => client.refuse(&Answer::refusal(503, "too many clients")),
+                match slot {
+                    Some(slot) => client.converse(&*service, &slot),
+                    None => client.refuse(&Response::refusal(503, "too many clients")),
                 }
             });
         }
@@ -217,21 +233,75 @@ fn is_passing(error: &io::Error) -> bool {
         .is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
-/// One of the connections that there may be at once.
-struct Place(Arc<AtomicUsize>);
+/// The open connections, by number.
+#[derive(Default)]
+struct Connections(Mutex<OpenConnections>);
 
-impl Place {
-    fn take(all: &Arc<AtomicUsize>, most: usize) -> Option<Place> {
-        let taken = all.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| {
-            (n < most).then_some(n + 1)
-        });
-        taken.ok().map(|_| Place(Arc::clone(all)))
+#[derive(Default)]
+struct OpenConnections {
+    next: u64,
+    open: HashMap<u64, OpenConnection>,
+}
+
+struct OpenConnection {
+    handle: Connection,
+    /// Since when it has no admitted request.
+    waits_since: Option<Instant>,
+}
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+/// One of the connections that there may be at once.
+struct ConnectionSlot {
+    all: Arc<Connections>,
+    number: u64,
+}
+
+impl ConnectionSlot {
+    /// Takes a place. If all are taken, the connection that has waited longest is closed and gives its own.
+    fn take(
+        all: &Arc<Connections>,
+        connection: &Connection,
+        most: usize,
+    ) -> Option<ConnectionSlot> {
+        let handle = connection.try_clone().ok()?;
+        let mut connections = all.lock();
+        if connections.open.len() >= most {
+            let waiting = connections.open.iter();
+            let waiting = waiting.filter_map(|(number, open)| Some((open.waits_since?, *number)));
+            let (_, longest) = waiting.min()?;
+            if let Some(closed) = connections.open.remove(&longest) {
+                let _ = closed.handle.shutdown(Shutdown::Both);
+            }
+        }
+        let number = connections.next;
+        connections.next += 1;
+        let open = OpenConnection {
+            handle,
+            waits_since: Some(Instant::now()),
+        };
+        connections.open.insert(number, open);
+        Some(ConnectionSlot {
+            all: Arc::clone(all),
+            number,
+        })
+    }
+
+    /// Notes whether the connection has an admitted request.
+    fn set_admitted(&self, admitted: bool) {
+        if let Some(open) = self.all.lock().open.get_mut(&self.number) {
+            open.waits_since = (!admitted).then(Instant::now);
+        }
+    }
+}
+
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.all.lock().open.remove(&self.number);
     }
 }
 
@@ -254,11 +324,18 @@ impl Connection {
         }
     }
 
-    fn end_writing(&self) -> io::Result<()> {
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         match self {
-            Connection::Tcp(stream) => stream.shutdown(Shutdown::Write),
-            Connection::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Connection::Tcp(stream) => stream.shutdown(how),
+            Connection::Unix(stream) => stream.shutdown(how),
         }
+    }
+
+    fn try_clone(&self) -> io::Result<Connection> {
+        Ok(match self {
+            Connection::Tcp(stream) => Connection::Tcp(stream.try_clone()?),
+            Connection::Unix(stream) => Connection::Unix(stream.try_clone()?),
+        })
     }
 }
 
@@ -285,20 +362,20 @@ impl Write for Connection {
 }
 
 /// Why no further request is read from a connection.
-enum Gone {
+enum ConnectionEnd {
     /// There is nobody to answer.
     Away,
     /// It is refused, and the connection ends.
-    Refused(Answer),
+    Refused(Response),
 }
 
-impl From<io::Error> for Gone {
-    fn from(error: io::Error) -> Gone {
+impl From<io::Error> for ConnectionEnd {
+    fn from(error: io::Error) -> ConnectionEnd {
         match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                Gone::Refused(Answer::refusal(408, "the request took too long to arrive"))
-            }
-            _ => Gone::Away,
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ConnectionEnd::Refused(
+                Response::refusal(408, "the request took too long to arrive"),
+            ),
+            _ => ConnectionEnd::Away,
         }
     }
 }
@@ -306,12 +383,12 @@ impl From<io::Error> for Gone {
 /// A connection, and what was read of it that belongs to no request yet.
 struct Client {
     connection: Connection,
-    limits: Limits,
+    limits: ConnectionLimits,
     read: Vec<u8>,
 }
 
 impl Client {
-    fn new(connection: Connection, limits: Limits) -> Client {
+    fn new(connection: Connection, limits: ConnectionLimits) -> Client {
         Client {
             connection,
             limits,
@@ -320,21 +397,32 @@ impl Client {
     }
 
     /// Answers request after request.
-    fn converse(&mut self, service: &impl Service) {
+    fn converse(&mut self, service: &impl Service, slot: &ConnectionSlot) {
+        let mut idle = self.limits.patience;
         loop {
-            let answered = self.request(service);
+            let answered = self.request(service, slot, idle);
+            slot.set_admitted(false);
             match answered {
-                Ok(true) => {}
-                Ok(false) | Err(Gone::Away) => return,
-                Err(Gone::Refused(answer)) => return self.refuse(&answer),
+                Ok(true) => idle = IDLE,
+                Ok(false) | Err(ConnectionEnd::Away) => return,
+                Err(ConnectionEnd::Refused(answer)) => return self.refuse(&answer),
             }
         }
     }
 
-    /// Reads and answers one request; says whether the connection is kept.
-    fn request(&mut self, service: &impl Service) -> Result<bool, Gone> {
-        if self.read.is_empty() && !self.more(Instant::now() + IDLE)? {
-            return Ok(false);
+    /// Reads and answers one request, which must begin within `idle`; says whether the connection is kept.
+    fn request(
+        &mut self,
+        service: &impl Service,
+        slot: &ConnectionSlot,
+        idle: Duration,
+    ) -> Result<bool, ConnectionEnd> {
+        if self.read.is_empty() {
+            // Nothing of a request has come: there is nothing to answer.
+            let begun = self.more(Instant::now() + idle);
+            if !begun.map_err(|_| ConnectionEnd::Away)? {
+                return Ok(false);
+            }
         }
         let deadline = Instant::now() + self.limits.patience;
         let head = loop {
@@ -342,15 +430,16 @@ impl Client {
                 break head;
             }
             if !self.more(deadline)? {
-                return Err(Gone::Away);
+                return Err(ConnectionEnd::Away);
             }
         };
-        service.admit(&head).map_err(Gone::Refused)?;
-        let length = head.length().map_err(Gone::Refused)?;
+        let grant = service.admit(&head).map_err(ConnectionEnd::Refused)?;
+        slot.set_admitted(true);
+        let length = head.length().map_err(ConnectionEnd::Refused)?;
         if length > self.limits.body {
             let most = self.limits.body;
             let why = format!("the body is longer than {most} bytes; `--max-body` raises that");
-            return Err(Gone::Refused(Answer::refusal(413, &why)));
+            return Err(ConnectionEnd::Refused(Response::refusal(413, &why)));
         }
         let waits = head
             .field("Expect")
@@ -358,25 +447,25 @@ impl Client {
         if waits && self.read.len() < length {
             self.connection
                 .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
-                .map_err(|_| Gone::Away)?;
+                .map_err(|_| ConnectionEnd::Away)?;
         }
         while self.read.len() < length {
             if !self.more(deadline)? {
-                return Err(Gone::Away);
+                return Err(ConnectionEnd::Away);
             }
         }
         let rest = self.read.split_off(length);
         let body = std::mem::replace(&mut self.read, rest);
-        let answer = service.answer(&head, &body);
+        let answer = service.answer(&head, grant, &body);
         answer
             .write(&mut self.connection, head.keeps, head.method != "HEAD")
-            .map_err(|_| Gone::Away)?;
+            .map_err(|_| ConnectionEnd::Away)?;
         Ok(head.keeps)
     }
 
     /// The head, where it has arrived; it is taken from what was read.
-    fn head(&mut self) -> Result<Option<Head>, Gone> {
-        let refused = |status, why: &str| Gone::Refused(Answer::refusal(status, why));
+    fn head(&mut self) -> Result<Option<RequestHead>, ConnectionEnd> {
+        let refused = |status, why: &str| ConnectionEnd::Refused(Response::refusal(status, why));
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut parsed = httparse::Request::new(&mut fields);
         let size = match parsed.parse(&self.read) {
@@ -394,7 +483,7 @@ impl Client {
             .map(|field| (field.name.to_owned(), text(field.value)))
             .collect();
         let path = parsed.path.unwrap_or_default();
-        let mut head = Head {
+        let mut head = RequestHead {
             method: parsed.method.unwrap_or_default().to_owned(),
             path: path.split('?').next().unwrap_or_default().to_owned(),
             fields,
@@ -407,12 +496,12 @@ impl Client {
     }
 
     /// Reads on until a deadline; false at the end of what the client sends.
-    fn more(&mut self, deadline: Instant) -> Result<bool, Gone> {
+    fn more(&mut self, deadline: Instant) -> Result<bool, ConnectionEnd> {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = left.max(Duration::from_millis(1));
         self.connection
             .set_timeouts(left, self.limits.patience)
-            .map_err(|_| Gone::Away)?;
+            .map_err(|_| ConnectionEnd::Away)?;
         let mut chunk = [0u8; 8 << 10];
         loop {
             match self.connection.read(&mut chunk) {
@@ -422,23 +511,21 @@ impl Client {
                     return Ok(true);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Nothing of a request has come: there is nothing to answer.
-                Err(_) if self.read.is_empty() => return Err(Gone::Away),
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
     /// Answers and ends the connection, so that the client sees the answer although it may still be sending.
-    fn refuse(&mut self, answer: &Answer) {
+    fn refuse(&mut self, answer: &Response) {
         let deadline = Instant::now() + LINGER;
-        let told = self
+        let sent = self
             .connection
             .set_timeouts(LINGER, LINGER)
             .and_then(|()| answer.write(&mut self.connection, false, true))
-            .and_then(|()| self.connection.end_writing());
+            .and_then(|()| self.connection.shutdown(Shutdown::Write));
         let mut sink = [0u8; 8 << 10];
-        while told.is_ok() && Instant::now() < deadline {
+        while sent.is_ok() && Instant::now() < deadline {
             match self.connection.read(&mut sink) {
                 Ok(n) if n > 0 => {}
                 _ => return,

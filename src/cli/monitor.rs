@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use super::durable_monitor::{Clock, DurableMonitor, Setup};
+use super::durable_monitor::{Clock, DurableMonitor, ReservationArgs, Setup};
 use super::durable_state::{Files, Sync};
 use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
@@ -13,6 +13,7 @@ use super::lines::{self, Line};
 use super::models::ModelArgs;
 use super::spec;
 use crate::artifact;
+use crate::inert::inert;
 use crate::monitor::{Cause, Decision, Identity, Outcomes, Ruling, log};
 use crate::value::Instant;
 use crate::verdict::Verdict;
@@ -25,6 +26,7 @@ Each line of the input is an event that happened, or asks about one:
 
   {\"trace\":\"t1\",\"kind\":\"call\",…}                      an event, by the paths of the spec
   {\"trace\":\"t1\",\"end\":true}                           the trace has ended
+  {\"phase\":\"act\",\"event\":{…}}                         may it happen? If it may, it is recorded as having happened
   {\"phase\":\"before\",\"event\":{…}}                      may it happen? (the answer carries a number)
   {\"phase\":\"commit\",\"proposal\":3,\"event\":{…}}         what was proposed has happened
   {\"phase\":\"abandon\",\"proposal\":3}                    it will not
@@ -59,27 +61,26 @@ pub(super) struct Args {
     /// Keep every decision here, in a chain of hashes
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// When journal and log are on disk
+    /// OutcomeRule journal and log are on disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
     /// Verify a decision log instead; with SPEC, also that it belongs to it
     #[arg(long, value_name = "LOG", conflicts_with_all = ["resume", "snapshot", "journal", "log"])]
     verify_log: Option<PathBuf>,
     /// The form of the decisions
-    #[arg(long, value_enum, default_value_t = Format::Json)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DecisionFormat::Json)]
+    format: DecisionFormat,
     /// Which outcomes of a proposed action must violate for it to be denied
-    #[arg(long, value_enum, default_value_t = When::Every)]
-    outcomes: When,
+    #[arg(long, value_enum, default_value_t = OutcomeRule::Every)]
+    outcomes: OutcomeRule,
     /// What events without a time get: the time of the clock, or none (to play recorded runs back)
     #[arg(long, value_enum, default_value_t = Clock::Wall)]
     clock: Clock,
     /// Traces that are live at once
     #[arg(long, value_name = "N")]
     max_traces: Option<usize>,
-    /// Proposals that are neither committed nor abandoned
-    #[arg(long, value_name = "N")]
-    max_proposals: Option<usize>,
+    #[command(flatten)]
+    reservations: ReservationArgs,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
@@ -87,7 +88,7 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum DecisionFormat {
     /// Text for people
     Human,
     /// JSON Lines
@@ -95,7 +96,7 @@ enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum When {
+enum OutcomeRule {
     /// All; where only some do, it is flagged
     Every,
     /// Any: for actions that cannot be undone
@@ -127,16 +128,16 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         clock: args.clock,
         options: &|options| {
             options.outcomes = match args.outcomes {
-                When::Every => Outcomes::Every,
-                When::Any => Outcomes::Any,
+                OutcomeRule::Every => Outcomes::Every,
+                OutcomeRule::Any => Outcomes::Any,
             };
             options.traces = args.max_traces.unwrap_or(options.traces);
-            options.proposals = args.max_proposals.unwrap_or(options.proposals);
+            args.reservations.set(options);
         },
         ..Setup::new(path, &args.models, &args.limits, files)
     })?;
     let resumed = desk.resumed;
-    let mut session = Session {
+    let mut session = MonitorLoop {
         desk,
         out: io::stdout().lock(),
         format: args.format,
@@ -145,7 +146,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         unreadable: false,
     };
     if resumed {
-        session.tell_resumed()?;
+        session.emit_resumed()?;
     }
     match session.follow(longest) {
         // Whoever reads the decisions has gone; what was taken is safe.
@@ -172,16 +173,16 @@ fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Line>) {
     }
 }
 
-struct Session<W> {
+struct MonitorLoop<W> {
     desk: DurableMonitor,
     out: W,
-    format: Format,
+    format: DecisionFormat,
     text: String,
     violated: bool,
     unreadable: bool,
 }
 
-impl<W: Write> Session<W> {
+impl<W: Write> MonitorLoop<W> {
     /// Follows the standard input to its end.
     fn follow(&mut self, longest: usize) -> Result<(), Failure> {
         // Bounded, so that a client that floods waits.
@@ -222,11 +223,11 @@ impl<W: Write> Session<W> {
         }
     }
 
-    /// Decides about deadlines that have passed, and tells it.
+    /// Decides deadlines that have passed, and writes the decisions.
     fn deadlines(&mut self) -> Result<(), Failure> {
         let kept = self.desk.deadlines();
         let decisions = std::mem::take(&mut self.desk.late);
-        self.tell(decisions, kept)
+        self.emit(decisions, kept)
     }
 
     fn batch(&mut self, batch: Vec<Line>, longest: usize) -> Result<(), Failure> {
@@ -246,11 +247,11 @@ impl<W: Write> Session<W> {
             decisions.push(self.desk.take(line));
         }
         let kept = self.desk.keep();
-        self.tell(decisions, kept)
+        self.emit(decisions, kept)
     }
 
-    /// Tells what was decided, where it is kept. What cannot be kept is denied instead.
-    fn tell(&mut self, decisions: Vec<Decision>, kept: Result<(), Failure>) -> Result<(), Failure> {
+    /// Writes the decisions once they are kept. A decision that cannot be kept becomes a denial.
+    fn emit(&mut self, decisions: Vec<Decision>, kept: Result<(), Failure>) -> Result<(), Failure> {
         if decisions.is_empty() {
             return kept;
         }
@@ -268,8 +269,8 @@ impl<W: Write> Session<W> {
             }
             self.note(&decision);
             match self.format {
-                Format::Json => decision.write_json(&mut self.text),
-                Format::Human => human(&decision, &mut self.text),
+                DecisionFormat::Json => decision.write_json(&mut self.text),
+                DecisionFormat::Human => render_human(&decision, &mut self.text),
             }
             self.text.push('\n');
         }
@@ -280,7 +281,11 @@ impl<W: Write> Session<W> {
 
     fn note(&mut self, decision: &Decision) {
         self.unreadable |= !decision.errors.is_empty();
-        let happened = matches!(decision.cause, Cause::Event | Cause::End);
+        let happened = match decision.cause {
+            Cause::Event | Cause::End => true,
+            Cause::Act => decision.ruling < Ruling::Ask,
+            _ => false,
+        };
         let violated = |verdict: &Verdict| *verdict == Verdict::Violated;
         self.violated |= happened
             && decision
@@ -289,15 +294,15 @@ impl<W: Write> Session<W> {
                 .any(|(_, verdict)| violated(verdict));
     }
 
-    fn tell_resumed(&mut self) -> Result<(), Failure> {
+    fn emit_resumed(&mut self) -> Result<(), Failure> {
         let monitor = &self.desk.monitor;
         let (taken, traces) = (monitor.taken(), monitor.n_traces());
         match self.format {
-            Format::Json => writeln!(
+            DecisionFormat::Json => writeln!(
                 self.out,
                 "{{\"v\":1,\"type\":\"resumed\",\"taken\":{taken},\"traces\":{traces}}}"
             )?,
-            Format::Human => writeln!(
+            DecisionFormat::Human => writeln!(
                 self.out,
                 "resumed after {taken} inputs, {traces} traces live"
             )?,
@@ -307,26 +312,21 @@ impl<W: Write> Session<W> {
     }
 }
 
-/// A decision for people.
-fn human(decision: &Decision, out: &mut String) {
+/// A decision for people: one line, whatever its texts hold.
+fn render_human(decision: &Decision, out: &mut String) {
     use std::fmt::Write as _;
     let trace = decision.trace.as_deref().unwrap_or("?");
     let trace = if trace.is_empty() { "-" } else { trace };
     let step = decision
         .step
         .map_or_else(|| "-".to_owned(), |step| step.to_string());
-    let _ = write!(out, "{trace} {step} {}", decision.ruling.as_str());
+    let _ = write!(out, "{} {step} {}", inert(trace), decision.ruling.as_str());
     for fired in &decision.clauses {
-        let _ = write!(
-            out,
-            "  [{}] {}: {}",
-            fired.action.as_str(),
-            fired.name,
-            fired.message
-        );
+        let (action, name) = (fired.action.as_str(), inert(&fired.name));
+        let _ = write!(out, "  [{action}] {name}: {}", inert(&fired.message));
     }
     for text in decision.owed.iter().chain(&decision.errors) {
-        let _ = write!(out, "  ({text})");
+        let _ = write!(out, "  ({})", inert(text));
     }
 }
 

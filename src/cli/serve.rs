@@ -1,26 +1,38 @@
 //! `guard serve`: a small daemon for programs in other languages, over HTTP on this machine or a Unix socket.
+//!
+//! One thread owns the monitor and has a large stack; the threads of connections hand it one line at a time, so clients
+//! take turns, however many lines each of them sends at once.
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
-use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
-use super::failure::{Failure, Outcome, code};
-use super::http::{Answer, Head, Limits, Listener, Service};
+use super::durable_monitor::{DurableMonitor, FileArgs, ReservationArgs, Setup};
+use super::failure::{Failure, Outcome, code, complain};
+use super::http::{ConnectionLimits, Listener, RequestHead, Response, Service};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
+use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Memory};
+use crate::monitor::{Approval, Speaker};
+
+/// The stack of the thread that judges, in bytes: what is read may be nested as deeply as its limits allow.
+const JUDGE_STACK: usize = 256 << 20;
 
 const AFTER_HELP: &str = "\
 POST /v1/decide   lines as `guard monitor` reads them; one decision per line comes back
 POST /v1/hook     one hook call of Claude Code or the Agent SDK; its answer comes back
 GET  /v1/health   {\"v\":1,\"ok\":true,\"traces\":n}
 
-Where a token is set, every request but /v1/health carries `Authorization: Bearer TOKEN`.";
+Every request but /v1/health carries `Authorization: Bearer TOKEN`, unless --no-token is given.
+To make a token: (umask 077; head -c 24 /dev/urandom | base64 > token)";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -39,18 +51,38 @@ pub(super) struct Args {
     /// Listen at a Unix socket instead
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// A file whose first line is the token that requests must carry; needed where others can reach the address
-    #[arg(long, value_name = "FILE")]
+    /// A file whose first line is the token that requests must carry
+    #[arg(long, value_name = "FILE", required_unless_present = "no_token")]
     token_file: Option<PathBuf>,
+    /// Serve whoever can connect, the agent's own commands included
+    #[arg(long, conflicts_with = "token_file")]
+    no_token: bool,
+    /// A file whose first line is the token of those who approve: only they may report approvals, commit what a person was
+    /// asked about, and end traces
+    #[arg(long, value_name = "FILE")]
+    approver_token_file: Option<PathBuf>,
+    /// Which events are approvals; may be given several times
+    #[arg(
+        long,
+        value_name = "FIELD=VALUE",
+        default_value = "kind=approval",
+        requires = "approver_token_file"
+    )]
+    approval: Vec<String>,
+    /// A name under which clients may address the server, beside the address that it listens at; may be given several times
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
     /// The longest body of a request, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     max_body: usize,
     /// Connections at once; more are refused
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_clients: usize,
-    /// How long a request may take to arrive, and its answer to be taken
+    /// How long a request may take to arrive, to have its turn, and its answer to be taken
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u64,
+    #[command(flatten)]
+    reservations: ReservationArgs,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -59,66 +91,147 @@ pub(super) struct Args {
     limits: LimitArgs,
 }
 
-/// What all requests share.
-struct Shared {
-    desk: Mutex<(DurableMonitor, Memory)>,
-    token: Option<String>,
+/// What all connections share.
+struct Server {
+    jobs: SyncSender<Job>,
+    /// Hashes of tokens are compared, so that the time taken says nothing of the tokens.
+    token: Option<blake3::Hash>,
+    approver_token: Option<blake3::Hash>,
+    /// The names and addresses that a request may be addressed to; `None` at a Unix socket, which no web page reaches.
+    hosts: Option<Hosts>,
+    traces: Arc<AtomicUsize>,
+    patience: Duration,
+}
+
+/// What the thread that judges is asked.
+struct Job {
+    speaker: Speaker,
+    request: JobRequest,
+    /// Set by whoever is first: the judge, when it begins, or the client, when it has waited too long.
+    claimed: Arc<AtomicBool>,
+    reply: SyncSender<Result<String, String>>,
+}
+
+enum JobRequest {
+    Line(Vec<u8>),
+    Hook(Vec<u8>),
+    /// Writes the state.
+    Close,
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    let token = match &args.token_file {
-        None => None,
-        Some(path) => {
-            let wrong = |why: String| {
-                Failure::Usage(format!(
-                    "cannot use the token in `{}`: {why}",
-                    path.display()
-                ))
-            };
-            let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-            let token = text.lines().next().unwrap_or_default().trim().to_owned();
-            if token.len() < 16 {
-                return Err(wrong("it has fewer than 16 characters".to_owned()));
-            }
-            Some(token)
-        }
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    let approver_token = args.approver_token_file.as_deref();
+    let approver_token = approver_token.map(read_token).transpose()?;
+    if token.is_some() && token == approver_token {
+        return Err(Failure::Usage(
+            "those who report and those who approve need different tokens".to_owned(),
+        ));
+    }
+    let approvals = match &approver_token {
+        None => Vec::new(),
+        Some(_) => args
+            .approval
+            .iter()
+            .map(|text| approval(text))
+            .collect::<Result<_, _>>()?,
     };
-    let listener = listen(&args, token.is_some())?;
+    let listener = listen(&args)?;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let desk = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
-    let shared = Arc::new(Shared {
-        desk: Mutex::new((desk, Memory::default())),
-        token,
-    });
+    let monitor = DurableMonitor::open(Setup {
+        options: &|options| {
+            options.approvals.clone_from(&approvals);
+            args.reservations.set(options);
+        },
+        ..Setup::new(&args.spec, models, limits, files)
+    })?;
     let place = match (&args.socket, listener.address()) {
         (Some(path), _) => path.display().to_string(),
         (None, Some(address)) => format!("http://{address}"),
         (None, None) => args.listen.clone(),
     };
-    // That nobody reads it is no reason not to serve.
-    let _ = writeln!(std::io::stderr(), "listening at {place}");
-    let limits = Limits {
-        body: args.max_body,
-        clients: args.max_clients.max(1),
-        patience: Duration::from_secs(args.patience.max(1)),
+    let clients = args.max_clients.max(1);
+    let (jobs, from) = mpsc::sync_channel(clients);
+    let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
+    let judge = Judging {
+        monitor,
+        memory: Memory::default(),
+        traces: Arc::clone(&traces),
+        failed: None,
     };
-    let ended = listener.serve(&shared, limits);
-    shared.lock().0.close();
+    std::thread::Builder::new()
+        .name("judge".to_owned())
+        .stack_size(JUDGE_STACK)
+        .spawn(move || judge.run(&from))
+        .map_err(|error| Failure::Usage(format!("cannot start a thread: {error}")))?;
+    let patience = Duration::from_secs(args.patience.max(1));
+    let server = Arc::new(Server {
+        jobs,
+        token,
+        approver_token,
+        hosts: listener.address().map(|address| Hosts::new(address, &args)),
+        traces,
+        patience,
+    });
+    // That nobody reads it is no reason not to serve.
+    let _ = writeln!(std::io::stderr(), "listening at {}", inert(&place));
+    let limits = ConnectionLimits {
+        body: args.max_body,
+        clients,
+        patience,
+    };
+    let ended = listener.serve(&server, limits);
+    // A monitor that failed has said so, and its state must not be written.
+    let _ = server.judged(Speaker::Approver, JobRequest::Close);
     ended
         .map_err(|error| Failure::Usage(format!("cannot listen at `{place}` any more: {error}")))?;
     Ok(Outcome::Holds)
 }
 
-/// Opens the address. Beyond this machine a token is needed.
-fn listen(args: &Args, token: bool) -> Result<Listener, Failure> {
+/// Reads the token of a file.
+fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
+    let wrong = |why: String| {
+        let path = path.display();
+        Failure::Usage(format!("cannot use the token in `{path}`: {why}"))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let token = text.lines().next().unwrap_or_default().trim();
+    if token.len() < 16 {
+        return Err(wrong("it has fewer than 16 characters".to_owned()));
+    }
+    Ok(blake3::hash(token.as_bytes()))
+}
+
+/// Reads `FIELD=VALUE`.
+fn approval(text: &str) -> Result<Approval, Failure> {
+    let (field, value) = text.split_once('=').ok_or_else(|| {
+        Failure::Usage(format!("expected `--approval FIELD=VALUE`, found `{text}`"))
+    })?;
+    Ok(Approval {
+        field: field.into(),
+        value: value.into(),
+    })
+}
+
+/// Opens the address.
+fn listen(args: &Args) -> Result<Listener, Failure> {
     let cannot = |at: &str, why: &dyn std::fmt::Display| {
         Failure::Usage(format!("cannot listen at `{at}`: {why}"))
     };
     if let Some(path) = &args.socket {
         let shown = path.display().to_string();
-        // A socket that a daemon left behind when it was killed.
-        if path.exists() && UnixStream::connect(path).is_err() {
-            std::fs::remove_file(path).map_err(|error| cannot(&shown, &error))?;
+        match std::fs::symlink_metadata(path) {
+            // A socket that a daemon left behind when it was killed.
+            Ok(found) if found.file_type().is_socket() && UnixStream::connect(path).is_err() => {
+                std::fs::remove_file(path).map_err(|error| cannot(&shown, &error))?;
+            }
+            Ok(found) if !found.file_type().is_socket() => {
+                return Err(cannot(
+                    &shown,
+                    &"a file of this name exists and is not a socket",
+                ));
+            }
+            _ => {}
         }
         let listener = UnixListener::bind(path).map_err(|error| cannot(&shown, &error))?;
         let only_me = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -130,7 +243,7 @@ fn listen(args: &Args, token: bool) -> Result<Listener, Failure> {
         .to_socket_addrs()
         .map_err(|error| cannot(&args.listen, &error))?;
     let addresses: Vec<SocketAddr> = addresses.collect();
-    if !token && !addresses.iter().all(|address| address.ip().is_loopback()) {
+    if args.no_token && !addresses.iter().all(|address| address.ip().is_loopback()) {
         return Err(cannot(
             &args.listen,
             &"others can reach it; name a token with `--token-file`",
@@ -142,99 +255,229 @@ fn listen(args: &Args, token: bool) -> Result<Listener, Failure> {
         .map_err(|error| cannot(&args.listen, &error))
 }
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (DurableMonitor, Memory)> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// What a request may be addressed to. A web page that has its own name resolve to this machine is told apart by that name.
+struct Hosts {
+    names: Vec<String>,
+    listening: IpAddr,
+}
 
-    /// One decision per line; deadlines that passed before make lines of their own.
-    fn decide(&self, body: &[u8]) -> Answer {
-        let mut desk = self.lock();
-        let mut out = String::new();
-        for line in body
-            .split(|byte| *byte == b'\n')
-            .map(<[u8]>::trim_ascii)
-            .filter(|line| !line.is_empty())
-        {
-            let decision = match desk.0.decide(line) {
-                Ok(decision) => decision,
-                Err(failure) => return Answer::refusal(500, &failure.to_string()),
-            };
-            for decision in std::mem::take(&mut desk.0.late).iter().chain([&decision]) {
-                decision.write_json(&mut out);
-                out.push('\n');
-            }
-        }
-        Answer {
-            status: 200,
-            body: out,
-            kind: "application/x-ndjson",
+impl Hosts {
+    fn new(address: SocketAddr, args: &Args) -> Hosts {
+        let listen = args.listen.rsplit_once(':').map_or("", |(host, _)| host);
+        let names = args.host.iter().map(String::as_str).chain([listen]);
+        Hosts {
+            names: names.map(str::to_ascii_lowercase).collect(),
+            listening: address.ip(),
         }
     }
 
-    /// A hook that cannot be judged is answered with what denies it: no status is sure to do so.
-    fn hook(&self, body: &[u8]) -> Answer {
-        let mut desk = self.lock();
-        let (desk, memory) = &mut *desk;
-        let call = match Call::read(body) {
-            Ok(call) => call,
-            Err(reason) => return Answer::json(&hook::denial("PreToolUse", &reason)),
+    /// Returns whether a `Host` field names this server; its port does not matter.
+    fn name(&self, host: &str) -> bool {
+        let host = match host.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => host,
         };
-        match call.judge(desk, memory) {
-            Ok(answer) => {
-                desk.late.clear();
-                Answer::json(&answer.json.unwrap_or_else(|| serde_json::json!({})))
-            }
-            Err(reason) => Answer::json(&hook::denial(call.hook(), &reason)),
+        let host = host.to_ascii_lowercase();
+        let literal = host.trim_start_matches('[').trim_end_matches(']');
+        match literal.parse::<IpAddr>() {
+            Ok(ip) => ip == self.listening || ip.is_loopback() || self.listening.is_unspecified(),
+            Err(_) => host == "localhost" || (!host.is_empty() && self.names.contains(&host)),
         }
-    }
-
-    fn health(&self) -> Answer {
-        let traces = self.lock().0.monitor.n_traces();
-        Answer::json(&serde_json::json!({"v": 1, "ok": true, "traces": traces}))
     }
 }
 
-impl Service for Shared {
-    fn admit(&self, head: &Head) -> Result<(), Answer> {
-        let refused = |status, why| Err(Answer::refusal(status, why));
-        // A page in a browser may send to this machine what its user never meant to.
-        if head.field("Origin").is_some() {
-            return refused(403, "requests of web pages are not answered");
-        }
-        if head.path == "/v1/health" {
-            return Ok(());
-        }
-        if let Some(token) = &self.token {
-            let given = head.field("Authorization");
-            let given = given.and_then(|value| value.strip_prefix("Bearer "));
-            // Hashes are compared, so that the time taken says nothing of the token.
-            let right = given.is_some_and(|given| {
-                blake3::hash(given.trim().as_bytes()) == blake3::hash(token.as_bytes())
+/// The monitor, on the thread that judges.
+struct Judging {
+    monitor: DurableMonitor,
+    memory: Memory,
+    traces: Arc<AtomicUsize>,
+    /// Why nothing is decided any more: what was decided could not be kept, so the monitor is ahead of its files.
+    failed: Option<String>,
+}
+
+impl Judging {
+    /// Answers jobs in the order in which they come, for as long as there are clients.
+    fn run(mut self, jobs: &Receiver<Job>) {
+        for job in jobs {
+            if job.claimed.swap(true, Ordering::AcqRel) {
+                continue;
+            }
+            let answered = std::panic::catch_unwind(AssertUnwindSafe(|| self.answer(&job)));
+            let answer = answered.unwrap_or_else(|_| {
+                // What a fault leaves behind is not to be trusted with further decisions.
+                super::failure::internal_fault();
+                std::process::exit(i32::from(code::INTERNAL))
             });
-            if !right {
-                return refused(401, "the token is missing or wrong");
+            let traces = self.monitor.monitor.n_traces();
+            self.traces.store(traces, Ordering::Relaxed);
+            // The client may have gone.
+            let _ = job.reply.send(answer);
+        }
+    }
+
+    fn answer(&mut self, job: &Job) -> Result<String, String> {
+        if let Some(why) = &self.failed {
+            return Err(why.clone());
+        }
+        self.monitor.monitor.speak_as(job.speaker);
+        match &job.request {
+            JobRequest::Line(line) => self.decide(line),
+            JobRequest::Hook(body) => Ok(self.hook(body)),
+            JobRequest::Close => {
+                self.monitor.close();
+                Ok(String::new())
             }
         }
+    }
+
+    /// One decision; deadlines that passed before make lines of their own.
+    fn decide(&mut self, line: &[u8]) -> Result<String, String> {
+        let decided = self.monitor.decide(line);
+        let decision = decided.map_err(|failure| {
+            let why = failure.to_string();
+            complain(&format!("nothing is decided any more: {why}"));
+            self.failed = Some(why.clone());
+            why
+        })?;
+        let mut out = String::new();
+        for decision in std::mem::take(&mut self.monitor.late)
+            .iter()
+            .chain([&decision])
+        {
+            decision.write_json(&mut out);
+            out.push('\n');
+        }
+        Ok(out)
+    }
+
+    /// A hook that cannot be judged is answered with what denies it: no status is sure to do so.
+    fn hook(&mut self, body: &[u8]) -> String {
+        let denial = |hook: &str, reason: &str| hook::denial(hook, reason).to_string();
+        let call = match Call::read(body) {
+            Ok(call) => call,
+            Err(reason) => return denial("PreToolUse", &reason),
+        };
+        match call.judge(&mut self.monitor, &mut self.memory) {
+            Ok(answer) => {
+                self.monitor.late.clear();
+                answer
+                    .json
+                    .unwrap_or_else(|| serde_json::json!({}))
+                    .to_string()
+            }
+            Err(reason) => denial(call.hook(), &reason),
+        }
+    }
+}
+
+impl Server {
+    /// Has the thread that judges answer, when it is this client's turn.
+    fn judged(&self, speaker: Speaker, request: JobRequest) -> Result<String, Response> {
+        let claimed = Arc::new(AtomicBool::new(false));
+        let (reply, answer) = mpsc::sync_channel(1);
+        let job = Job {
+            speaker,
+            request,
+            claimed: Arc::clone(&claimed),
+            reply,
+        };
+        let gone = || Response::refusal(500, "the monitor has ended");
+        self.jobs.send(job).map_err(|_| gone())?;
+        let answered = match answer.recv_timeout(self.patience) {
+            Err(RecvTimeoutError::Timeout) if !claimed.swap(true, Ordering::AcqRel) => {
+                return Err(Response::refusal(
+                    503,
+                    "the monitor is busy; nothing was decided",
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) => answer.recv().map_err(|_| gone())?,
+            answered => answered.map_err(|_| gone())?,
+        };
+        answered.map_err(|why| Response::refusal(500, &why))
+    }
+
+    fn decide(&self, speaker: Speaker, body: &[u8]) -> Result<Response, Response> {
+        let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let mut out = String::new();
+        for line in lines.filter(|line| !line.is_empty()) {
+            out.push_str(&self.judged(speaker, JobRequest::Line(line.to_vec()))?);
+        }
+        if out.is_empty() {
+            return Err(Response::refusal(
+                400,
+                "expected a line, found an empty body",
+            ));
+        }
+        Ok(Response {
+            status: 200,
+            body: out,
+            kind: "application/x-ndjson",
+        })
+    }
+
+    fn hook(&self, speaker: Speaker, body: &[u8]) -> Result<Response, Response> {
+        Ok(Response {
+            status: 200,
+            body: self.judged(speaker, JobRequest::Hook(body.to_vec()))?,
+            kind: "application/json",
+        })
+    }
+}
+
+impl Service for Server {
+    type Grant = Speaker;
+
+    fn admit(&self, head: &RequestHead) -> Result<Speaker, Response> {
+        let refused = |status, why| Err(Response::refusal(status, why));
+        // A page in a browser may send to this machine what its user never meant to.
+        let fetched = head
+            .field("Sec-Fetch-Site")
+            .is_some_and(|site| site != "none");
+        if head.field("Origin").is_some() || fetched {
+            return refused(403, "requests of web pages are not answered");
+        }
+        if let Some(hosts) = &self.hosts {
+            let mut named = head.fields("Host");
+            match (named.next(), named.next()) {
+                (Some(host), None) if hosts.name(host) => {}
+                (Some(_), None) => {
+                    return refused(403, "the `Host` is not this server (`--host` adds a name)");
+                }
+                _ => return refused(400, "expected one `Host`"),
+            }
+        }
+        if head.path == "/v1/health" {
+            return Ok(Speaker::Reporter);
+        }
+        let given = head.field("Authorization");
+        let given = given.and_then(|value| value.strip_prefix("Bearer "));
+        let given = given.map(|given| blake3::hash(given.trim().as_bytes()));
+        let speaker = match (given, self.token) {
+            (Some(given), _) if Some(given) == self.approver_token => Speaker::Approver,
+            (_, None) => Speaker::Reporter,
+            (Some(given), Some(token)) if given == token => Speaker::Reporter,
+            _ => return refused(401, "the token is missing or wrong"),
+        };
         if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
             return refused(404, "there is /v1/decide, /v1/hook and /v1/health");
         }
         if head.method != "POST" {
             return refused(405, "this is asked with POST");
         }
-        Ok(())
+        Ok(speaker)
     }
 
-    fn answer(&self, head: &Head, body: &[u8]) -> Answer {
-        let answered = std::panic::catch_unwind(AssertUnwindSafe(|| match head.path.as_str() {
-            "/v1/health" => self.health(),
-            "/v1/hook" => self.hook(body),
-            _ => self.decide(body),
-        }));
-        answered.unwrap_or_else(|_| {
-            // What a fault leaves behind is not to be trusted with further decisions.
-            super::failure::internal_fault();
-            std::process::exit(i32::from(code::INTERNAL))
-        })
+    fn answer(&self, head: &RequestHead, speaker: Speaker, body: &[u8]) -> Response {
+        let answer = match head.path.as_str() {
+            "/v1/health" => {
+                let traces = self.traces.load(Ordering::Relaxed);
+                Ok(Response::json(
+                    &serde_json::json!({"v": 1, "ok": true, "traces": traces}),
+                ))
+            }
+            "/v1/hook" => self.hook(speaker, body),
+            _ => self.decide(speaker, body),
+        };
+        answer.unwrap_or_else(|refusal| refusal)
     }
 }

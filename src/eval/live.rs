@@ -50,6 +50,14 @@ impl Live {
         }
     }
 
+    /// A copy that shares what neither of the two changes.
+    pub fn fork(&mut self, program: &Program) -> Live {
+        for world in &mut self.run.worlds {
+            world.share(program);
+        }
+        self.clone()
+    }
+
     /// Takes notice of what an event says of its record.
     pub fn learn_meta(&mut self, meta: &[Cell]) {
         for (known, cell) in self.meta.iter_mut().zip(meta) {

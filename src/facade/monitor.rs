@@ -28,16 +28,13 @@ impl Spec {
     /// "#)?;
     /// let mut monitor = spec.monitor()?;
     /// let pay = json!({"trace": "t1", "kind": "call", "tool": "pay"});
-    /// let decision = monitor.propose(&pay, None)?;
+    /// let decision = monitor.act(&pay, None)?;
     /// assert!(decision.ruling.denies());
     /// assert_eq!(decision.reason(), "pay needs an approval in the step before");
     ///
     /// monitor.observe(&json!({"trace": "t1", "kind": "approval"}), None)?;
-    /// let decision = monitor.propose(&pay, None)?;
-    /// if let Some(proposal) = decision.proposal {
-    ///     // Run the action, then commit it with its outcome.
-    ///     monitor.commit(proposal, &pay, None)?;
-    /// }
+    /// // The payment may be made: it is recorded, and counts for whatever is judged next.
+    /// assert!(!monitor.act(&pay, None)?.ruling.denies());
     /// # Ok::<(), guard_lang::Error>(())
     /// ```
     ///
@@ -53,10 +50,20 @@ impl Spec {
 }
 
 impl Monitor {
-    /// Decides about an action before it runs; its outcome counts as unknown. A denied action leaves no trace.
+    /// Decides about an action before it runs, and records it if the ruling is below `ask`. A denied action leaves no trace.
+    /// If a person must be asked, the decision carries a proposal to commit or abandon.
     ///
     /// # Errors
     /// [`Error::Event`] if the value cannot be serialized. An event that the spec cannot read is a decision, not an error.
+    pub fn act(&mut self, event: &impl Serialize, now: Option<Instant>) -> Result<Decision, Error> {
+        Ok(self.0.act(&serde_json::to_vec(event)?, now))
+    }
+
+    /// Decides about an action before it runs; its outcome counts as unknown. Unless it is denied, the action counts for
+    /// later decisions until it is committed or abandoned. A denied action leaves no trace.
+    ///
+    /// # Errors
+    /// As [`Monitor::act`].
     pub fn propose(
         &mut self,
         event: &impl Serialize,
@@ -68,7 +75,7 @@ impl Monitor {
     /// Records that a proposed action ran, with its outcome.
     ///
     /// # Errors
-    /// As [`Monitor::propose`].
+    /// As [`Monitor::act`].
     pub fn commit(
         &mut self,
         proposal: u64,
@@ -86,13 +93,13 @@ impl Monitor {
     /// Records an event that happened without having been proposed.
     ///
     /// # Errors
-    /// As [`Monitor::propose`].
+    /// As [`Monitor::act`].
     pub fn observe(
         &mut self,
         event: &impl Serialize,
         now: Option<Instant>,
     ) -> Result<Decision, Error> {
-        Ok(self.0.happened(&serde_json::to_vec(event)?, now))
+        Ok(self.0.observe(&serde_json::to_vec(event)?, now))
     }
 
     /// Ends a trace.

@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 
 use super::Judge;
 use super::event::Event;
-use crate::monitor::{Decision, Members, Ruling};
+use crate::monitor::{Decision, RawObject, Ruling};
 
 /// What a hook must remember from one call to the next, beside the state of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Memory {
 /// A call of a hook, read far enough to know whose it is.
 #[derive(Clone, Debug)]
 pub struct Call<'l> {
-    members: Members<'l>,
+    members: RawObject<'l>,
     text: &'l str,
     hook: String,
     trace: String,
@@ -59,7 +59,7 @@ impl<'l> Call<'l> {
         let text = std::str::from_utf8(input)
             .map_err(|_| "the input is not UTF-8".to_owned())?
             .trim();
-        let members = Members::read(text.as_bytes())?;
+        let members = RawObject::read(text.as_bytes())?;
         let needed = |key: &str| {
             members
                 .text(key)
@@ -175,10 +175,10 @@ impl<'l> Call<'l> {
         let key = self.key();
         if let Some(place) = memory.asked.iter().position(|asked| *asked == key) {
             memory.asked.remove(place);
-            decisions.push(judge.happened(&self.call()?.line())?);
+            decisions.push(judge.observe(&self.call()?.line())?);
         }
         let n_answered = decisions.len();
-        decisions.push(judge.happened(&self.result()?.line())?);
+        decisions.push(judge.observe(&self.result()?.line())?);
         // What the hook asked about a person has allowed.
         let open = |(place, decision): &(usize, &Decision)| {
             *place >= n_answered || decision.ruling != Ruling::Ask

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::Judge;
 use super::event::Event;
-use crate::monitor::{Decision, Members, Ruling};
+use crate::monitor::{Decision, RawObject, Ruling};
 
 /// From this version of the protocol on every result says its type.
 const TYPED_RESULTS: &str = "2026-07-28";
@@ -117,7 +117,7 @@ impl Session {
         line: &[u8],
         decisions: &mut Vec<Decision>,
     ) -> Verdict {
-        let message = match Members::read(line) {
+        let message = match RawObject::read(line) {
             Ok(message) => message,
             // Readers differ on what such a line says, so the server may see a call where none is seen here.
             Err(reason) => {
@@ -212,7 +212,7 @@ impl Session {
         line: &[u8],
         decisions: &mut Vec<Decision>,
     ) -> Verdict {
-        let message = match Members::read(line) {
+        let message = match RawObject::read(line) {
             Ok(message) => message,
             Err(reason) => return self.unreadable(line, reason),
         };
@@ -243,7 +243,7 @@ impl Session {
         let mut event = self.event("result", "tool", &open, line);
         match message.raw("error") {
             Some(error) => {
-                let why = Members::read(error.as_bytes())
+                let why = RawObject::read(error.as_bytes())
                     .ok()
                     .and_then(|error| error.text("message"));
                 event.raw("result", error).raw("error", "true");
@@ -261,7 +261,7 @@ impl Session {
                 );
             }
         }
-        let decision = match judge.happened(&event.line()) {
+        let decision = match judge.observe(&event.line()) {
             Ok(decision) => decision,
             Err(reason) => return Verdict::Replace(self.denial(id, &reason)),
         };
@@ -277,7 +277,7 @@ impl Session {
     /// A line of the server that cannot be judged. Where it answers a call, so does its denial.
     fn unreadable(&mut self, line: &[u8], reason: String) -> Verdict {
         let reason = format!("the server's answer could not be judged: {reason}");
-        let members = Members::parse(line).ok();
+        let members = RawObject::parse(line).ok();
         let id = members.as_ref().and_then(|members| members.raw("id"));
         match id.filter(|id| self.open.remove(&id_key(id)).is_some()) {
             Some(id) => Verdict::Replace(self.denial(id, &reason)),
@@ -368,7 +368,7 @@ fn said(decision: &Decision) -> String {
 
 /// The id of a message that cannot be judged, where there is no doubt about it: whoever asked waits for an answer.
 fn only_id(line: &[u8]) -> Option<String> {
-    let members = Members::parse(line).ok()?;
+    let members = RawObject::parse(line).ok()?;
     let mut ids = members.iter().filter(|(key, _)| *key == "id");
     let (_, id) = ids.next()?;
     let scalar = !id.starts_with(['{', '[']);
@@ -400,7 +400,7 @@ fn id_key(id: &str) -> String {
 }
 
 /// The text of the content blocks of a result.
-fn content(result: &Members<'_>) -> Option<String> {
+fn content(result: &RawObject<'_>) -> Option<String> {
     let blocks: Vec<Json> = serde_json::from_str(result.raw("content")?).ok()?;
     let texts: Vec<&str> = blocks
         .iter()

@@ -19,56 +19,61 @@ pub mod mcp;
 
 use serde_json::json;
 
-use crate::monitor::Decision;
+use crate::monitor::{Decision, Request};
 
-/// Who decides about the lines of a monitor: what was told is kept by whoever implements this.
+/// Whoever decides requests about events, and keeps what was decided.
 pub trait Judge {
-    /// The decision on a line, as `guard monitor` reads it.
+    /// Decides a request. `event` is the text of a JSON object on one line; it is parsed once.
     ///
     /// # Errors
-    /// Nothing was decided; it must be taken for a denial.
-    fn line(&mut self, line: &str) -> Result<Decision, String>;
+    /// Nothing was decided; callers must treat this as a denial.
+    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String>;
 
-    /// May it happen?
+    /// Judges an action, and records it as having happened if the ruling is below `ask`: one step. If a person must be
+    /// asked, the decision carries the number of a proposal, which counts until it is committed or abandoned.
     ///
     /// # Errors
-    /// As [`Judge::line`].
+    /// As [`Judge::request`].
+    fn act(&mut self, event: &str) -> Result<Decision, String> {
+        self.request(Request::Act, event)
+    }
+
+    /// Judges an action. Unless the ruling denies, it counts until it is committed or abandoned.
+    ///
+    /// # Errors
+    /// As [`Judge::request`].
     fn propose(&mut self, event: &str) -> Result<Decision, String> {
-        self.line(&format!("{{\"phase\":\"before\",\"event\":{event}}}"))
+        self.request(Request::Propose, event)
     }
 
-    /// What was proposed has happened.
+    /// Records that what was proposed has happened.
     ///
     /// # Errors
-    /// As [`Judge::line`].
+    /// As [`Judge::request`].
     fn commit(&mut self, proposal: u64, event: &str) -> Result<Decision, String> {
-        self.line(&format!(
-            "{{\"phase\":\"commit\",\"proposal\":{proposal},\"event\":{event}}}"
-        ))
+        self.request(Request::Commit(proposal), event)
     }
 
-    /// What was proposed will not happen.
+    /// Ends a proposal that will not happen.
     ///
     /// # Errors
-    /// As [`Judge::line`].
+    /// As [`Judge::request`].
     fn abandon(&mut self, proposal: u64) -> Result<Decision, String> {
-        self.line(&format!(
-            "{{\"phase\":\"abandon\",\"proposal\":{proposal}}}"
-        ))
+        self.request(Request::Abandon(proposal), "")
     }
 
-    /// It has happened.
+    /// Records what has happened.
     ///
     /// # Errors
-    /// As [`Judge::line`].
-    fn happened(&mut self, event: &str) -> Result<Decision, String> {
-        self.line(&format!("{{\"phase\":\"after\",\"event\":{event}}}"))
+    /// As [`Judge::request`].
+    fn observe(&mut self, event: &str) -> Result<Decision, String> {
+        self.request(Request::Observe, event)
     }
 
     /// May the trace end here?
     ///
     /// # Errors
-    /// As [`Judge::line`].
+    /// As [`Judge::request`].
     fn propose_end(&mut self, trace: &str) -> Result<Decision, String> {
         self.propose(&json!({"trace": trace, "end": true}).to_string())
     }
@@ -76,8 +81,8 @@ pub trait Judge {
     /// The trace has ended.
     ///
     /// # Errors
-    /// As [`Judge::line`].
+    /// As [`Judge::request`].
     fn end(&mut self, trace: &str) -> Result<Decision, String> {
-        self.happened(&json!({"trace": trace, "end": true}).to_string())
+        self.observe(&json!({"trace": trace, "end": true}).to_string())
     }
 }

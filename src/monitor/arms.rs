@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 
 use super::decision::{Fired, Ruling};
-use super::risk::{Chains, Reading, Told, Whereabouts};
+use super::risk::{ChainPosition, Chains, RiskMessage, RiskValue};
 use super::table::{Clause, Row, Table};
 use super::{Outcomes, owed_text};
 use crate::eval::{ClauseStatus, Doubt, StepView};
@@ -24,9 +24,9 @@ pub(super) struct Memory {
     pub(super) acted: u64,
 }
 
-/// How a moment is judged.
+/// How a step is judged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment<'a> {
+pub(super) struct StepCx<'a> {
     /// Index of the step; none at an end or a deadline.
     pub(super) step: Option<u32>,
     /// Fields that are not there yet.
@@ -38,11 +38,11 @@ pub(super) struct Moment<'a> {
 
 /// What clauses on models go by.
 #[derive(Clone, Copy)]
-pub(super) struct Readings<'a> {
+pub(super) struct RiskValues<'a> {
     pub(super) chains: &'a Chains,
-    pub(super) at: &'a Whereabouts,
+    pub(super) at: &'a ChainPosition,
     /// What the queries of clauses come to, with the numbers of the clauses, in their order.
-    pub(super) each: &'a [(usize, Reading)],
+    pub(super) each: &'a [(usize, RiskValue)],
 }
 
 /// The arms that act, with what the trace remembers afterwards.
@@ -50,12 +50,12 @@ pub(super) fn judge(
     table: &Table,
     view: &mut StepView<'_>,
     memory: &mut [Memory],
-    readings: Readings<'_>,
-    moment: Moment<'_>,
+    risk_values: RiskValues<'_>,
+    cx: StepCx<'_>,
     errors: &mut Vec<String>,
 ) -> (Ruling, Vec<Fired>) {
     let mut fired = Vec::new();
-    let mut of_queries = readings.each.iter().peekable();
+    let mut of_queries = risk_values.each.iter().peekable();
     for (number, (clause, memory)) in table.clauses.iter().zip(memory).enumerate() {
         let sight = view.clause_status(number);
         let mut clause = One {
@@ -63,13 +63,13 @@ pub(super) fn judge(
             clause,
             view,
             sight,
-            moment,
+            cx,
             fired: &mut fired,
             errors,
         };
-        let reading = of_queries.next_if(|(clause, _)| *clause == number);
-        match reading.and_then(|(_, reading)| readings.chains.tell(reading, readings.at)) {
-            Some(told) => clause.weigh(memory, &told),
+        let value = of_queries.next_if(|(clause, _)| *clause == number);
+        match value.and_then(|(_, value)| risk_values.chains.message(value, risk_values.at)) {
+            Some(risk) => clause.weigh(memory, &risk),
             None => clause.judge(memory),
         }
     }
@@ -77,13 +77,13 @@ pub(super) fn judge(
     (ruling.unwrap_or_default(), fired)
 }
 
-/// One clause at one moment.
+/// One clause at one step.
 struct One<'a, 'g> {
     number: usize,
     clause: &'a Clause,
     view: &'a mut StepView<'g>,
     sight: ClauseStatus,
-    moment: Moment<'a>,
+    cx: StepCx<'a>,
     fired: &'a mut Vec<Fired>,
     errors: &'a mut Vec<String>,
 }
@@ -91,10 +91,10 @@ struct One<'a, 'g> {
 impl One<'_, '_> {
     fn judge(&mut self, memory: &mut Memory) {
         let owed = self.sight.verdict == Verdict::PresumablyViolated;
-        if self.moment.counts {
+        if self.cx.counts {
             if owed {
                 if memory.owed_for == 0 {
-                    memory.owed_since = self.moment.step.unwrap_or(0);
+                    memory.owed_since = self.cx.step.unwrap_or(0);
                 }
                 memory.owed_for = memory.owed_for.saturating_add(1);
             } else {
@@ -136,9 +136,9 @@ impl One<'_, '_> {
         memory.acted = 0;
     }
 
-    /// What cannot be told is taken for what is feared, unless it depends on what the action brings about alone.
+    /// What cannot be decided is taken for what is feared, unless it depends on what the action brings about alone.
     fn doubtful(&mut self) -> (bool, Option<String>) {
-        match self.view.doubt(self.number, self.moment.awaited) {
+        match self.view.doubt(self.number, self.cx.awaited) {
             Doubt::Error(why) => {
                 if self.clause.on_error_allow {
                     let name = &self.clause.name;
@@ -151,7 +151,7 @@ impl One<'_, '_> {
             }
             Doubt::Outcome => {
                 let why = "it depends on what the action brings about".to_owned();
-                if self.moment.outcomes == Outcomes::Any {
+                if self.cx.outcomes == Outcomes::Any {
                     return (true, Some(why));
                 }
                 let feared =
@@ -184,18 +184,18 @@ impl One<'_, '_> {
     }
 
     /// A clause on what is said of a model.
-    fn weigh(&mut self, memory: &mut Memory, told: &Told<'_>) {
-        let reading = told.reading;
-        if !self.moment.counts || !reading.moved {
+    fn weigh(&mut self, memory: &mut Memory, risk: &RiskMessage<'_>) {
+        let value = risk.value;
+        if !self.cx.counts || !value.moved {
             // What is no step of the chain changes nothing, and is not what the chain warns of.
             return;
         }
-        let doubt = if reading.outlook.is_certain() {
+        let doubt = if value.outlook.is_certain() {
             None
         } else {
-            Some(self.view.doubt(self.number, self.moment.awaited))
+            Some(self.view.doubt(self.number, self.cx.awaited))
         };
-        let by_outcome = self.moment.outcomes == Outcomes::Every && doubt == Some(Doubt::Outcome);
+        let by_outcome = self.cx.outcomes == Outcomes::Every && doubt == Some(Doubt::Outcome);
         let let_through = match &doubt {
             Some(Doubt::Error(why)) if self.clause.on_error_allow => {
                 let name = &self.clause.name;
@@ -208,7 +208,7 @@ impl One<'_, '_> {
         let mut active = 0u64;
         let mut feared: Option<&Row> = None;
         for (place, row) in self.clause.arms.iter().enumerate() {
-            let (sure, possible) = reading.reaches(row, self.clause.bound.as_ref());
+            let (sure, possible) = value.reaches(row, self.clause.bound.as_ref());
             let is_active = if by_outcome || let_through {
                 sure
             } else {
@@ -227,7 +227,7 @@ impl One<'_, '_> {
             active |= bit(place);
             let entered = (memory.active | memory.acted) & bit(place) == 0;
             if row.action.lasts() || entered {
-                self.warn_of(place, told, doubt.as_ref());
+                self.warn_of(place, risk, doubt.as_ref());
             }
         }
         if let Some(row) = feared {
@@ -238,15 +238,15 @@ impl One<'_, '_> {
         memory.acted = 0;
     }
 
-    fn warn_of(&mut self, place: usize, told: &Told<'_>, doubt: Option<&Doubt>) {
+    fn warn_of(&mut self, place: usize, risk: &RiskMessage<'_>, doubt: Option<&Doubt>) {
         let row = &self.clause.arms[place];
         let why = match doubt {
-            Some(Doubt::Error(why)) if told.reading.outlook.open => Some(why.clone()),
-            _ => told.why(&row.trigger),
+            Some(Doubt::Error(why)) if risk.value.outlook.open => Some(why.clone()),
+            _ => risk.why(&row.trigger),
         };
-        let values = told.values(why.as_deref());
+        let values = risk.values(why.as_deref());
         let message = self.view.message(self.number, place, &values);
-        let message = message.unwrap_or_else(|| told.said(&self.clause.name, row, why.as_deref()));
+        let message = message.unwrap_or_else(|| risk.text(&self.clause.name, row, why.as_deref()));
         let args = |one: &mut Self| one.view.args(one.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args(self)));
         self.fired.push(Fired {
@@ -288,8 +288,10 @@ impl One<'_, '_> {
             (None, Some(why)) if matches!(row.trigger, ArmTrigger::PresumablyViolated(_)) => {
                 why.clone()
             }
-            (None, Some(why)) => format!("{}: {why}", said(&name, &row.trigger, &instance)),
-            (None, None) => said(&name, &row.trigger, &instance),
+            (None, Some(why)) => {
+                format!("{}: {why}", default_message(&name, &row.trigger, &instance))
+            }
+            (None, None) => default_message(&name, &row.trigger, &instance),
         };
         let mut args = || self.view.args(self.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
@@ -315,7 +317,7 @@ fn bit(place: usize) -> u64 {
 }
 
 /// What an arm without a message says.
-fn said(name: &str, trigger: &ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
+fn default_message(name: &str, trigger: &ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
     let what = match trigger {
         ArmTrigger::Holds | ArmTrigger::Reaches(..) | ArmTrigger::Unseen => "holds",
         ArmTrigger::Violated => "is violated",

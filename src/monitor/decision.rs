@@ -68,6 +68,8 @@ pub enum Cause {
     Event,
     /// An action that is proposed.
     Proposal,
+    /// An action that has happened if the ruling is below [`Ruling::Ask`].
+    Act,
     /// A deadline that passed without an event.
     Deadline,
     /// The end of a trace.
@@ -76,13 +78,16 @@ pub enum Cause {
     ProposedEnd,
     /// What could not be read.
     Unreadable,
+    /// What whoever said it may not say.
+    Forbidden,
 }
 
 impl Cause {
     fn phase(self) -> Option<&'static str> {
         match self {
-            Cause::Event | Cause::Unreadable => None,
+            Cause::Event | Cause::Unreadable | Cause::Forbidden => None,
             Cause::Proposal => Some("before"),
+            Cause::Act => Some("act"),
             Cause::Deadline => Some("deadline"),
             Cause::End => Some("end"),
             Cause::ProposedEnd => Some("before_end"),
@@ -139,6 +144,8 @@ pub struct Decision {
     pub owed: Vec<String>,
     /// Of a proposal: its number, for commit and abandon.
     pub proposal: Option<u64>,
+    /// If open proposals decide: how many of them were taken to have happened.
+    pub reserved: usize,
 }
 
 impl Decision {
@@ -156,6 +163,7 @@ impl Decision {
             errors: Vec::new(),
             owed: Vec::new(),
             proposal: None,
+            reserved: 0,
         }
     }
 
@@ -221,6 +229,9 @@ impl Decision {
         }
         if let Some(proposal) = self.proposal {
             let _ = write!(out, ",\"proposal\":{proposal}");
+        }
+        if self.reserved > 0 {
+            let _ = write!(out, ",\"reserved\":{}", self.reserved);
         }
         texts(out, "owed", &self.owed);
         texts(out, "errors", &self.errors);

@@ -1,11 +1,11 @@
-//! One moment of a trace judged: what clauses see, which arms act, and what the decision says.
+//! One step of a trace judged: what clauses see, which arms act, and what the decision says.
 
 use smol_str::SmolStr;
 
 use super::Outcomes;
 use super::arms::{self, Memory};
 use super::decision::{Cause, Decision, Ruling};
-use super::risk::{Chains, Reading, Whereabouts};
+use super::risk::{ChainPosition, Chains, RiskValue};
 use super::table::Table;
 use crate::eval::{Program, StepView};
 use crate::ids::PropertyId;
@@ -20,13 +20,14 @@ pub(super) struct Context<'a> {
 }
 
 /// What a trace keeps beside its state, and changes at a step.
-pub(super) struct Kept<'t> {
+pub(super) struct StepMemory<'t> {
     pub(super) memory: &'t mut [Memory],
-    pub(super) whereabouts: &'t mut Whereabouts,
+    pub(super) chain_position: &'t mut ChainPosition,
 }
 
 /// Shown a step, with what the trace keeps, its index, and the fields that are not there yet.
-pub(super) type Look<'l> = dyn FnMut(&mut StepView<'_>, Kept<'_>, Option<u32>, &[usize]) + 'l;
+pub(super) type StepVisitor<'l> =
+    dyn FnMut(&mut StepView<'_>, StepMemory<'_>, Option<u32>, &[usize]) + 'l;
 
 impl Context<'_> {
     /// Judges one step and joins what comes of it with what came of steps before. `step` says whether it was one.
@@ -34,18 +35,18 @@ impl Context<'_> {
         &self,
         decision: &mut Decision,
         errors: &[String],
-        step: impl FnOnce(&mut Look<'_>) -> bool,
+        step: impl FnOnce(&mut StepVisitor<'_>) -> bool,
     ) {
         let mut seen = false;
         let cause = decision.cause;
-        let counts = matches!(cause, Cause::Event | Cause::Proposal);
+        let counts = matches!(cause, Cause::Event | Cause::Proposal | Cause::Act);
         let is_step = step(&mut |view, kept, index, awaited| {
             seen = true;
             if counts {
-                self.chains.advance(kept.whereabouts, view);
+                self.chains.advance(kept.chain_position, view);
             }
-            let readings = self.chains.readings(kept.whereabouts);
-            let moment = arms::Moment {
+            let risk_values = self.chains.risk_values(kept.chain_position);
+            let cx = arms::StepCx {
                 step: index,
                 awaited,
                 outcomes: self.outcomes,
@@ -56,12 +57,12 @@ impl Context<'_> {
                 self.table,
                 view,
                 kept.memory,
-                arms::Readings {
+                arms::RiskValues {
                     chains: self.chains,
-                    at: kept.whereabouts,
-                    each: &readings,
+                    at: kept.chain_position,
+                    each: &risk_values,
                 },
-                moment,
+                cx,
                 &mut let_through,
             );
             decision.ruling = decision.ruling.max(ruling);
@@ -76,7 +77,7 @@ impl Context<'_> {
                 let verdict = view.verdict(PropertyId::new(idx));
                 decision.verdicts.push((name.clone(), verdict));
             }
-            self.tell(&readings, kept.whereabouts, decision);
+            self.record_risk(&risk_values, kept.chain_position, decision);
         });
         if !is_step {
             return;
@@ -95,16 +96,29 @@ impl Context<'_> {
     }
 
     /// What queries come to where a trace is.
-    pub(super) fn tell_state(&self, whereabouts: &Whereabouts, decision: &mut Decision) {
-        self.tell(&self.chains.readings(whereabouts), whereabouts, decision);
+    pub(super) fn record_current_risk(
+        &self,
+        chain_position: &ChainPosition,
+        decision: &mut Decision,
+    ) {
+        self.record_risk(
+            &self.chains.risk_values(chain_position),
+            chain_position,
+            decision,
+        );
     }
 
-    fn tell(&self, readings: &[(usize, Reading)], at: &Whereabouts, decision: &mut Decision) {
+    fn record_risk(
+        &self,
+        risk_values: &[(usize, RiskValue)],
+        at: &ChainPosition,
+        decision: &mut Decision,
+    ) {
         decision.risk.clear();
-        for (clause, reading) in readings {
+        for (clause, value) in risk_values {
             let name = &self.table.clauses[*clause].name;
             if decision.risk.iter().all(|(known, _)| known != name) {
-                decision.risk.push((name.clone(), reading.told()));
+                decision.risk.push((name.clone(), value.number()));
             }
         }
         decision.state = self.chains.describe(at);

@@ -7,16 +7,18 @@ use smol_str::SmolStr;
 
 use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
-use super::judge::{Context, Kept};
-use super::risk::{Chains, Whereabouts};
+use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
+use super::judge::{Context, StepMemory};
+use super::reading::problem_message;
+use super::reserve::{Proposal, Reserved};
+use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
-use super::wire::{Line, Own, Request};
-use super::{Identity, Options, owed_text};
+use super::{Identity, Options, Speaker, owed_text};
 use crate::eval::{self, Live, Program, StepCache};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
-use crate::input::record::{Event, FileName, RawRecord, Unit};
+use crate::input::record::{Event, FileName, Step, Unit};
 use crate::problem::{Problem, ProblemKind};
 use crate::query::{ForecastError, Solved};
 use crate::signature::{Events, Signature};
@@ -51,6 +53,9 @@ pub enum MonitorError {
         /// Why.
         error: Box<ForecastError>,
     },
+    /// Approvals are told by a field that the spec does not have.
+    #[error("approvals have the field `{0}`, which the events of the spec do not have")]
+    NoField(SmolStr),
     /// A model file for a model that the spec does not have.
     #[error("the spec has no model `{0}`")]
     OtherModel(SmolStr),
@@ -62,21 +67,26 @@ pub struct Monitor {
     pub(super) program: Program,
     pub(super) table: Table,
     pub(super) chains: Chains,
-    projection: Projection,
-    own: Own,
+    pub(super) projection: Projection,
+    pub(super) own: EnvelopeFields,
     names: Vec<SmolStr>,
     /// Positions of the fields that an action has only once it has happened.
-    awaited: Vec<usize>,
+    pub(super) awaited: Vec<usize>,
     clock: Option<usize>,
+    /// Which events are approvals: the position of a field, and its value as text.
+    approvals: Vec<(usize, SmolStr)>,
+    speaker: Speaker,
     pub(super) options: Options,
-    file: FileName,
+    pub(super) file: FileName,
     step_cache: StepCache,
-    buffers: ReadBuffers,
-    outcomes: Vec<ReadOutcome>,
+    pub(super) buffers: ReadBuffers,
+    pub(super) outcomes: Vec<ReadOutcome>,
     pub(super) traces: HashMap<SmolStr, Trace>,
     /// When something is due, on the clock of who calls.
     pub(super) due: BTreeSet<(i128, SmolStr)>,
     pub(super) proposals: BTreeMap<u64, Proposal>,
+    /// The open proposals, by trace.
+    pub(super) reserved: HashMap<SmolStr, Reserved>,
     pub(super) next_proposal: u64,
     /// How many lines and ticks were taken.
     pub(super) taken: u64,
@@ -88,7 +98,7 @@ pub(super) struct Trace {
     pub(super) live: Live,
     pub(super) memory: Box<[Memory]>,
     /// Where it is on learned chains.
-    pub(super) whereabouts: Whereabouts,
+    pub(super) chain_position: ChainPosition,
     /// The position of the next event.
     pub(super) next: u32,
     /// What the clock of the trace shows more than the caller's.
@@ -97,19 +107,11 @@ pub(super) struct Trace {
     pub(super) due: Option<i128>,
 }
 
-/// An action that may happen.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub(super) struct Proposal {
-    trace: SmolStr,
-    /// The arms that acted for it, by clause.
-    acted: Vec<(usize, usize)>,
-}
-
 /// An event that was read.
-struct Read {
-    trace: SmolStr,
-    event: Event,
-    errors: Vec<String>,
+pub(super) struct Read {
+    pub(super) trace: SmolStr,
+    pub(super) event: Event,
+    pub(super) errors: Vec<String>,
 }
 
 /// The step_cache, and what judging needs besides; both from a monitor, of which other parts stay free.
@@ -158,6 +160,13 @@ impl Monitor {
         let chains = Chains::new(&spec, models, &options)?;
         let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
         let projection = Projection::with_limits(&single_events(&spec.signature), options.input)?;
+        let approvals = options.approvals.iter().map(|approval| {
+            let mut fields = spec.signature.fields.iter();
+            let field = fields.position(|field| field.name == approval.field);
+            let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
+            Ok((field, approval.value.clone()))
+        });
+        let approvals = approvals.collect::<Result<_, MonitorError>>()?;
         let names = spec
             .properties
             .iter()
@@ -168,10 +177,12 @@ impl Monitor {
             table: Table::new(&spec),
             chains,
             projection,
-            own: Own::of(&spec.signature),
+            own: EnvelopeFields::of(&spec.signature),
             names,
             awaited: spec.outcomes.clone(),
             clock: spec.signature.clock,
+            approvals,
+            speaker: Speaker::default(),
             file: FileName::given("-"),
             step_cache,
             buffers: ReadBuffers::default(),
@@ -179,6 +190,7 @@ impl Monitor {
             traces: HashMap::new(),
             due: BTreeSet::new(),
             proposals: BTreeMap::new(),
+            reserved: HashMap::new(),
             next_proposal: 1,
             taken: 0,
             program,
@@ -218,29 +230,46 @@ impl Monitor {
         self.taken
     }
 
-    /// Does what a line asks; exactly one decision comes of it. Lines are as in [`wire`](super::Line).
+    /// Says who makes the requests from here on.
+    pub fn speak_as(&mut self, speaker: Speaker) {
+        self.speaker = speaker;
+    }
+
+    /// Decides a line; lines are as in [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is
+    /// an envelope.
     pub fn line(&mut self, line: &[u8], now: Option<Instant>) -> Decision {
-        self.taken += 1;
-        match Line::read(line, self.own) {
-            Ok(Line { request, event }) => match request {
-                Request::Happened => self.happened(event, now),
-                Request::Propose => self.propose(event, now),
-                Request::Commit(proposal) => self.commit(proposal, event, now),
-                Request::Abandon(proposal) => self.abandon(proposal),
-            },
-            Err(why) => self.unreadable(why),
+        match Envelope::read(line, self.own) {
+            Ok(Envelope { request, event }) => self.request(request, event, now),
+            Err(EnvelopeError::Wrong(why)) => self.refuse(&why),
+            Err(EnvelopeError::Unreadable(why)) => {
+                self.taken += 1;
+                self.repaired_line(line, why, now)
+            }
         }
     }
 
-    /// A line that cannot even be looked at, for a reason: denied.
+    /// Decides a request about an event, which is parsed once. Counts as one input.
+    pub fn request(&mut self, request: Request, event: &[u8], now: Option<Instant>) -> Decision {
+        self.taken += 1;
+        match request {
+            Request::Observe => self.observe(event, now),
+            Request::Act => self.act(event, now),
+            Request::Propose => self.propose(event, now),
+            Request::Commit(proposal) => self.commit(proposal, event, now),
+            Request::Abandon(proposal) => self.abandon(proposal),
+        }
+    }
+
+    /// Denies a line that cannot even be looked at, for this reason.
     pub fn refuse(&mut self, why: &str) -> Decision {
         self.taken += 1;
         self.unreadable(why.to_owned())
     }
 
-    /// An event, or the end of a trace, that happened.
-    pub fn happened(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
-        match self.read(event) {
+    /// Records an event, or the end of a trace, that happened. Parts of the event that cannot be read are unknown; an event
+    /// whose trace cannot be read is denied and not recorded.
+    pub fn observe(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
+        match self.read_outcome(event) {
             Ok(Unit::Event(event)) => self.event(event, now, &[]),
             Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
             Ok(Unit::Record(_)) => self.whole_trace(),
@@ -248,67 +277,23 @@ impl Monitor {
         }
     }
 
-    /// An action, or the end of a trace, that is only proposed: judged as if it happened now, while the fields marked
-    /// `@outcome` are not known. The trace is left as it is; the decision carries the number of the proposal.
-    pub fn propose(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
-        match self.read(event) {
-            Ok(Unit::Event(event)) => self.propose_event(event, now),
-            Ok(Unit::End { trace, .. }) => self.propose_end(&trace.unwrap_or_default()),
-            Ok(Unit::Record(_)) => self.whole_trace(),
-            Err(why) => self.unreadable(why),
-        }
-    }
-
-    /// An event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout of
-    /// their own, and for callers that have values rather than text. Its cells are those of the signature of the spec.
-    pub fn happened_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
+    /// Records an event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout
+    /// of their own, and for callers that have values rather than text. Its cells are those of the signature of the spec.
+    pub fn observe_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
         match self.foreign(&event) {
             Some(refused) => refused,
             None => self.event(event, now, &[]),
         }
     }
 
-    /// An action that is only [proposed](Self::propose), as a reader of records yields it.
-    pub fn propose_event(&mut self, mut event: Event, now: Option<Instant>) -> Decision {
-        if let Some(refused) = self.foreign(&event) {
-            return refused;
-        }
-        self.await_outcomes(&mut event);
-        self.proposal(event, now)
-    }
-
-    /// What was proposed has happened. It is judged again, now that its outcome is there and others may have come
-    /// between; an arm that acted for the proposal when it was entered does not act again.
-    pub fn commit(&mut self, proposal: u64, event: &[u8], now: Option<Instant>) -> Decision {
-        let proposal = self.proposals.remove(&proposal);
-        match self.read(event) {
-            Ok(Unit::Event(event)) => {
-                let name = event.trace.clone().unwrap_or_default();
-                let same = proposal.filter(|proposal| proposal.trace == name);
-                let acted = same.map(|proposal| proposal.acted).unwrap_or_default();
-                self.event(event, now, &acted)
-            }
-            Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
-            Ok(Unit::Record(_)) => self.whole_trace(),
-            Err(why) => self.unreadable(why),
-        }
-    }
-
-    /// What was proposed will not happen.
-    pub fn abandon(&mut self, proposal: u64) -> Decision {
-        let mut decision = Decision::new(Cause::Proposal);
-        decision.proposal = Some(proposal);
-        match self.proposals.remove(&proposal) {
-            Some(proposal) => decision.trace = Some(proposal.trace),
-            None => decision.errors.push("there is no such proposal".to_owned()),
-        }
-        decision
-    }
-
     /// The trace has ended: nothing more comes, every verdict is final, and the trace is forgotten.
     pub fn end(&mut self, trace: &str, _now: Option<Instant>) -> Decision {
+        if self.is_bound() {
+            return forbidden("only an approver may end a trace");
+        }
         let mut decision = Decision::new(Cause::End);
         decision.trace = Some(SmolStr::new(trace));
+        self.release_all(trace);
         let Some(mut ended) = self.traces.remove(trace) else {
             decision
                 .errors
@@ -383,45 +368,18 @@ impl Monitor {
         )
     }
 
-    fn read(&mut self, bytes: &[u8]) -> Result<Unit, String> {
-        self.outcomes.clear();
-        let raw = RawRecord::new(bytes);
-        self.projection
-            .read(&raw, &self.file, &mut self.buffers, &mut self.outcomes);
-        let mut read = self.outcomes.drain(..);
-        match (read.next(), read.next()) {
-            (Some(ReadOutcome::Unit(unit)), None) => Ok(unit),
-            (Some(ReadOutcome::Refused(problem) | ReadOutcome::LeftOut(problem)), _) => {
-                Err(told(&problem))
-            }
-            (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
-            (None, _) => Err("there is no event".to_owned()),
-        }
+    /// The field that is the clock.
+    pub(super) fn clock(&self) -> Option<usize> {
+        self.clock
     }
 
-    /// Forgets what an action only has once it has happened.
-    fn await_outcomes(&self, event: &mut Event) {
-        if self.awaited.is_empty() {
-            return;
-        }
-        let fields = &self.program.spec().signature.fields;
-        let awaited = self.awaited.iter().filter_map(|field| fields.get(*field));
-        let awaited: Vec<&SmolStr> = awaited.map(|field| &field.name).collect();
-        event.problems.retain(|problem| {
-            problem
-                .field
-                .as_ref()
-                .is_none_or(|field| !awaited.contains(&field))
-        });
-        for step in &mut event.steps {
-            for field in &self.awaited {
-                step.cells[*field] = Cell::Unknown;
-            }
-        }
+    /// Returns whether the spec marks fields that an action has only once it has happened.
+    pub(super) fn awaits(&self) -> bool {
+        !self.awaited.is_empty()
     }
 
     /// The refusal of an event that was read for another spec.
-    fn foreign(&self, event: &Event) -> Option<Decision> {
+    pub(super) fn foreign(&self, event: &Event) -> Option<Decision> {
         let signature = &self.program.spec().signature;
         let own = event.meta.len() == signature.meta.len()
             && event
@@ -431,8 +389,37 @@ impl Monitor {
         (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
     }
 
+    /// A trace in which nothing has happened.
+    pub(super) fn begin_trace(&self) -> Trace {
+        Trace {
+            live: Live::new(&self.program),
+            memory: vec![Memory::default(); self.table.clauses.len()].into(),
+            chain_position: self.chains.begin(),
+            next: 0,
+            ahead: 0,
+            due: None,
+        }
+    }
+
+    /// A copy of a trace; both share what neither changes.
+    pub(super) fn fork(&self, trace: &mut Trace) -> Trace {
+        Trace {
+            live: trace.live.fork(&self.program),
+            memory: trace.memory.clone(),
+            chain_position: trace.chain_position.clone(),
+            ..*trace
+        }
+    }
+
     /// Takes up the trace of an event, or begins it.
-    fn take(&mut self, mut event: Event, now: Option<Instant>) -> Result<(Read, Trace), Decision> {
+    pub(super) fn take(
+        &mut self,
+        mut event: Event,
+        now: Option<Instant>,
+    ) -> Result<(Read, Trace), Decision> {
+        if self.is_bound() && self.is_approval(&event) {
+            return Err(forbidden("only an approver may report an approval"));
+        }
         let name = event.trace.clone().unwrap_or_default();
         let mut trace = match self.traces.remove(&name) {
             Some(trace) => trace,
@@ -444,14 +431,7 @@ impl Monitor {
                 decision.trace = Some(name);
                 return Err(decision);
             }
-            None => Trace {
-                live: Live::new(&self.program),
-                memory: vec![Memory::default(); self.table.clauses.len()].into(),
-                whereabouts: self.chains.begin(),
-                next: 0,
-                ahead: 0,
-                due: None,
-            },
+            None => self.begin_trace(),
         };
         trace.live.learn_meta(&event.meta);
         if let Some(clock) = self.clock {
@@ -461,7 +441,7 @@ impl Monitor {
             .problems
             .iter()
             .filter(|problem| problem.kind.is_error());
-        let errors = errors.map(told).collect();
+        let errors = errors.map(problem_message).collect();
         for step in &mut event.steps {
             step.index = trace.next;
         }
@@ -508,8 +488,13 @@ impl Monitor {
     }
 
     /// An event that happened.
-    fn event(&mut self, event: Event, now: Option<Instant>, acted: &[(usize, usize)]) -> Decision {
-        let (read, mut trace) = match self.take(event, now) {
+    pub(super) fn event(
+        &mut self,
+        event: Event,
+        now: Option<Instant>,
+        acted: &[(usize, usize)],
+    ) -> Decision {
+        let (mut read, mut trace) = match self.take(event, now) {
             Ok(taken) => taken,
             Err(refused) => return refused,
         };
@@ -520,113 +505,86 @@ impl Monitor {
         }
         let mut decision = Decision::new(Cause::Event);
         decision.step = Some(trace.next);
+        self.advance(&mut trace, &mut read, false, &mut decision);
+        if decision.verdicts.is_empty() {
+            self.record_current(&mut trace, &mut decision);
+        }
+        self.rest(&read.trace, trace);
+        decision.trace = Some(read.trace);
+        decision
+    }
+
+    /// Steps a trace by an event, and judges it. `awaits`: whether the fields marked `@outcome` are not there yet.
+    pub(super) fn advance(
+        &mut self,
+        trace: &mut Trace,
+        read: &mut Read,
+        awaits: bool,
+        decision: &mut Decision,
+    ) {
+        for step in &mut read.event.steps {
+            step.index = trace.next;
+        }
         trace.next = trace.next.saturating_add(1);
         let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
+        let awaited = if awaits { &self.awaited[..] } else { &[] };
         for step in read.event.steps.iter().filter(|_| is_trace) {
             let Trace {
                 live,
                 memory,
-                whereabouts,
+                chain_position,
                 ..
-            } = &mut trace;
+            } = trace;
             let (step_cache, context) = context!(self);
-            context.judge(&mut decision, &read.errors, |look| {
+            context.judge(decision, &read.errors, |look| {
                 step_cache.happened(&self.program, live, step, |view| {
-                    let kept = Kept {
+                    let kept = StepMemory {
                         memory,
-                        whereabouts,
-                    };
-                    look(view, kept, Some(step.index), &[]);
-                })
-            });
-        }
-        if decision.verdicts.is_empty() {
-            self.as_it_is(&mut trace, &mut decision);
-        }
-        let latest = trace.live.latest();
-        if let Some(latest) = latest {
-            self.wait(&read.trace, &mut trace, latest);
-        }
-        self.traces.insert(read.trace.clone(), trace);
-        decision.trace = Some(read.trace);
-        decision
-    }
-
-    /// An action that is only proposed.
-    fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
-        let known = event.trace.clone().unwrap_or_default();
-        let before = self
-            .traces
-            .get(&known)
-            .map(|trace| (trace.ahead, trace.live.meta().to_vec()));
-        let (read, mut trace) = match self.take(event, now) {
-            Ok(taken) => taken,
-            Err(refused) => return refused,
-        };
-        let mut decision = Decision::new(Cause::Proposal);
-        decision.step = Some(trace.next);
-        let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
-        let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
-        let awaited = &self.awaited;
-        let (step_cache, context) = context!(self);
-        match &read.event.steps[..] {
-            _ if !is_trace => {}
-            [step] => context.judge(&mut decision, &read.errors, |look| {
-                step_cache.proposed(&self.program, &mut trace.live, step, |view| {
-                    let kept = Kept {
-                        memory: &mut memory,
-                        whereabouts: &mut whereabouts,
+                        chain_position,
                     };
                     look(view, kept, Some(step.index), awaited);
                 })
-            }),
-            steps => {
-                // An event that is several steps: one follows the other.
-                let mut fork = trace.live.clone();
-                for step in steps {
-                    context.judge(&mut decision, &read.errors, |look| {
-                        step_cache.happened(&self.program, &mut fork, step, |view| {
-                            let kept = Kept {
-                                memory: &mut memory,
-                                whereabouts: &mut whereabouts,
-                            };
-                            look(view, kept, Some(step.index), awaited);
-                        })
-                    });
-                }
-            }
+            });
         }
-        if decision.verdicts.is_empty() {
-            self.as_it_is(&mut trace, &mut decision);
-        }
-        // The trace is as it was; one that nothing happened in is not begun.
-        if let Some((ahead, meta)) = before {
-            trace.ahead = ahead;
-            trace.live.set_meta(meta);
-            self.traces.insert(read.trace.clone(), trace);
-        }
-        if !decision.ruling.denies() {
-            let acted = decision.clauses.iter();
-            let acted = acted
-                .filter_map(|fired| Some((fired.clause, fired.arm?)))
-                .collect();
-            decision.proposal = Some(self.remember(Proposal {
-                trace: read.trace.clone(),
-                acted,
-            }));
-        }
-        decision.trace = Some(read.trace);
-        decision
     }
 
-    fn remember(&mut self, proposal: Proposal) -> u64 {
-        let number = self.next_proposal;
-        self.next_proposal += 1;
-        self.proposals.insert(number, proposal);
-        if self.proposals.len() > self.options.proposals {
-            self.proposals.pop_first();
+    /// Judges an event as if it happened, and leaves the trace as it is.
+    pub(super) fn judge_fork(
+        &mut self,
+        trace: &mut Trace,
+        read: &mut Read,
+        decision: &mut Decision,
+    ) {
+        let [step] = &read.event.steps[..] else {
+            // An event that is several steps: one follows the other.
+            let mut fork = self.fork(trace);
+            return self.advance(&mut fork, read, true, decision);
+        };
+        if self.program.is_trace(trace.live.meta()) == Truth::False {
+            return;
         }
-        number
+        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
+        let (step_cache, context) = context!(self);
+        context.judge(decision, &read.errors, |look| {
+            step_cache.proposed(&self.program, &mut trace.live, step, |view| {
+                let kept = StepMemory {
+                    memory: &mut memory,
+                    chain_position: &mut chain_position,
+                };
+                look(view, kept, Some(step.index), &self.awaited);
+            })
+        });
+    }
+
+    /// Puts a trace back in which something has happened.
+    pub(super) fn rest(&mut self, name: &SmolStr, mut trace: Trace) {
+        if let Some(latest) = trace.live.latest() {
+            self.wait(name, &mut trace, latest);
+        }
+        if let Some(reserved) = self.reserved.get_mut(name) {
+            reserved.fork = None;
+        }
+        self.traces.insert(name.clone(), trace);
     }
 
     /// Judges a trace at a moment without an event.
@@ -640,18 +598,18 @@ impl Monitor {
             .complete(trace.live.meta())
             .is_some_and(|c| c != Truth::True);
         if moment == eval::Peek::End && open {
-            self.as_it_is(trace, decision);
+            self.record_current(trace, decision);
             return;
         }
-        let (mut memory, mut whereabouts) = (trace.memory.clone(), trace.whereabouts.clone());
+        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
         let live = &mut trace.live;
         let (step_cache, context) = context!(self);
         let mut owed = Vec::new();
         context.judge(decision, &[], |look| {
             step_cache.peek(&self.program, live, moment, |view| {
-                let kept = Kept {
+                let kept = StepMemory {
                     memory: &mut memory,
-                    whereabouts: &mut whereabouts,
+                    chain_position: &mut chain_position,
                 };
                 look(view, kept, None, &[]);
                 if moment == eval::Peek::End {
@@ -667,7 +625,7 @@ impl Monitor {
     }
 
     /// Tells where a trace is that nothing happened in.
-    fn as_it_is(&mut self, trace: &mut Trace, decision: &mut Decision) {
+    pub(super) fn record_current(&mut self, trace: &mut Trace, decision: &mut Decision) {
         for (idx, name) in self.names.iter().enumerate() {
             let property = PropertyId::new(idx);
             let verdict = self
@@ -676,7 +634,7 @@ impl Monitor {
             decision.verdicts.push((name.clone(), verdict));
         }
         let (_, context) = context!(self);
-        context.tell_state(&trace.whereabouts, decision);
+        context.record_current_risk(&trace.chain_position, decision);
     }
 
     /// Notes when something is due in a trace, after a time on its clock.
@@ -699,8 +657,28 @@ impl Monitor {
         }
     }
 
+    /// Returns whether whoever makes the requests may not say everything.
+    pub(super) fn is_bound(&self) -> bool {
+        self.speaker == Speaker::Reporter && !self.approvals.is_empty()
+    }
+
+    fn is_approval(&self, event: &Event) -> bool {
+        let enums = &self.program.spec().enums;
+        let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
+            Cell::Known(Value::String(text)) => **text == *wanted,
+            Cell::Known(Value::Enum(value)) => enums
+                .get(usize::from(value.of))
+                .and_then(|of| of.values.get(usize::from(value.index)))
+                .is_some_and(|name| name == wanted),
+            Cell::Known(other) => other.to_string() == wanted,
+            Cell::Unknown => false,
+        };
+        let mut approvals = self.approvals.iter();
+        approvals.any(|(field, value)| event.steps.iter().any(|step| has(step, *field, value)))
+    }
+
     /// What cannot be read is denied, unless every clause lets errors through.
-    fn unreadable(&self, why: String) -> Decision {
+    pub(super) fn unreadable(&self, why: String) -> Decision {
         let mut decision = Decision::new(Cause::Unreadable);
         decision.ruling = if self.table.on_error_allow() {
             Ruling::Allow
@@ -711,19 +689,19 @@ impl Monitor {
         decision
     }
 
-    fn whole_trace(&self) -> Decision {
+    pub(super) fn whole_trace(&self) -> Decision {
         self.unreadable(
             "a whole trace where an event must be; `guard audit` judges those".to_owned(),
         )
     }
 }
 
-/// A problem as part of a decision.
-fn told(problem: &Problem) -> String {
-    match &problem.field {
-        Some(field) => format!("field `{field}`: {}", problem.message),
-        None => problem.message.clone(),
-    }
+/// The denial of what whoever said it may not say. Nothing was changed.
+pub(super) fn forbidden(why: &str) -> Decision {
+    let mut decision = Decision::new(Cause::Forbidden);
+    decision.ruling = Ruling::Block;
+    decision.errors.push(why.to_owned());
+    decision
 }
 
 /// The signature of single events, whatever records they would be part of.

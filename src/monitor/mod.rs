@@ -14,17 +14,14 @@
 //! let spec = front("pay.guard", spec, &NoFiles, check::Limits::default()).spec.ok_or("wrong")?;
 //! let mut monitor = Monitor::new(&spec, Options::default())?;
 //!
-//! // An action is proposed before it is carried out; what is denied leaves no trace.
+//! // An action is judged before it is carried out, and recorded if it may be; what is denied leaves no trace.
 //! let pay = br#"{"trace":"t1","kind":"call","tool":"pay"}"#;
-//! let decision = monitor.propose(pay, None);
+//! let decision = monitor.act(pay, None);
 //! assert_eq!(decision.ruling, Ruling::Block);
 //! assert_eq!(decision.reason(), "pay needs an approval in the step before");
 //!
-//! monitor.happened(br#"{"trace":"t1","kind":"approval"}"#, None);
-//! let decision = monitor.propose(pay, None);
-//! assert_eq!(decision.ruling, Ruling::Allow);
-//! // It was carried out: now it has happened.
-//! monitor.commit(decision.proposal.unwrap_or(0), pay, None);
+//! monitor.observe(br#"{"trace":"t1","kind":"approval"}"#, None);
+//! assert_eq!(monitor.act(pay, None).ruling, Ruling::Allow);
 //! assert_eq!(monitor.end("t1", None).ruling, Ruling::Allow);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -45,26 +42,30 @@
 
 mod arms;
 mod decision;
+mod envelope;
 pub mod journal;
 mod judge;
 mod live;
 pub mod log;
-mod members;
+mod raw_object;
+mod reading;
+mod repair;
+mod reserve;
 mod risk;
 mod state;
 mod table;
-mod wire;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use smol_str::SmolStr;
 
 pub use decision::{Argument, Cause, Decision, Fired, Ruling};
+pub use envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
 pub use live::{Monitor, MonitorError};
-pub use members::Members;
+pub use raw_object::RawObject;
 pub use state::{Identity, StateError};
 pub use table::{Clause, Row, Table, Unreached};
-pub use wire::{Line, Own, Request};
 
 use crate::eval::{self, Obligation};
 use crate::input::limits::InputLimits;
@@ -92,16 +93,42 @@ pub struct Options {
     pub input: InputLimits,
     /// Traces that are live at once; events of others are denied.
     pub traces: usize,
-    /// Proposals that are neither committed nor abandoned; beyond it the oldest are forgotten.
+    /// Proposals that are neither committed nor abandoned (`max-proposals`); further ones are denied.
     pub proposals: usize,
+    /// The same of one trace (`max-trace-proposals`): a proposal is judged after all that are open in its trace.
+    pub trace_proposals: usize,
+    /// How long a proposal counts that is neither committed nor abandoned, by the times that callers pass.
+    pub reservation: Duration,
     /// How outcomes are judged.
     pub outcomes: Outcomes,
+    /// What only approvers may report; if empty, everybody may report everything.
+    pub approvals: Vec<Approval>,
     /// What clauses on queries ask about, by the names of models in the spec.
     pub models: BTreeMap<SmolStr, Source>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
     /// What states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
+}
+
+/// Whoever makes a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speaker {
+    /// May say everything.
+    #[default]
+    Approver,
+    /// May not report [approvals](Approval), commit what a person was asked about, or end a trace, which would end what it
+    /// rests on. Bound only if the monitor knows approvals.
+    Reporter,
+}
+
+/// Events that only an [approver](Speaker::Approver) may report: those with this value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// A field of the spec's events.
+    pub field: SmolStr,
+    /// Its value, as text.
+    pub value: SmolStr,
 }
 
 /// Where the numbers of a model come from.
@@ -146,7 +173,10 @@ impl Default for Options {
             input: InputLimits::default(),
             traces: 1_000_000,
             proposals: 10_000,
+            trace_proposals: 256,
+            reservation: Duration::from_secs(600),
             outcomes: Outcomes::default(),
+            approvals: Vec::new(),
             models: BTreeMap::new(),
             rows: RowLimits::default(),
             identity: Identity::default(),

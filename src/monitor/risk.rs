@@ -40,12 +40,12 @@ struct Chain {
 
 /// Where a trace is on every chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Whereabouts {
-    positions: Box<[At]>,
+pub(super) struct ChainPosition {
+    positions: Box<[ModelPosition]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct At {
+struct ModelPosition {
     position: Position,
     /// The category of the trace; none where it is not known.
     category: Option<SmolStr>,
@@ -55,7 +55,7 @@ struct At {
 
 /// What a query comes to where a trace is.
 #[derive(Clone, Debug)]
-pub(super) struct Reading {
+pub(super) struct RiskValue {
     chain: usize,
     query: usize,
     /// Whether the step at hand is one of the chain: arms act at those only.
@@ -148,25 +148,25 @@ impl Chains {
     }
 
     /// Before the first step.
-    pub(super) fn begin(&self) -> Whereabouts {
-        let at = |chain: &Chain| At {
+    pub(super) fn begin(&self) -> ChainPosition {
+        let at = |chain: &Chain| ModelPosition {
             position: chain.forecast.begin(),
             category: chain.forecast.known_category(&[]),
             moved: false,
         };
-        Whereabouts {
+        ChainPosition {
             positions: self.each.iter().map(at).collect(),
         }
     }
 
     /// Whether what was written down can be where a trace is.
-    pub(super) fn fit(&self, at: &Whereabouts) -> bool {
-        let fits = |(chain, at): (&Chain, &At)| chain.forecast.fits(&at.position);
+    pub(super) fn fit(&self, at: &ChainPosition) -> bool {
+        let fits = |(chain, at): (&Chain, &ModelPosition)| chain.forecast.fits(&at.position);
         at.positions.len() == self.each.len() && self.each.iter().zip(&at.positions).all(fits)
     }
 
     /// Goes on by a step.
-    pub(super) fn advance(&self, at: &mut Whereabouts, view: &mut StepView<'_>) {
+    pub(super) fn advance(&self, at: &mut ChainPosition, view: &mut StepView<'_>) {
         for (chain, at) in self.each.iter().zip(&mut at.positions) {
             if chain.forecast.has_categories() {
                 at.category = chain.forecast.known_category(view.meta());
@@ -181,29 +181,25 @@ impl Chains {
     }
 
     /// What the queries of clauses come to, with the numbers of the clauses, in their order.
-    pub(super) fn readings(&self, at: &Whereabouts) -> Vec<(usize, Reading)> {
-        let reading = |(clause, of): (usize, &Option<(usize, usize)>)| {
+    pub(super) fn risk_values(&self, at: &ChainPosition) -> Vec<(usize, RiskValue)> {
+        let value = |(clause, of): (usize, &Option<(usize, usize)>)| {
             let (chain, query) = (*of)?;
             let (forecast, at) = (&self.each.get(chain)?.forecast, at.positions.get(chain)?);
-            let reading = Reading {
+            let value = RiskValue {
                 chain,
                 query,
                 moved: at.moved,
                 outlook: forecast.outlook(query, &at.position, at.category.as_deref()),
             };
-            Some((clause, reading))
+            Some((clause, value))
         };
-        self.clauses
-            .iter()
-            .enumerate()
-            .filter_map(reading)
-            .collect()
+        self.clauses.iter().enumerate().filter_map(value).collect()
     }
 
     /// Where a trace is, in words; with the names of the models where there are several.
-    pub(super) fn describe(&self, at: &Whereabouts) -> Option<String> {
+    pub(super) fn describe(&self, at: &ChainPosition) -> Option<String> {
         let mut each = self.each.iter().zip(&at.positions);
-        let words = |(chain, at): (&Chain, &At)| chain.forecast.describe(&at.position);
+        let words = |(chain, at): (&Chain, &ModelPosition)| chain.forecast.describe(&at.position);
         match self.each.len() {
             0 => None,
             1 => each.next().map(words),
@@ -245,31 +241,31 @@ impl Chains {
         found
     }
 
-    /// What arms say of a reading.
-    pub(super) fn tell<'c>(
+    /// What arms say of a value.
+    pub(super) fn message<'c>(
         &'c self,
-        reading: &'c Reading,
-        at: &'c Whereabouts,
-    ) -> Option<Told<'c>> {
-        let chain = self.each.get(reading.chain)?;
-        Some(Told {
+        value: &'c RiskValue,
+        at: &'c ChainPosition,
+    ) -> Option<RiskMessage<'c>> {
+        let chain = self.each.get(value.chain)?;
+        Some(RiskMessage {
             chain,
-            reading,
-            at: at.positions.get(reading.chain)?,
+            value,
+            at: at.positions.get(value.chain)?,
         })
     }
 }
 
-/// What arms say of a reading.
-pub(super) struct Told<'c> {
+/// What arms say of a value.
+pub(super) struct RiskMessage<'c> {
     chain: &'c Chain,
-    pub(super) reading: &'c Reading,
-    at: &'c At,
+    pub(super) value: &'c RiskValue,
+    at: &'c ModelPosition,
 }
 
-impl Reading {
+impl RiskValue {
     /// The number that decisions tell.
-    pub(super) fn told(&self) -> Option<f64> {
+    pub(super) fn number(&self) -> Option<f64> {
         self.outlook.highest.filter(|_| !self.outlook.open)
     }
 
@@ -320,10 +316,10 @@ fn compares(value: f64, compare: Compare, number: f64) -> bool {
     }
 }
 
-impl Told<'_> {
+impl RiskMessage<'_> {
     /// Why a query comes to what it does, or why that is not known.
     pub(super) fn why(&self, trigger: &ArmTrigger) -> Option<String> {
-        let outlook = &self.reading.outlook;
+        let outlook = &self.value.outlook;
         let category = self.at.category.as_deref();
         if *trigger == ArmTrigger::Unseen || !outlook.seen {
             let model = &self.chain.model;
@@ -338,7 +334,7 @@ impl Told<'_> {
         let onward = self
             .chain
             .forecast
-            .onward(self.reading.query, &self.at.position, category);
+            .onward(self.value.query, &self.at.position, category);
         let one = |next: &Onward<'_>| {
             format!(
                 "{} to {} ({})",
@@ -356,7 +352,7 @@ impl Told<'_> {
         let text = |text: &str| Some(Value::string(text));
         let value = |what: &crate::hir::Reading| match what {
             crate::hir::Reading::Value => {
-                let value = self.reading.told()?;
+                let value = self.value.number()?;
                 match Number::float(value) {
                     Some(number) => Some(Value::Number(number)),
                     None => text("infinite"),
@@ -369,9 +365,9 @@ impl Told<'_> {
     }
 
     /// What an arm without a message says.
-    pub(super) fn said(&self, name: &str, row: &Row, why: Option<&str>) -> String {
+    pub(super) fn text(&self, name: &str, row: &Row, why: Option<&str>) -> String {
         let state = self.chain.forecast.describe(&self.at.position);
-        let mut said = match (&row.trigger, self.reading.told()) {
+        let mut said = match (&row.trigger, self.value.number()) {
             (ArmTrigger::Unseen, _) => format!("`{name}` is not known in {state}"),
             (ArmTrigger::Violated, _) => format!("`{name}` does not hold in {state}"),
             (ArmTrigger::Satisfied, _) => format!("`{name}` holds in {state}"),

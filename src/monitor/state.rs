@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":3,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":4,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```
@@ -13,12 +13,13 @@ use smol_str::SmolStr;
 
 use super::Source;
 use super::arms::Memory;
-use super::live::{Monitor, Proposal, Trace};
-use super::risk::Whereabouts;
+use super::live::{Monitor, Trace};
+use super::reserve::Proposal;
+use super::risk::ChainPosition;
 use crate::eval::{Live, Saved};
 
 /// The version that is written and read.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -56,7 +57,7 @@ struct SavedTrace {
     name: SmolStr,
     live: Saved,
     memory: Box<[Memory]>,
-    whereabouts: Whereabouts,
+    chain_position: ChainPosition,
     next: u32,
     ahead: i128,
     due: Option<i128>,
@@ -124,7 +125,7 @@ impl Monitor {
                 name: name.clone(),
                 live: trace.live.save(&self.program),
                 memory: trace.memory.clone(),
-                whereabouts: trace.whereabouts.clone(),
+                chain_position: trace.chain_position.clone(),
                 next: trace.next,
                 ahead: trace.ahead,
                 due: trace.due,
@@ -185,7 +186,7 @@ impl Monitor {
         let mut traces = Vec::with_capacity(body.traces.len());
         for saved in body.traces {
             if saved.memory.len() != self.table.clauses.len()
-                || !self.chains.fit(&saved.whereabouts)
+                || !self.chains.fit(&saved.chain_position)
             {
                 return Err(StateError::Unsound);
             }
@@ -193,7 +194,7 @@ impl Monitor {
             let trace = Trace {
                 live,
                 memory: saved.memory,
-                whereabouts: saved.whereabouts,
+                chain_position: saved.chain_position,
                 next: saved.next,
                 ahead: saved.ahead,
                 due: saved.due,
@@ -205,6 +206,11 @@ impl Monitor {
             .filter_map(|(name, trace)| Some((trace.due?, name.clone())))
             .collect();
         self.traces = traces.into_iter().collect();
+        self.reserved.clear();
+        for (number, proposal) in &body.proposals {
+            let reserved = self.reserved.entry(proposal.trace.clone()).or_default();
+            reserved.numbers.push(*number);
+        }
         self.proposals = body.proposals.into_iter().collect();
         self.next_proposal = body.next_proposal;
         self.taken = head.taken;

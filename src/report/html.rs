@@ -10,9 +10,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use smol_str::SmolStr;
 
 use super::human::{instance_text, severity, why_final};
-use super::text::{number, plural, tame};
+use super::text::{number, plural};
 use super::{Counts, Heading, Headings, Reporter, Summary};
 use crate::ids::PropertyId;
+use crate::inert::inert;
 use crate::problem::Problem;
 use crate::verdict::{Evidence, PropertyVerdict, TraceReport, Verdict};
 
@@ -130,14 +131,14 @@ impl<'s, W: Write> Html<'s, W> {
                         span.open-word { "not violated, not decided everywhere" }
                     }
                 }
-                @if let Some(text) = &heading.requirement { p { "“" (tame(text)) "”" } }
-                @if !heading.doc.is_empty() { p { (tame(&heading.doc)) } }
+                @if let Some(text) = &heading.requirement { p { "“" (inert(text)) "”" } }
+                @if !heading.doc.is_empty() { p { (inert(&heading.doc)) } }
                 p.quiet {
                     "severity " (severity(heading.severity))
                     @if heading.catastrophic { ", catastrophic" }
-                    @if let Some(owner) = &heading.owner { ", owner " (tame(owner)) }
-                    @if let Some(id) = &heading.id { ", id " (tame(id)) }
-                    @if !heading.cites.is_empty() { ", cites " (tame(&heading.cites.join(", "))) }
+                    @if let Some(owner) = &heading.owner { ", owner " (inert(owner)) }
+                    @if let Some(id) = &heading.id { ", id " (inert(id)) }
+                    @if !heading.cites.is_empty() { ", cites " (inert(&heading.cites.join(", "))) }
                     ", " (heading.file) ":" (heading.line)
                 }
                 pre { (tame_lines(&heading.source)) }
@@ -161,7 +162,7 @@ impl<'s, W: Write> Html<'s, W> {
                 @if let Some(instance) = instance_text(verdict, self.headings) {
                     p { "for " code { (instance) } }
                 }
-                @if let Some(message) = &verdict.message { p { b { (tame(message)) } } }
+                @if let Some(message) = &verdict.message { p { b { (inert(message)) } } }
                 (steps(&verdict.evidence))
                 p.quiet { (why_final(heading.finality, verdict, report.events)) }
             }
@@ -216,7 +217,7 @@ impl<W: Write> Reporter for Html<'_, W> {
 
     fn problem(&mut self, problem: &Problem) -> io::Result<()> {
         self.problems
-            .add(PROBLEMS, || html! { li { (tame(&problem.to_string())) } });
+            .add(PROBLEMS, || html! { li { (inert(&problem.to_string())) } });
         Ok(())
     }
 
@@ -285,7 +286,7 @@ fn rate(counts: &Counts) -> String {
 fn title(report: &TraceReport) -> Markup {
     html! {
         h3 {
-            (tame(&report.trace)) " "
+            (inert(&report.trace)) " "
             span.quiet {
                 (report.file)
                 @if report.line > 0 { ":" (report.line) }
@@ -305,7 +306,7 @@ fn open(report: &TraceReport, verdict: &PropertyVerdict) -> Markup {
                 p { "What was not recorded decides." }
                 ul {
                     @for undecided in &verdict.undecided_by {
-                        li { "step " (undecided.step) ": " (tame(&undecided.fields.join(", "))) }
+                        li { "step " (undecided.step) ": " (inert(&undecided.fields.join(", "))) }
                     }
                 }
             } @else {
@@ -342,9 +343,9 @@ fn steps(evidence: &[Evidence]) -> Markup {
                         td.count { (step.step) }
                         @for field in &fields {
                             @let value = step.fields.iter().find(|(name, _)| name == *field);
-                            td.value { @if let Some((_, value)) = value { (tame(value)) } }
+                            td.value { @if let Some((_, value)) = value { (inert(value)) } }
                         }
-                        td { (tame(&step.letters.join(", "))) }
+                        td { (inert(&step.letters.join(", "))) }
                     }
                 }
             }
@@ -353,7 +354,7 @@ fn steps(evidence: &[Evidence]) -> Markup {
 }
 
 fn tame_lines(lines: &[String]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| tame(line)).collect();
+    let lines: Vec<String> = lines.iter().map(|line| inert(line).into_owned()).collect();
     lines.join("\n")
 }
 

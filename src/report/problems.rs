@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use smol_str::SmolStr;
 
 use super::Paint;
-use super::text::{number, plural, tame};
+use super::text::{number, plural};
+use crate::inert::inert;
 use crate::problem::{Problem, ProblemKind};
 
 /// How many problems of a kind are told in full.
@@ -69,7 +70,7 @@ impl<W: Write> ProblemLog<W> {
         if *count > most {
             return Ok(());
         }
-        writeln!(self.out, "{word}: {}", tame(&problem.to_string()))
+        writeln!(self.out, "{word}: {}", inert(&problem.to_string()))
     }
 
     /// Tells what was only counted.
@@ -93,7 +94,7 @@ impl<W: Write> ProblemLog<W> {
                     self.out,
                     "… and {} more: {}",
                     number(count - PER_NOTE),
-                    tame(note)
+                    inert(note)
                 )?;
             }
         }
@@ -103,7 +104,7 @@ impl<W: Write> ProblemLog<W> {
                 self.out,
                 "{}: {} ({times})",
                 self.paint.open("left out"),
-                tame(reason)
+                inert(reason)
             )?;
         }
         self.out.flush()

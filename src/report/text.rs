@@ -35,23 +35,6 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// Line ends and other control characters shown, so that data cannot draw on the terminal.
-pub fn tame(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars()
-        .flat_map(|c| {
-            let shown: Vec<char> = if c.is_control() {
-                c.escape_default().collect()
-            } else {
-                vec![c]
-            };
-            shown
-        })
-        .collect()
-}
-
 /// The words of `text` in lines of at most `columns`; a longer word has its own line.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

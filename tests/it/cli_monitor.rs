@@ -348,7 +348,7 @@ fn what_is_of_another_spec_is_refused_by_name() {
         &["pay.guard", "--resume", "damaged"],
         "checksum does not fit",
     );
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":3", "\"version\":9", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":4", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");
 

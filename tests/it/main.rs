@@ -62,6 +62,7 @@ mod monitor_corpora;
 mod monitor_examples;
 mod monitor_faults;
 mod monitor_models;
+mod monitor_protocol;
 mod nl_conformance;
 mod nl_paraphrases;
 mod nl_scenarios;

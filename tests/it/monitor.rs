@@ -66,9 +66,15 @@ fn what_is_denied_leaves_no_trace() {
             ),
             (r#"{"k":"ok"}"#, "allow"),
             (r#"{"phase":"before","event":{"k":"pay"}}"#, "allow"),
+            // The first payment may still happen, and after it there is no ok any more.
+            (
+                r#"{"phase":"before","event":{"k":"pay"}}"#,
+                "block | approved block: pay needs an ok",
+            ),
+            (r#"{"phase":"abandon","proposal":1}"#, "allow"),
             (r#"{"phase":"before","event":{"k":"pay"}}"#, "allow"),
             (
-                r#"{"phase":"commit","proposal":1,"event":{"k":"pay"}}"#,
+                r#"{"phase":"commit","proposal":2,"event":{"k":"pay"}}"#,
                 "allow",
             ),
             (

@@ -92,7 +92,8 @@ fn finite_traces() {
             if number % 11 == 0 {
                 monitor = continued(&monitor, &spec);
             }
-            let happened = monitor.happened(line.as_bytes(), None);
+            proposed.proposal.map(|number| monitor.abandon(number));
+            let happened = monitor.observe(line.as_bytes(), None);
             assert_eq!(verdict(&happened, 0), meant[step], "{id}: step {step}");
             assert_eq!(
                 verdict(&proposed, 0),
@@ -185,7 +186,8 @@ fn scenarios_are_caught_live_at_the_labelled_step() {
                     let line = event.to_string();
                     let proposed = monitor.propose(line.as_bytes(), None);
                     note(&proposed, place);
-                    let happened = monitor.happened(line.as_bytes(), None);
+                    proposed.proposal.map(|number| monitor.abandon(number));
+                    let happened = monitor.observe(line.as_bytes(), None);
                     // What happens was denied before it did.
                     assert_eq!(proposed.ruling, happened.ruling, "{id} {place}");
                 } else if place == events.len() {

@@ -132,7 +132,8 @@ impl Both<'_> {
             event.trace = Some(name.clone());
             let index = event.steps.first().map(|step| step.index);
             let proposed = monitor.propose_event(event.clone(), None);
-            let happened = monitor.happened_event(event, None);
+            proposed.proposal.map(|number| monitor.abandon(number));
+            let happened = monitor.observe_event(event, None);
             for property in properties() {
                 let of = &self.spec.property(property).name;
                 let before = last.as_ref().map(|last| verdict(last, property));

@@ -18,7 +18,7 @@ fn run(program: &str, recipe: &str, needs: &[&str]) -> Option<String> {
     let mut daemon = Command::new(env!("CARGO_BIN_EXE_guard"))
         .arg("serve")
         .arg(recipes.join("refund.guard"))
-        .args(["--listen", "127.0.0.1:0"])
+        .args(["--listen", "127.0.0.1:0", "--no-token"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -46,6 +46,42 @@ look_up order 7: 20 EUR
 refund refunded 7
 refund denied: look up order 8 before you refund it
 ";
+
+/// Threads that share a client make refunds at once; `GUARD_ROUNDS` makes more rounds.
+const RACE: &str = r#"
+import os, sys, threading
+from guard_client import Denied, Guard
+passed = 0
+for round in range(int(os.environ.get("GUARD_ROUNDS", "20"))):
+    guard, made, start = Guard(f"race{round}", sys.argv[1]), [], threading.Barrier(8)
+    guard.call("look_up", {"order": 7}, "c0", lambda: "order 7")
+    def refund(number):
+        start.wait()
+        try:
+            guard.call("refund", {"order": 7}, f"c{number}", lambda: made.append(number))
+        except Denied:
+            pass
+    threads = [threading.Thread(target=refund, args=(number,)) for number in range(1, 9)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    passed += len(made) != 2
+print(passed)
+"#;
+
+#[test]
+fn parallel_calls_of_the_client_never_pass_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let client = "docs/recipes/guard_client.py";
+    std::fs::copy(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(client),
+        folder.path().join("guard_client.py"),
+    )
+    .unwrap();
+    let race = folder.path().join("race.py");
+    std::fs::write(&race, RACE).unwrap();
+    let told = run("python3", race.to_str().unwrap(), &["--version"]);
+    assert!(told.is_none_or(|told| told == "0\n"));
+}
 
 #[test]
 fn plain_python() {

@@ -11,6 +11,9 @@ property once_only = G (count(kind == "pay") <= 1)
 enforce once_only { violated => block "one payment a run" }
 "#;
 
+const TOKEN: &str = "a-token-of-enough-letters";
+const APPROVER: &str = "the-token-of-those-who-approve";
+
 struct Daemon {
     child: Child,
     at: String,
@@ -34,15 +37,18 @@ fn spec() -> (tempfile::TempDir, std::path::PathBuf) {
 /// A daemon, and where it says it listens.
 fn daemon(args: &[&str]) -> Daemon {
     let (folder, spec) = spec();
+    let no_token = (!args.contains(&"--token-file")).then_some("--no-token");
     let args = args
         .iter()
         .map(|arg| arg.replace("DIR", folder.path().to_str().unwrap()));
-    let token = folder.path().join("token");
-    std::fs::write(token, "a-token-of-enough-letters\n").unwrap();
+    for (file, token) in [("token", TOKEN), ("approver", APPROVER)] {
+        std::fs::write(folder.path().join(file), format!("{token}\n")).unwrap();
+    }
     let mut child = Command::new(env!("CARGO_BIN_EXE_guard"))
         .arg("serve")
         .arg(&spec)
         .args(args)
+        .args(no_token)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -70,7 +76,7 @@ fn ask(
 ) -> (u16, String) {
     let len = body.len();
     let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: {len}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {len}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
@@ -130,7 +136,7 @@ fn decisions_over_http() {
     // A client that stalls holds nobody else up.
     let mut stalled = TcpStream::connect(&daemon.at).unwrap();
     stalled
-        .write_all(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+        .write_all(b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
         .unwrap();
     assert!(
         ask("POST", "/v1/decide", "", pay)
@@ -164,6 +170,72 @@ fn a_token_is_asked_for() {
 }
 
 #[test]
+fn only_approvers_approve() {
+    let daemon = daemon(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--token-file",
+        "DIR/token",
+        "--approver-token-file",
+        "DIR/approver",
+        "--journal",
+        "DIR/journal",
+    ]);
+    let say = |token: &str, body: &str| {
+        let header = format!("Authorization: Bearer {token}\r\n");
+        let stream = TcpStream::connect(&daemon.at).unwrap();
+        ask(stream, "POST", "/v1/decide", &header, body)
+    };
+    let refused = |body: &str| {
+        let (status, answer) = say(TOKEN, body);
+        assert_eq!(status, 200);
+        answer.contains("only an approver may")
+    };
+    assert!(!refused(r#"{"trace":"a","kind":"pay"}"#));
+    assert!(refused(r#"{"trace":"a","kind":"approval"}"#));
+    assert!(refused(r#"{"trace":"a","kind":"approv\u0061l"}"#));
+    assert!(refused(
+        r#"{"phase":"act","event":{"trace":"a","kind":"approval"}}"#
+    ));
+    assert!(refused(
+        r#"{"phase":"commit","proposal":9,"event":{"trace":"a","kind":"approval"}}"#
+    ));
+    assert!(refused(
+        "{\"trace\":\"a\",\"kind\":\"approval\",\"x\":\"\u{1}\"}"
+    ));
+    assert!(
+        refused(r#"{"trace":"a","end":true}"#),
+        "a new trace would forget the payment"
+    );
+    let (_, again) = say(
+        TOKEN,
+        r#"{"phase":"act","event":{"trace":"a","kind":"pay"}}"#,
+    );
+    assert!(again.contains("\"decision\":\"block\""), "{again}");
+    let (_, approved) = say(APPROVER, r#"{"trace":"a","kind":"approval"}"#);
+    assert!(approved.contains("\"decision\":\"allow\",") && !approved.contains("errors"));
+    // What was refused is refused again when the journal is replayed, whoever replays it.
+    let journal = std::fs::read_to_string(daemon.folder.path().join("journal")).unwrap();
+    assert_eq!(journal.matches(" refused ").count(), 6, "{journal}");
+}
+
+#[test]
+fn a_file_that_is_no_socket_is_not_removed() {
+    let (folder, spec) = spec();
+    let file = folder.path().join("notes");
+    std::fs::write(&file, "keep me").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+        .args(["serve", "--no-token"])
+        .arg(&spec)
+        .arg("--socket")
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "keep me");
+}
+
+#[test]
 fn a_unix_socket_goes_on_after_a_kill() {
     let mut first = daemon(&["--socket", "DIR/guard.sock", "--journal", "DIR/journal"]);
     let socket = first.folder.path().join("guard.sock");
@@ -185,6 +257,7 @@ fn a_unix_socket_goes_on_after_a_kill() {
         .arg(first.folder.path().join("pay.guard"))
         .arg("--socket")
         .arg(&socket)
+        .arg("--no-token")
         .arg("--journal")
         .arg(first.folder.path().join("journal"))
         .stderr(Stdio::piped())
@@ -202,14 +275,19 @@ fn a_unix_socket_goes_on_after_a_kill() {
 #[test]
 fn others_are_not_listened_to_without_a_token() {
     let (_folder, spec) = spec();
-    let output = Command::new(env!("CARGO_BIN_EXE_guard"))
-        .arg("serve")
-        .arg(&spec)
-        .args(["--listen", "0.0.0.0:0"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--token-file"));
+    for args in [
+        &["--listen", "0.0.0.0:0", "--no-token"][..],
+        &["--listen", "127.0.0.1:0"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_guard"))
+            .arg("serve")
+            .arg(&spec)
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("--token-file"));
+    }
 }
 
 /// What comes back when these bytes are sent; empty where the connection is closed without a word.
@@ -234,26 +312,45 @@ fn what_is_no_request_is_refused() {
     };
     assert_eq!(status(b"\x16\x03\x01\x02\x00garbage\r\n\r\n"), "400");
     assert_eq!(
-        status(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"),
+        status(b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"),
         "400"
     );
     let two =
-        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}";
+        b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}";
     assert_eq!(status(two), "400");
-    let chunks = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    let chunks = b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
     assert_eq!(status(chunks), "411");
     let huge =
-        b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n";
+        b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n";
     assert_eq!(status(huge), "413");
     let head = format!(
         "POST /v1/decide HTTP/1.1\r\nX: {}\r\n\r\n",
         "y".repeat(100_000)
     );
     assert_eq!(status(head.as_bytes()), "431");
+    for (head, meant) in [
+        ("Host: evil.example\r\nContent-Length: 2\r\n", "403"),
+        ("Host: evil.example:80\r\nContent-Length: 2\r\n", "403"),
+        (
+            "Host: localhost\r\nHost: localhost\r\nContent-Length: 2\r\n",
+            "400",
+        ),
+        ("Content-Length: 2\r\n", "400"),
+        (
+            "Host: localhost\r\nSec-Fetch-Site: cross-site\r\nContent-Length: 2\r\n",
+            "403",
+        ),
+        ("Host: localhost\r\n", "411"),
+        ("Host: localhost\r\nContent-Length: 0\r\n", "400"),
+        ("Host: [::1]:80\r\nContent-Length: 2\r\n", "200"),
+    ] {
+        let request = format!("POST /v1/decide HTTP/1.1\r\n{head}\r\n{{}}");
+        assert_eq!(status(request.as_bytes()), meant, "{head}");
+    }
     let mut state = 1u64;
     for _ in 0..200 {
         let mut bytes =
-            b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"kind\":\"look\"}"
+            b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n{\"kind\":\"look\"}"
                 .to_vec();
         for _ in 0..4 {
             state = state
@@ -269,7 +366,13 @@ fn what_is_no_request_is_refused() {
             "{answer}"
         );
     }
-    assert!(raw(&daemon.at, b"GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n").contains("\"ok\":true"));
+    assert!(
+        raw(
+            &daemon.at,
+            b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        )
+        .contains("\"ok\":true")
+    );
 }
 
 #[test]
@@ -279,7 +382,9 @@ fn a_connection_is_kept_and_an_expectation_is_met() {
     let body = "{\"trace\":\"a\",\"kind\":\"pay\"}";
     let request = |more: &str| {
         let len = body.len();
-        format!("POST /v1/decide HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len}\r\n\r\n")
+        format!(
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\n{more}Content-Length: {len}\r\n\r\n"
+        )
     };
     let mut from = BufReader::new(stream.try_clone().unwrap());
     let mut answer = || {
@@ -340,17 +445,26 @@ fn clients_that_stall_are_cut_off() {
         let stream = TcpStream::connect(&daemon.at).unwrap();
         ask(stream, "POST", "/v1/decide", "", "{\"kind\":\"look\"}")
     };
-    let body = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n{";
-    let mut stalled: Vec<TcpStream> = (0..38).map(|_| stall(body)).collect();
-    assert_eq!(look().0, 200, "there is room for another");
-    stalled.extend((0..2).map(|_| stall(b"POST /v1/dec")));
-    // All places are taken: who comes now is told, and nothing is decided.
+    let body = b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{";
+    // Heads that never end give their places to whoever comes.
+    let mut heads: Vec<TcpStream> = (0..40).map(|_| stall(b"POST /v1/dec")).collect();
+    assert_eq!(look().0, 200, "an unfinished head gave its place");
+    let mut first = heads.remove(0);
+    assert_eq!(
+        first.read(&mut [0]).unwrap_or(0),
+        0,
+        "the one that waited longest"
+    );
+    drop(heads);
+    let mut stalled: Vec<TcpStream> = (0..40).map(|_| stall(body)).collect();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    // All places are taken by requests: who comes now is told, and nothing is decided.
     let mut refused = 0;
     while refused == 0 {
         let mut stream = TcpStream::connect(&daemon.at).unwrap();
         let mut answer = String::new();
-        let _ =
-            stream.write_all(b"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let _ = stream
+            .write_all(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         let _ = stream.read_to_string(&mut answer);
         refused += usize::from(answer.starts_with("HTTP/1.1 503"));
     }
@@ -404,7 +518,15 @@ fn on_a_full_disk_nothing_is_decided_that_is_not_kept() {
     let mut child = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_guard"), "serve"])
         .arg(&spec)
-        .args(["--listen", "127.0.0.1:0", "--journal", "j", "--log", "l"])
+        .args([
+            "--listen",
+            "127.0.0.1:0",
+            "--no-token",
+            "--journal",
+            "j",
+            "--log",
+            "l",
+        ])
         .current_dir(folder.path())
         .stderr(Stdio::piped())
         .spawn()

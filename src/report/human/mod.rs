@@ -11,10 +11,11 @@ use std::io::{self, Write};
 pub use steps::write_steps;
 
 use super::tally::per_property;
-use super::text::{cut, folded, plural, tame, wrap};
+use super::text::{cut, folded, plural, wrap};
 use super::{Finality, Heading, Headings, Paint, Reporter, Summary};
 use crate::hir::Severity;
 use crate::ids::PropertyId;
+use crate::inert::inert;
 use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
@@ -85,16 +86,16 @@ impl<'s, W: Write> Human<'s, W> {
         }
         writeln!(self.out, "{head}")?;
         if let Some(sentence) = &heading.requirement {
-            for line in wrap(&format!("“{}”", tame(sentence)), COLUMNS - 4) {
+            for line in wrap(&format!("“{}”", inert(sentence)), COLUMNS - 4) {
                 writeln!(self.out, "    {line}")?;
             }
             if !heading.cites.is_empty() {
-                let cites = format!("from {}", tame(&heading.cites.join(", ")));
+                let cites = format!("from {}", inert(&heading.cites.join(", ")));
                 writeln!(self.out, "    {}", paint.quiet(&cites))?;
             }
         }
         if let Some(message) = &verdict.message {
-            for line in wrap(&tame(message), COLUMNS - 4) {
+            for line in wrap(&inert(message), COLUMNS - 4) {
                 writeln!(self.out, "    {line}")?;
             }
         }
@@ -114,7 +115,7 @@ impl<'s, W: Write> Human<'s, W> {
         let place = format!("┌ {}:{}", heading.file, heading.line);
         writeln!(self.out, "    {}", paint.quiet(&place))?;
         for line in heading.source.iter().take(SOURCE_LINES) {
-            for line in folded(&tame(line), COLUMNS - 6) {
+            for line in folded(&inert(line), COLUMNS - 6) {
                 writeln!(self.out, "    {bar} {line}")?;
             }
         }
@@ -254,7 +255,7 @@ fn title(report: &TraceReport, paint: Paint) -> String {
     };
     format!(
         "{mark} {}  {}",
-        paint.name(&cut(&tame(&report.trace), 60)),
+        paint.name(&cut(&inert(&report.trace), 60)),
         paint.quiet(&format!(
             "{place}, {}",
             plural(report.events, "step", "steps")
@@ -274,7 +275,7 @@ pub(super) fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> O
             )
         })
         .collect();
-    (!values.is_empty()).then(|| tame(&values.join(", ")))
+    (!values.is_empty()).then(|| inert(&values.join(", ")).into_owned())
 }
 
 pub(super) fn severity(severity: Severity) -> &'static str {

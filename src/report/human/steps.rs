@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use smol_str::SmolStr;
 
 use super::COLUMNS;
+use crate::inert::inert;
 use crate::report::Paint;
-use crate::report::text::{cut, pad, pad_left, tame, width, wrap};
+use crate::report::text::{cut, pad, pad_left, width, wrap};
 use crate::verdict::Evidence;
 
 /// Columns of a single value in a table.
@@ -60,7 +61,7 @@ impl Table {
             .map(|step| {
                 let value = |field: &SmolStr| {
                     let found = step.fields.iter().find(|(name, _)| name == field);
-                    found.map_or_else(String::new, |(_, value)| cut(&tame(value), VALUE))
+                    found.map_or_else(String::new, |(_, value)| cut(&inert(value), VALUE))
                 };
                 let mut row = vec![step.step.to_string()];
                 row.extend(fields.iter().map(|field| value(field)));
@@ -152,7 +153,7 @@ fn blocks(
             .unwrap_or(0);
         for (name, value) in &step.fields {
             let room = COLUMNS.saturating_sub(margin + names + 5).max(20);
-            let value = cut(&tame(value), room);
+            let value = cut(&inert(value), room);
             writeln!(out, "{indent}  {} = {value}", pad(name, names))?;
         }
         for (idx, line) in wrap(&letters(step), COLUMNS - margin - 8)

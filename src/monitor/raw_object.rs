@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 
 /// The members of a JSON object, in order and as written; those that stand twice are both there.
 #[derive(Clone, Debug)]
-pub struct Members<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
+pub struct RawObject<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
 
-impl<'l> Members<'l> {
+impl<'l> RawObject<'l> {
     /// Reads an object.
     ///
     /// # Errors
     /// What is wrong with it: no JSON, no object, a key that stands twice at whatever depth.
-    pub fn read(text: &'l [u8]) -> Result<Members<'l>, String> {
+    pub fn read(text: &'l [u8]) -> Result<RawObject<'l>, String> {
         let wrong = |error: serde_json::Error| format!("no JSON object: {error}");
         serde_json::from_slice::<Unique>(text).map_err(wrong)?;
         serde_json::from_slice(text).map_err(wrong)
@@ -27,20 +27,20 @@ impl<'l> Members<'l> {
     ///
     /// # Errors
     /// It is no JSON object.
-    pub fn parse(text: &'l [u8]) -> Result<Members<'l>, serde_json::Error> {
+    pub fn parse(text: &'l [u8]) -> Result<RawObject<'l>, serde_json::Error> {
         serde_json::from_slice(text)
     }
 
     /// The members of a member that is an object.
     ///
     /// # Errors
-    /// As [`Members::read`]; a member that is not there has none.
-    pub fn of(&self, key: &str) -> Result<Members<'l>, String> {
+    /// As [`RawObject::read`]; a member that is not there has none.
+    pub fn of(&self, key: &str) -> Result<RawObject<'l>, String> {
         match self.raw(key) {
-            None => Ok(Members(Vec::new())),
-            Some("null") => Ok(Members(Vec::new())),
+            None => Ok(RawObject(Vec::new())),
+            Some("null") => Ok(RawObject(Vec::new())),
             Some(text) => {
-                Members::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}"))
+                RawObject::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}"))
             }
         }
     }
@@ -71,12 +71,12 @@ impl<'l> Members<'l> {
     }
 }
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for RawObject<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Collect;
 
         impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
+            type Value = RawObject<'de>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("an object")
@@ -87,7 +87,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
                 while let Some(key) = map.next_key::<Key<'de>>()? {
                     members.push((key.0, map.next_value()?));
                 }
-                Ok(Members(members))
+                Ok(RawObject(members))
             }
         }
 

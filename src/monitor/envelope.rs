@@ -4,22 +4,23 @@
 //! |---|---|
 //! | an event | it has happened |
 //! | `{"phase":"after","event":{…}}` | the same |
-//! | `{"phase":"before","event":{…}}` | may it happen? |
+//! | `{"phase":"act","event":{…}}` | may it happen? If it may, it has happened |
+//! | `{"phase":"before","event":{…}}` | may it happen? If it may, it counts until it is committed or abandoned |
 //! | `{"phase":"commit","proposal":n,"event":{…}}` | what was proposed has happened |
 //! | `{"phase":"abandon","proposal":n}` | what was proposed will not happen |
 //! | `{"trace":"t1","end":true}` | the trace has ended; with `before` around it: may it end? |
 
 use memchr::memmem;
 
-use super::members::Members;
+use super::raw_object::RawObject;
 use crate::signature::{FieldSource, Path, Signature};
 
 /// What an envelope may say.
-const PHASES: [&str; 4] = ["before", "after", "commit", "abandon"];
+const PHASES: [&str; 5] = ["act", "before", "after", "commit", "abandon"];
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'l> {
+pub struct Envelope<'l> {
     /// What is asked.
     pub request: Request,
     /// The event.
@@ -30,8 +31,10 @@ pub struct Line<'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The event has happened.
-    Happened,
-    /// May it happen?
+    Observe,
+    /// May it happen? If it may, and no person must be asked, it has happened.
+    Act,
+    /// May it happen? If it may, it counts until it is committed or abandoned.
     Propose,
     /// What was proposed has happened.
     Commit(u64),
@@ -41,14 +44,14 @@ pub enum Request {
 
 /// Which members of an envelope the events of a spec have themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct EnvelopeFields {
     phase: bool,
     event: bool,
 }
 
-impl Own {
+impl EnvelopeFields {
     /// Those that the fields of a spec are read from.
-    pub fn of(signature: &Signature) -> Own {
+    pub fn of(signature: &Signature) -> EnvelopeFields {
         let reads = |name: &str| {
             let mut fields = signature.fields.iter().chain(&signature.meta);
             fields.any(|field| match &field.source {
@@ -59,22 +62,23 @@ impl Own {
                 FieldSource::Each(_) | FieldSource::Origin(_) => false,
             })
         };
-        Own {
+        EnvelopeFields {
             phase: reads("phase"),
             event: reads("event"),
         }
     }
 }
 
-impl<'l> Line<'l> {
+impl<'l> Envelope<'l> {
     /// Reads what a line asks. A line that is no envelope is an event.
     ///
     /// # Errors
-    /// An envelope that says something else, for a person. What may be meant for one, of events that have no such members of
-    /// their own, is none to be taken for an event that has happened.
-    pub fn read(line: &'l [u8], own: Own) -> Result<Line<'l>, String> {
-        let plain = Line {
-            request: Request::Happened,
+    /// [`EnvelopeError::Wrong`] if the line is an envelope that asks for something else, or may be meant for an envelope
+    /// although the events of the spec have no such members; [`EnvelopeError::Unreadable`] if it holds the words of an
+    /// envelope and is not JSON.
+    pub fn read(line: &'l [u8], own: EnvelopeFields) -> Result<Envelope<'l>, EnvelopeError> {
+        let plain = Envelope {
+            request: Request::Observe,
             event: line,
         };
         // Few events hold the words, and only the outermost members count.
@@ -82,18 +86,17 @@ impl<'l> Line<'l> {
         if !wrapped(b"\"phase\"") && (own.event || !wrapped(b"\"event\"")) {
             return Ok(plain);
         }
-        let Ok(members) = Members::parse(line) else {
-            return Ok(plain);
-        };
+        let members = RawObject::parse(line)
+            .map_err(|error| EnvelopeError::Unreadable(format!("no JSON object: {error}")))?;
         let event = members.raw("event");
         let Some(phase) = members.raw("phase") else {
             let alone =
                 event.is_some_and(|event| event.starts_with('{')) && members.iter().count() == 1;
             return match alone && !own.event {
-                true => Err(
+                true => Err(EnvelopeError::Wrong(
                     "an `event` stands alone: say its `phase`, or leave the envelope out"
                         .to_owned(),
-                ),
+                )),
                 false => Ok(plain),
             };
         };
@@ -101,14 +104,16 @@ impl<'l> Line<'l> {
         let event = event.map(str::as_bytes);
         let object = event.filter(|event| event.first() == Some(&b'{'));
         let request = match (phase, object) {
+            ("act", Some(_)) => Request::Act,
             ("before", Some(_)) => Request::Propose,
-            ("after", Some(_)) => Request::Happened,
+            ("after", Some(_)) => Request::Observe,
             ("commit" | "abandon", _) => {
                 let number = members
                     .raw("proposal")
                     .and_then(|number| number.parse().ok());
                 let number = number.ok_or_else(|| {
-                    format!("`\"phase\":\"{phase}\"` needs the number of a `proposal`")
+                    let wrong = format!("`\"phase\":\"{phase}\"` needs the number of a `proposal`");
+                    EnvelopeError::Wrong(wrong)
                 })?;
                 if phase == "commit" {
                     Request::Commit(number)
@@ -117,38 +122,41 @@ impl<'l> Line<'l> {
                 }
             }
             _ if own.phase => return Ok(plain),
-            ("before" | "after", None) => {
-                return Err(format!(
+            ("act" | "before" | "after", None) => {
+                return Err(EnvelopeError::Wrong(format!(
                     "`\"phase\":\"{phase}\"` needs an `event` that is an object"
-                ));
+                )));
             }
             _ if event.is_some()
                 || PHASES.iter().any(|known| known.eq_ignore_ascii_case(phase)) =>
             {
-                return Err(format!(
+                return Err(EnvelopeError::Wrong(format!(
                     "there is no phase `{phase}`: it is one of `{}`",
                     PHASES.join("`, `")
-                ));
+                )));
             }
             _ => return Ok(plain),
         };
         let event = object;
         if request.needs_event() && event.is_none() {
-            return Err(format!("`\"phase\":\"{phase}\"` needs an `event`"));
+            let wrong = format!("`\"phase\":\"{phase}\"` needs an `event`");
+            return Err(EnvelopeError::Wrong(wrong));
         }
         for (place, (key, _)) in members.iter().enumerate() {
             if !["phase", "event", "proposal"].contains(&key) {
-                return Err(format!("`{key}` does not belong beside `phase`"));
+                let wrong = format!("`{key}` does not belong beside `phase`");
+                return Err(EnvelopeError::Wrong(wrong));
             }
             if members
                 .iter()
                 .take(place)
                 .any(|(earlier, _)| earlier == key)
             {
-                return Err(format!("the key `{key}` stands twice"));
+                let wrong = format!("the key `{key}` stands twice");
+                return Err(EnvelopeError::Wrong(wrong));
             }
         }
-        Ok(Line {
+        Ok(Envelope {
             request,
             event: event.unwrap_or_default(),
         })
@@ -159,6 +167,40 @@ impl Request {
     fn needs_event(self) -> bool {
         !matches!(self, Request::Abandon(_))
     }
+
+    /// Returns whether the request states what has happened, rather than asking.
+    pub(super) fn states(self) -> bool {
+        matches!(self, Request::Observe | Request::Commit(_))
+    }
+
+    /// The line that makes this request, for journals. `event` is one line; `Abandon` has none.
+    pub fn to_line(self, event: &[u8]) -> Vec<u8> {
+        let head = match self {
+            Request::Observe => "{\"phase\":\"after\"".to_owned(),
+            Request::Act => "{\"phase\":\"act\"".to_owned(),
+            Request::Propose => "{\"phase\":\"before\"".to_owned(),
+            Request::Commit(number) => format!("{{\"phase\":\"commit\",\"proposal\":{number}"),
+            Request::Abandon(number) => format!("{{\"phase\":\"abandon\",\"proposal\":{number}"),
+        };
+        let mut line = head.into_bytes();
+        if self.needs_event() {
+            line.extend_from_slice(b",\"event\":");
+            line.extend_from_slice(event);
+        }
+        line.push(b'}');
+        line
+    }
+}
+
+/// Why a line asks for nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// It is an envelope that asks for something that does not exist.
+    #[error("{0}")]
+    Wrong(String),
+    /// It is not JSON.
+    #[error("{0}")]
+    Unreadable(String),
 }
 
 /// A string without escapes.
@@ -171,17 +213,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_request_is_read_back_from_its_line() {
+        use Request::{Abandon, Act, Commit, Observe, Propose};
+        for request in [Observe, Act, Propose, Commit(7), Abandon(8)] {
+            let event: &[u8] = if request.needs_event() {
+                b"{\"a\":1}"
+            } else {
+                b""
+            };
+            let line = request.to_line(event);
+            let read = Envelope::read(&line, EnvelopeFields::default());
+            assert_eq!(read, Ok(Envelope { request, event }));
+        }
+    }
+
+    #[test]
     fn envelopes_and_events() {
-        let own = Own::default();
-        let read = |text: &'static str| Line::read(text.as_bytes(), own).map(|line| line.request);
-        assert_eq!(read(r#"{"trace":"a","kind":"x"}"#), Ok(Request::Happened));
+        let own = EnvelopeFields::default();
+        let read =
+            |text: &'static str| Envelope::read(text.as_bytes(), own).map(|line| line.request);
+        assert_eq!(read(r#"{"trace":"a","kind":"x"}"#), Ok(Request::Observe));
         assert_eq!(
             read(r#"{"phase":"before","event":{"kind":"x"}}"#),
             Ok(Request::Propose)
         );
         assert_eq!(
+            read(r#"{"phase":"act","event":{"kind":"x"}}"#),
+            Ok(Request::Act)
+        );
+        assert_eq!(
             read(r#"{"event":{},"phase":"after"}"#),
-            Ok(Request::Happened)
+            Ok(Request::Observe)
         );
         assert_eq!(
             read(r#"{"phase":"commit","proposal":3,"event":{}}"#),
@@ -194,7 +256,7 @@ mod tests {
         // An event with a field of this name.
         assert_eq!(
             read(r#"{"phase":"planning","kind":"x"}"#),
-            Ok(Request::Happened)
+            Ok(Request::Observe)
         );
         // Nothing that looks like an envelope is taken for an event that happened.
         assert!(read(r#"{"phase":"before","event":{},"more":1}"#).is_err());
@@ -214,18 +276,19 @@ mod tests {
             assert!(read(text).is_err(), "{text}");
         }
         // Events may have such members of their own.
-        let own = Own {
+        let own = EnvelopeFields {
             phase: true,
             event: true,
         };
-        let read = |text: &'static str| Line::read(text.as_bytes(), own).map(|line| line.request);
+        let read =
+            |text: &'static str| Envelope::read(text.as_bytes(), own).map(|line| line.request);
         for text in [
             r#"{"phase":"before","tool":"rm"}"#,
             r#"{"phase":"before","event":"login"}"#,
             r#"{"phase":"Before","event":{}}"#,
             r#"{"event":{"tool":"rm"}}"#,
         ] {
-            assert_eq!(read(text), Ok(Request::Happened), "{text}");
+            assert_eq!(read(text), Ok(Request::Observe), "{text}");
         }
         assert_eq!(
             read(r#"{"phase":"before","event":{}}"#),

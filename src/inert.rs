@@ -1,0 +1,62 @@
+//! Text of data and specs on a terminal or a log line: it can neither draw, nor begin a line, nor change its order.
+
+use std::borrow::Cow;
+
+/// Returns the text with every character escaped (`\n`, `\u{1b}`) that a terminal or a reader may act on rather than show:
+/// control characters, line and paragraph separators, and marks that change the direction of text or are invisible.
+///
+/// Linear in the text; borrows if there is nothing to escape.
+pub fn inert(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match acts(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and the format characters and tags that are
+/// not shown. Joiners (U+200C, U+200D) stay: words of several scripts and emoji need them.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_acts_is_escaped_and_what_is_shown_stays() {
+        let shown = "naïve 漢字 👩\u{200d}💻 a\\n \u{fffd}";
+        assert!(matches!(inert(shown), Cow::Borrowed(text) if text == shown));
+        assert_eq!(inert("a\u{1b}]0;x\u{7}\r\n"), "a\\u{1b}]0;x\\u{7}\\r\\n");
+        for c in [
+            '\u{9b}',
+            '\u{7f}',
+            '\u{202e}',
+            '\u{2066}',
+            '\u{2028}',
+            '\u{200f}',
+            '\u{e0041}',
+        ] {
+            assert_eq!(inert(&c.to_string()), format!("\\u{{{:x}}}", u32::from(c)));
+        }
+    }
+}

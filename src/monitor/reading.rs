@@ -1,0 +1,159 @@
+//! From the text of events to their cells, and what becomes of text that cannot be read.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use super::decision::Decision;
+use super::envelope::{Envelope, Request};
+use super::live::Monitor;
+use super::repair::repaired;
+use super::reserve::Proposal;
+use crate::input::projection::ReadOutcome;
+use crate::input::record::{Event, Origin, RawRecord, Step, Unit};
+use crate::problem::{Problem, ProblemKind};
+use crate::value::{Cell, Instant};
+
+impl Monitor {
+    /// A line that holds the words of an envelope and is not JSON: if it states what happened, that is recorded.
+    pub(super) fn repaired_line(
+        &mut self,
+        line: &[u8],
+        why: String,
+        now: Option<Instant>,
+    ) -> Decision {
+        let depth = self.options.input.depth().saturating_add(1);
+        let Some(texts) = repaired(line, depth) else {
+            return self.unreadable(why);
+        };
+        let [first, second] = texts.each_ref().map(|text| Envelope::read(text, self.own));
+        let (Ok(first), Ok(second)) = (first, second) else {
+            return self.unreadable(why);
+        };
+        if !first.request.states() || first.request != second.request {
+            return self.unreadable(why);
+        }
+        match (
+            first.request,
+            self.read_both([first.event, second.event], why),
+        ) {
+            (Request::Commit(number), Ok(Unit::Event(event))) => self.committed(number, event, now),
+            (_, Ok(Unit::Event(event))) => self.event(event, now, &[]),
+            (_, Ok(_)) => self.whole_trace(),
+            (_, Err(why)) => self.unreadable(why),
+        }
+    }
+
+    /// Reads what happened. What cannot be read of it is unknown.
+    pub(super) fn read_outcome(&mut self, bytes: &[u8]) -> Result<Unit, String> {
+        let why = match self.read(bytes) {
+            Ok(unit) => return Ok(unit),
+            Err(why) => why,
+        };
+        match repaired(bytes, self.options.input.depth()) {
+            Some([first, second]) => self.read_both([&first, &second], why),
+            None => Err(why),
+        }
+    }
+
+    /// Reads two texts of one event that differ in what could not be read, which is `why`: cells that differ are unknown.
+    fn read_both(&mut self, texts: [&[u8]; 2], why: String) -> Result<Unit, String> {
+        let [first, second] = texts.map(|text| self.read(text));
+        let (Ok(Unit::Event(mut event)), Ok(Unit::Event(other))) = (first, second) else {
+            return Err(why);
+        };
+        if event.trace != other.trace || event.steps.len() != other.steps.len() {
+            return Err(why);
+        }
+        let differing = |cells: &mut [Cell], others: &[Cell]| {
+            for (cell, other) in cells.iter_mut().zip(others) {
+                if cell != other {
+                    *cell = Cell::Unknown;
+                }
+            }
+        };
+        differing(&mut event.meta, &other.meta);
+        for (step, other) in event.steps.iter_mut().zip(&other.steps) {
+            differing(&mut step.cells, &other.cells);
+        }
+        event.problems.push(self.problem(why));
+        Ok(Unit::Event(event))
+    }
+
+    fn problem(&self, message: String) -> Problem {
+        Problem {
+            kind: ProblemKind::Malformed,
+            file: Arc::clone(&self.file.path),
+            line: 0,
+            trace: None,
+            step: None,
+            field: None,
+            message,
+        }
+    }
+
+    /// The event that a proposal is about; `why` it is not read from elsewhere.
+    pub(super) fn event_of(&self, proposal: &Proposal, why: Option<String>) -> Event {
+        let step = |cells: &Box<[Cell]>| Step {
+            index: 0,
+            cells: cells.clone(),
+        };
+        Event {
+            trace: Some(proposal.trace.clone()),
+            origin: Origin {
+                file: Arc::clone(&self.file.path),
+                below: Arc::clone(&self.file.below),
+                line: 0,
+                ordinal: 0,
+            },
+            meta: proposal.meta.clone(),
+            steps: proposal.steps.iter().map(step).collect(),
+            problems: why.map(|why| self.problem(why)).into_iter().collect(),
+        }
+    }
+
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Unit, String> {
+        self.outcomes.clear();
+        let raw = RawRecord::new(bytes);
+        self.projection
+            .read(&raw, &self.file, &mut self.buffers, &mut self.outcomes);
+        let mut read = self.outcomes.drain(..);
+        match (read.next(), read.next()) {
+            (Some(ReadOutcome::Unit(unit)), None) => Ok(unit),
+            (Some(ReadOutcome::Refused(problem) | ReadOutcome::LeftOut(problem)), _) => {
+                Err(problem_message(&problem))
+            }
+            (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
+            (None, _) => Err("there is no event".to_owned()),
+        }
+    }
+
+    /// Forgets what an action only has once it has happened.
+    pub(super) fn await_outcomes(&self, event: &mut Event) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let fields = &self.program.spec().signature.fields;
+        let awaited = self.awaited.iter().filter_map(|field| fields.get(*field));
+        let awaited: Vec<&SmolStr> = awaited.map(|field| &field.name).collect();
+        event.problems.retain(|problem| {
+            problem
+                .field
+                .as_ref()
+                .is_none_or(|field| !awaited.contains(&field))
+        });
+        for step in &mut event.steps {
+            for field in &self.awaited {
+                step.cells[*field] = Cell::Unknown;
+            }
+        }
+    }
+}
+
+/// A problem as part of a decision.
+pub(super) fn problem_message(problem: &Problem) -> String {
+    match &problem.field {
+        Some(field) => format!("field `{field}`: {}", problem.message),
+        None => problem.message.clone(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Text that is almost JSON, made readable, so that an outcome is recorded although parts of it cannot be read.
+//!
+//! What a tool returns is chosen by whoever feeds the tool. If an unreadable byte kept a result out of the trace, the
+//! tool could hide the result. Each unreadable part is therefore replaced, in two different ways: what reads the same in
+//! both texts does not depend on the part, and everything else is unknown.
+
+use std::borrow::Cow;
+
+/// What stands for the unreadable parts in each of the two texts.
+const FILLERS: [Filler; 2] = [
+    Filler {
+        character: '\u{fffd}',
+        value: "null",
+    },
+    Filler {
+        character: '\u{fffc}',
+        value: "0",
+    },
+];
+
+#[derive(Clone, Copy)]
+struct Filler {
+    /// Stands for bytes that are not UTF-8, and for raw control characters in strings.
+    character: char,
+    /// Stands for a value that is nested too deeply, and for a number that JSON does not have.
+    value: &'static str,
+}
+
+/// The two repaired texts.
+///
+/// Invalid UTF-8, raw control characters in strings, `NaN`, infinities, values below `depth` levels and a byte order mark
+/// are replaced.
+/// Returns `None` if there is nothing of that kind to replace, or if a key would change: what a key was decides which
+/// field its value is. Linear in the text.
+pub(super) fn repaired(bytes: &[u8], depth: usize) -> Option<[Vec<u8>; 2]> {
+    let [first, second] = FILLERS;
+    let (first, second) = (repair(bytes, depth, first)?, repair(bytes, depth, second)?);
+    (first != bytes).then_some([first, second])
+}
+
+fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
+    let text = valid(bytes, filler.character);
+    let text = text.trim_start_matches('\u{feff}');
+    let mut out = String::with_capacity(text.len());
+    let mut level = 0usize;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                let changed = string(&mut chars, filler.character, |c| {
+                    if level <= depth {
+                        out.push(c);
+                    }
+                });
+                let is_key = || chars.as_str().trim_start().starts_with(':');
+                if changed && is_key() {
+                    return None;
+                }
+            }
+            '[' | '{' => {
+                level += 1;
+                if level == depth.saturating_add(1) {
+                    out.push_str(filler.value);
+                } else if level <= depth {
+                    out.push(c);
+                }
+            }
+            ']' | '}' => {
+                if level <= depth {
+                    out.push(c);
+                }
+                level = level.checked_sub(1)?;
+            }
+            _ if level > depth => {}
+            'N' | 'I' => {
+                let rest = ["aN", "nfinity"]
+                    .into_iter()
+                    .find(|rest| chars.as_str().starts_with(rest))?;
+                chars.nth(rest.len() - 1);
+                out.truncate(out.trim_end_matches('-').len());
+                out.push_str(filler.value);
+            }
+            // Outside strings a line end is white space.
+            '\n' | '\r' => out.push(' '),
+            _ => out.push(c),
+        }
+    }
+    Some(out.into_bytes())
+}
+
+/// Passes on the rest of a string, its quotes included; says whether anything in it was replaced.
+fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(char)) -> bool {
+    push('"');
+    let mut changed = false;
+    let mut escaped = false;
+    for c in chars.by_ref() {
+        let is_control = c < ' ';
+        changed |= is_control || c == filler;
+        push(if is_control { filler } else { c });
+        if escaped {
+            escaped = false;
+        } else if c == '\\' {
+            escaped = true;
+        } else if c == '"' {
+            break;
+        }
+    }
+    changed
+}
+
+/// The text, with a character in place of what is not UTF-8.
+fn valid(bytes: &[u8], filler: char) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            let mut text = String::with_capacity(bytes.len());
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                if !chunk.invalid().is_empty() {
+                    text.push(filler);
+                }
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(bytes: &[u8]) -> Option<[String; 2]> {
+        Some(repaired(bytes, 3)?.map(|text| String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    #[test]
+    fn each_unreadable_part_differs_between_the_two_texts() {
+        for (text, first, second) in [
+            (
+                &b"{\"a\":\"x\xffy\"}"[..],
+                "{\"a\":\"x\u{fffd}y\"}",
+                "{\"a\":\"x\u{fffc}y\"}",
+            ),
+            (
+                b"{\"a\":\"x\ty\"}",
+                "{\"a\":\"x\u{fffd}y\"}",
+                "{\"a\":\"x\u{fffc}y\"}",
+            ),
+            (
+                b"{\"a\":[[[\"]\",1],2],3]}",
+                "{\"a\":[[null,2],3]}",
+                "{\"a\":[[0,2],3]}",
+            ),
+            (
+                b"{\"a\":[NaN,-Infinity]}",
+                "{\"a\":[null,null]}",
+                "{\"a\":[0,0]}",
+            ),
+            (b"\xef\xbb\xbf{\"a\":1}", "{\"a\":1}", "{\"a\":1}"),
+        ] {
+            let found = both(text);
+            assert_eq!(found, Some([first.to_owned(), second.to_owned()]));
+        }
+    }
+
+    #[test]
+    fn a_key_that_would_change_is_not_repaired() {
+        assert_eq!(both(b"{\"te\xffxt\" : 1}"), None);
+        assert_eq!(both(b"{\"a\":1}"), None, "nothing to repair");
+        assert_eq!(both(b"}"), None);
+    }
+
+    #[test]
+    fn an_escaped_quote_does_not_end_a_string() {
+        let text = both(b"{\"a\":\"\\\"[[[[\x01\",\"b\":1}");
+        assert_eq!(
+            text.map(|[first, _]| first),
+            Some("{\"a\":\"\\\"[[[[\u{fffd}\",\"b\":1}".to_owned())
+        );
+    }
+}

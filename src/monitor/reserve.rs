@@ -1,0 +1,424 @@
+//! Proposals, and what they reserve.
+//!
+//! Between the check of an action and its execution other actions are checked. A proposal that was let through therefore
+//! counts from then on: every later proposal of its trace is judged twice, once on what has happened and once as if all
+//! open proposals had happened before it, in their order, and the stricter of the two decisions stands. A proposal counts
+//! until it is committed, abandoned, or older than [`Options::reservation`](super::Options::reservation); so does one about
+//! which a person is being asked. [`Monitor::act`] checks and records in one step, and needs no reservation.
+//!
+//! | request | judged on | recorded | reserved |
+//! |---|---|---|---|
+//! | `observe` | what happened | always | - |
+//! | `act` | what happened; that and all open proposals | if the ruling is below `ask` | if the ruling is `ask` |
+//! | `propose` | the same | no | unless the ruling denies |
+//! | `commit` | the same without its own reservation | always | ends |
+//! | `abandon` | - | no | ends |
+
+use smol_str::SmolStr;
+
+use super::decision::{Cause, Decision, Ruling};
+use super::live::{Monitor, Read, Trace, forbidden};
+use crate::input::record::{Event, Unit};
+use crate::value::{Cell, Instant, Value};
+
+/// An action that may happen.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct Proposal {
+    pub(super) trace: SmolStr,
+    /// The arms that acted for it, by clause.
+    acted: Vec<(usize, usize)>,
+    /// What the event says of its record.
+    pub(super) meta: Box<[Cell]>,
+    /// The cells of its steps; the fields that only exist once the action has happened are unknown.
+    pub(super) steps: Vec<Box<[Cell]>>,
+    /// Whether a person is asked about it.
+    asked: bool,
+    /// The last time at which it counts, on the caller's clock; `None` if it was made without a time.
+    until: Option<i128>,
+}
+
+/// The open proposals of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Reserved {
+    /// Their numbers, ascending.
+    pub(super) numbers: Vec<u64>,
+    /// The trace as if all of them had happened; made when it is needed, since anything recorded invalidates it.
+    pub(super) fork: Option<Trace>,
+}
+
+impl Monitor {
+    /// Judges an action, or the end of a trace, as if it happened now, while the fields marked `@outcome` are unknown.
+    /// The trace is left as it is. Unless the ruling denies, the decision carries the number of the proposal, and the
+    /// proposal counts until it is committed or abandoned.
+    pub fn propose(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
+        match self.read(event) {
+            Ok(Unit::Event(event)) => self.propose_event(event, now),
+            Ok(Unit::End { trace, .. }) => self.propose_end(&trace.unwrap_or_default()),
+            Ok(Unit::Record(_)) => self.whole_trace(),
+            Err(why) => self.unreadable(why),
+        }
+    }
+
+    /// Judges an action that is only [proposed](Self::propose), as a reader of records yields it.
+    pub fn propose_event(&mut self, mut event: Event, now: Option<Instant>) -> Decision {
+        if let Some(refused) = self.foreign(&event) {
+            return refused;
+        }
+        self.await_outcomes(&mut event);
+        self.proposal(event, now)
+    }
+
+    /// Judges an action, or the end of a trace, and records it as having happened if the ruling is below
+    /// [`Ruling::Ask`]. If a person must be asked, the action is [proposed](Self::propose) instead.
+    pub fn act(&mut self, event: &[u8], now: Option<Instant>) -> Decision {
+        match self.read(event) {
+            Ok(Unit::Event(event)) => self.act_event(event, now),
+            Ok(Unit::End { trace, .. }) => {
+                let trace = trace.unwrap_or_default();
+                let asked = self.propose_end(&trace);
+                match asked.ruling < Ruling::Ask {
+                    true => self.end(&trace, now),
+                    false => asked,
+                }
+            }
+            Ok(Unit::Record(_)) => self.whole_trace(),
+            Err(why) => self.unreadable(why),
+        }
+    }
+
+    /// [`Monitor::act`] for an event that a reader of records yields.
+    pub fn act_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        if let Some(refused) = self.foreign(&event) {
+            return refused;
+        }
+        self.expire(now);
+        let name = event.trace.clone().unwrap_or_default();
+        // One step is enough if nothing is reserved and the event is the same before and after.
+        let mut decision = match self.awaits() || self.reserved.contains_key(&name) {
+            true => self.act_reserved(event, now),
+            false => self.act_at_once(event, name, now),
+        };
+        if !matches!(decision.cause, Cause::Unreadable | Cause::Forbidden) {
+            decision.cause = Cause::Act;
+        }
+        decision
+    }
+
+    /// Steps the trace itself, and takes the step back unless the action may happen.
+    fn act_at_once(&mut self, event: Event, name: SmolStr, now: Option<Instant>) -> Decision {
+        let saved = match self.traces.remove(&name) {
+            Some(mut trace) => {
+                let copy = self.fork(&mut trace);
+                self.traces.insert(name.clone(), trace);
+                Some(copy)
+            }
+            None => None,
+        };
+        let (mut read, mut trace) = match self.take(event, now) {
+            Ok(taken) => taken,
+            Err(refused) => return refused,
+        };
+        let mut decision = Decision::new(Cause::Act);
+        decision.step = Some(trace.next);
+        self.advance(&mut trace, &mut read, false, &mut decision);
+        if decision.verdicts.is_empty() {
+            self.record_current(&mut trace, &mut decision);
+        }
+        if decision.ruling < Ruling::Ask {
+            self.rest(&read.trace, trace);
+        } else if let Some(saved) = saved {
+            self.traces.insert(name, saved);
+        }
+        if decision.ruling == Ruling::Ask {
+            self.reserve(&read, now, None, &mut decision);
+        }
+        decision.trace = Some(read.trace);
+        decision
+    }
+
+    /// Proposes, and commits what may happen.
+    fn act_reserved(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        let mut awaited = event.clone();
+        self.await_outcomes(&mut awaited);
+        let mut proposed = self.proposal(awaited, now);
+        if proposed.ruling >= Ruling::Ask {
+            return proposed;
+        }
+        let Some(proposal) = proposed
+            .proposal
+            .take()
+            .and_then(|number| self.release(number))
+        else {
+            return proposed;
+        };
+        let done = self.event(event, now, &proposal.acted);
+        if done.ruling > proposed.ruling {
+            return done;
+        }
+        Decision {
+            verdicts: done.verdicts,
+            risk: done.risk,
+            state: done.state,
+            ..proposed
+        }
+    }
+
+    /// Records that what was proposed has happened. It is judged again, now that its outcome is there and others may have
+    /// come between; an arm that acted for the proposal when it was entered does not act again. Callers that have not
+    /// carried the action out yet must not do so if this decision denies.
+    ///
+    /// An event that cannot be read is recorded as it was proposed.
+    pub fn commit(&mut self, proposal: u64, event: &[u8], now: Option<Instant>) -> Decision {
+        match self.read_outcome(event) {
+            Ok(Unit::Event(event)) => self.committed(proposal, event, now),
+            Ok(Unit::End { trace, .. }) => self.end(&trace.unwrap_or_default(), now),
+            Ok(Unit::Record(_)) => self.whole_trace(),
+            Err(why) => match self.proposals.get(&proposal) {
+                Some(known) => {
+                    let event = self.event_of(known, Some(why));
+                    self.committed(proposal, event, now)
+                }
+                None => self.unreadable(why),
+            },
+        }
+    }
+
+    /// What was proposed has happened, and this is the event.
+    pub(super) fn committed(
+        &mut self,
+        proposal: u64,
+        event: Event,
+        now: Option<Instant>,
+    ) -> Decision {
+        self.expire(now);
+        let asked = |proposal: &Proposal| proposal.asked;
+        if self.is_bound() && self.proposals.get(&proposal).is_some_and(asked) {
+            return forbidden("only an approver may commit what a person was asked about");
+        }
+        let proposal = self.release(proposal);
+        let name = event.trace.clone().unwrap_or_default();
+        let same = proposal.filter(|proposal| proposal.trace == name);
+        let acted = same.map(|proposal| proposal.acted).unwrap_or_default();
+        let among_others = self.reserved.contains_key(&name).then(|| {
+            let mut decision = self.proposal(event.clone(), now);
+            if let Some(number) = decision.proposal.take() {
+                self.release(number);
+            }
+            decision
+        });
+        let done = self.event(event, now, &acted);
+        match among_others {
+            Some(stricter) if stricter.ruling.denies() && stricter.ruling > done.ruling => {
+                Decision {
+                    ruling: stricter.ruling,
+                    clauses: stricter.clauses,
+                    errors: stricter.errors,
+                    reserved: stricter.reserved,
+                    ..done
+                }
+            }
+            _ => done,
+        }
+    }
+
+    /// Ends a proposal that will not happen: it no longer counts.
+    pub fn abandon(&mut self, proposal: u64) -> Decision {
+        let mut decision = Decision::new(Cause::Proposal);
+        decision.proposal = Some(proposal);
+        match self.release(proposal) {
+            Some(proposal) => decision.trace = Some(proposal.trace),
+            None => decision.errors.push("there is no such proposal".to_owned()),
+        }
+        decision
+    }
+
+    /// An action that is only proposed.
+    fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
+        self.expire(now);
+        let known = event.trace.clone().unwrap_or_default();
+        let before = self
+            .traces
+            .get(&known)
+            .map(|trace| (trace.ahead, trace.live.meta().to_vec()));
+        let (mut read, mut trace) = match self.take(event, now) {
+            Ok(taken) => taken,
+            Err(refused) => return refused,
+        };
+        let mut decision = Decision::new(Cause::Proposal);
+        decision.step = Some(trace.next);
+        self.judge_fork(&mut trace, &mut read, &mut decision);
+        if decision.verdicts.is_empty() {
+            self.record_current(&mut trace, &mut decision);
+        }
+        // The trace is as it was; one that nothing happened in is not begun.
+        if let Some((ahead, meta)) = before {
+            trace.ahead = ahead;
+            trace.live.set_meta(meta);
+            self.traces.insert(read.trace.clone(), trace);
+        }
+        let mut after = None;
+        if !decision.ruling.denies() {
+            after = self.judge_reserved(&mut read, &mut decision);
+        }
+        if !decision.ruling.denies() {
+            self.reserve(&read, now, after, &mut decision);
+        }
+        decision.trace = Some(read.trace);
+        decision
+    }
+
+    /// Judges an event after everything that is reserved in its trace; the stricter of this decision and the one given
+    /// stands. Returns the trace as it would then be, `None` if nothing is reserved.
+    fn judge_reserved(&mut self, read: &mut Read, decision: &mut Decision) -> Option<Trace> {
+        let numbers = self.reserved.get(&read.trace)?.numbers.clone();
+        let kept = self.reserved.get_mut(&read.trace)?.fork.take();
+        let mut fork = match kept {
+            Some(fork) => fork,
+            None => self.fork_reserved(&read.trace, &numbers),
+        };
+        let mut after = self.fork(&mut fork);
+        if let Some(reserved) = self.reserved.get_mut(&read.trace) {
+            reserved.fork = Some(fork);
+        }
+        after.live.learn_meta(&read.event.meta);
+        self.not_before(&after, &mut read.event);
+        let mut judged = Decision::new(decision.cause);
+        self.advance(&mut after, read, true, &mut judged);
+        if judged.ruling > decision.ruling {
+            *decision = Decision {
+                step: decision.step,
+                reserved: numbers.len(),
+                ..judged
+            };
+        }
+        Some(after)
+    }
+
+    /// The trace as if the proposals of these numbers had happened.
+    fn fork_reserved(&mut self, name: &SmolStr, numbers: &[u64]) -> Trace {
+        let mut fork = match self.traces.remove(name) {
+            Some(mut trace) => {
+                let fork = self.fork(&mut trace);
+                self.traces.insert(name.clone(), trace);
+                fork
+            }
+            None => self.begin_trace(),
+        };
+        for number in numbers {
+            let Some(proposal) = self.proposals.get(number) else {
+                continue;
+            };
+            let mut read = Read {
+                trace: name.clone(),
+                event: self.event_of(proposal, None),
+                errors: Vec::new(),
+            };
+            fork.live.learn_meta(&read.event.meta);
+            self.not_before(&fork, &mut read.event);
+            let mut judged = Decision::new(Cause::Proposal);
+            self.advance(&mut fork, &mut read, true, &mut judged);
+        }
+        fork
+    }
+
+    /// Moves the times of an event that is imagined after others up to the latest time of those: what is reserved keeps
+    /// the time at which it was proposed, and no clock runs back.
+    fn not_before(&self, trace: &Trace, event: &mut Event) {
+        let (Some(clock), Some(latest)) = (self.clock(), trace.live.latest()) else {
+            return;
+        };
+        for step in &mut event.steps {
+            if let Some(Cell::Known(Value::Time(time))) = step.cells.get_mut(clock) {
+                time.0 = time.0.max(latest);
+            }
+        }
+    }
+
+    /// Reserves what was let through, and gives the decision its number. If there is no room, the decision denies.
+    fn reserve(
+        &mut self,
+        read: &Read,
+        now: Option<Instant>,
+        fork: Option<Trace>,
+        decision: &mut Decision,
+    ) {
+        let in_trace = self.reserved.get(&read.trace);
+        let in_trace = in_trace.map_or(0, |reserved| reserved.numbers.len());
+        let limits = [
+            (
+                in_trace,
+                self.options.trace_proposals,
+                "max-trace-proposals",
+            ),
+            (
+                self.proposals.len(),
+                self.options.proposals,
+                "max-proposals",
+            ),
+        ];
+        if let Some((_, limit, name)) = limits.into_iter().find(|(n, limit, _)| n >= limit) {
+            decision.ruling = decision.ruling.max(Ruling::Block);
+            decision.errors.push(format!(
+                "{limit} proposals are neither committed nor abandoned (limit: `{name}`)"
+            ));
+            return;
+        }
+        let acted = decision.clauses.iter();
+        let acted = acted.filter_map(|fired| Some((fired.clause, fired.arm?)));
+        let seconds = i128::from(self.options.reservation.as_secs());
+        let lifetime = seconds.saturating_mul(Instant::SECOND);
+        let proposal = Proposal {
+            trace: read.trace.clone(),
+            acted: acted.collect(),
+            meta: read.event.meta.clone(),
+            steps: read
+                .event
+                .steps
+                .iter()
+                .map(|step| step.cells.clone())
+                .collect(),
+            asked: decision.ruling == Ruling::Ask,
+            until: now.map(|now| now.0.saturating_add(lifetime)),
+        };
+        let number = self.next_proposal;
+        self.next_proposal += 1;
+        self.proposals.insert(number, proposal);
+        let reserved = self.reserved.entry(read.trace.clone()).or_default();
+        reserved.numbers.push(number);
+        reserved.fork = fork;
+        decision.proposal = Some(number);
+    }
+
+    /// Ends the proposals whose time is over. Their numbers ascend with the time at which they were made.
+    fn expire(&mut self, now: Option<Instant>) {
+        let Some(now) = now else {
+            return;
+        };
+        let over = |proposal: &Proposal| proposal.until.is_some_and(|until| until < now.0);
+        while let Some((number, _)) = self.proposals.first_key_value().filter(|(_, p)| over(p)) {
+            let number = *number;
+            self.release(number);
+        }
+    }
+
+    /// Takes a proposal out of what is reserved.
+    fn release(&mut self, number: u64) -> Option<Proposal> {
+        let proposal = self.proposals.remove(&number)?;
+        if let Some(reserved) = self.reserved.get_mut(&proposal.trace) {
+            reserved.numbers.retain(|other| *other != number);
+            reserved.fork = None;
+            if reserved.numbers.is_empty() {
+                self.reserved.remove(&proposal.trace);
+            }
+        }
+        Some(proposal)
+    }
+
+    /// Ends all proposals of a trace that has ended.
+    pub(super) fn release_all(&mut self, trace: &str) {
+        let reserved = self.reserved.remove(trace);
+        for number in reserved.into_iter().flat_map(|reserved| reserved.numbers) {
+            self.proposals.remove(&number);
+        }
+    }
+}

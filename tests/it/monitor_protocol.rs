@@ -1,0 +1,265 @@
+//! The protocol of `docs/protocol-monitor.md`: reservations, atomic acts, and outcomes that cannot be read.
+//!
+//! A reference that only counts says what each request must come to; requests are drawn at random from fixed seeds.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use guard_lang::monitor::{Decision, Monitor, Options, Request, Ruling};
+use guard_lang::value::Instant;
+use guard_lang::{check, front, project::NoFiles};
+
+/// At most two payments; a third is denied, the second is asked about.
+const SPEC: &str = r#"
+event { k: string  text: string? = null }
+property few = G (count(k == "pay") <= 2)
+property second = G (count(k == "pay") <= 1)
+property clean = never (k == "result" and text matches /SECRET/ and eventually k == "mail")
+enforce few { violated => block "a third payment" }
+enforce second { violated => ask "a second payment?" }
+enforce clean { violated => block "a secret was read" }
+"#;
+
+const PAY: &str = r#"{"trace":"T","k":"pay"}"#;
+
+fn monitor(options: Options) -> Monitor {
+    let checked = front("t.guard", SPEC, &NoFiles, check::Limits::default());
+    Monitor::new(&checked.spec.unwrap(), options).unwrap()
+}
+
+/// What must come of requests about payments of one trace, by counting.
+#[derive(Default)]
+struct Reference {
+    recorded: u32,
+    /// Open proposals, with the second after which each is over.
+    open: BTreeMap<u64, i128>,
+    last: u64,
+}
+
+impl Reference {
+    fn ruling(payments: u32) -> Ruling {
+        match payments {
+            0 | 1 => Ruling::Allow,
+            2 => Ruling::Ask,
+            _ => Ruling::Block,
+        }
+    }
+
+    /// A payment, after all that is recorded and reserved.
+    fn judged(&self) -> Ruling {
+        Reference::ruling(self.recorded + self.open.len() as u32 + 1)
+    }
+
+    fn reserve(&mut self, now: i128) {
+        self.last += 1;
+        self.open.insert(self.last, now + 600);
+    }
+
+    fn apply(&mut self, request: Request, now: i128) -> Ruling {
+        self.open.retain(|_, until| *until >= now);
+        match request {
+            Request::Observe => {
+                self.recorded += 1;
+                Reference::ruling(self.recorded)
+            }
+            Request::Act => {
+                let ruling = self.judged();
+                match ruling {
+                    Ruling::Allow if self.open.is_empty() => self.recorded += 1,
+                    Ruling::Allow => {
+                        // A number is used and given back.
+                        self.last += 1;
+                        self.recorded += 1;
+                    }
+                    Ruling::Ask => self.reserve(now),
+                    _ => {}
+                }
+                ruling
+            }
+            Request::Propose => {
+                let ruling = self.judged();
+                if ruling < Ruling::Block {
+                    self.reserve(now);
+                }
+                ruling
+            }
+            Request::Commit(number) => {
+                self.open.remove(&number);
+                let ruling = self.judged();
+                if !self.open.is_empty() && ruling < Ruling::Block {
+                    self.last += 1;
+                }
+                self.recorded += 1;
+                match ruling {
+                    Ruling::Block => ruling,
+                    _ => Reference::ruling(self.recorded),
+                }
+            }
+            Request::Abandon(number) => {
+                self.open.remove(&number);
+                Ruling::Allow
+            }
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// The ruling that counts: an entered `ask` does not act again for the event of its proposal.
+fn denies(decision: &Decision) -> bool {
+    decision.ruling.denies()
+}
+
+#[test]
+fn random_requests_come_to_what_the_reference_counts() {
+    for seed in 0..200 {
+        let mut random = Random(seed);
+        let mut monitor = monitor(Options::default());
+        let mut reference = Reference::default();
+        let mut now = 0i128;
+        for step in 0..60 {
+            now += i128::from(random.below(200));
+            let number = 1 + random.below(reference.last.max(1) + 1);
+            let request = match random.below(12) {
+                0 => Request::Observe,
+                1..=3 => Request::Act,
+                4..=6 => Request::Propose,
+                7 | 8 => Request::Commit(number),
+                _ => Request::Abandon(number),
+            };
+            // Runs are short, so that most rulings come up.
+            if random.below(8) == 0 {
+                monitor.end("T", None);
+                reference.recorded = 0;
+                reference.open.clear();
+            }
+            if random.below(10) == 0 {
+                let state = monitor.snapshot().unwrap();
+                monitor.resume(&state).unwrap();
+            }
+            let open = reference.open.len();
+            let meant = reference.apply(request, now);
+            let at = Some(Instant(now * Instant::SECOND));
+            let decision = monitor.request(request, PAY.as_bytes(), at);
+            let what = format!("seed {seed}, step {step}: {request:?} with {open} open");
+            assert_eq!(denies(&decision), meant.denies(), "{what}: {decision:?}");
+            if let Request::Act | Request::Propose = request {
+                assert_eq!(decision.ruling, meant, "{what}");
+                let number = reference.open.keys().next_back().copied();
+                let reserved =
+                    meant == Ruling::Ask || (meant < Ruling::Ask && request == Request::Propose);
+                assert_eq!(decision.proposal, number.filter(|_| reserved), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parallel_clients_never_pass_the_limit() {
+    // Each client proposes, then commits or acts; the order of their requests is random. `GUARD_ROUNDS` makes more.
+    let rounds = std::env::var("GUARD_ROUNDS").ok();
+    let rounds: u64 = rounds.and_then(|n| n.parse().ok()).unwrap_or(300);
+    for seed in 0..rounds {
+        let mut random = Random(seed);
+        let mut monitor = monitor(Options::default());
+        let mut pending: Vec<u64> = Vec::new();
+        let (mut waiting, mut made) = (8, 0);
+        while waiting > 0 || !pending.is_empty() {
+            if waiting > 0 && (pending.is_empty() || random.below(2) == 0) {
+                waiting -= 1;
+                let request = [Request::Act, Request::Propose][random.below(2) as usize];
+                let decision = monitor.request(request, PAY.as_bytes(), None);
+                match decision.proposal {
+                    Some(number) => pending.push(number),
+                    None => made += u32::from(decision.ruling < Ruling::Ask),
+                }
+            } else {
+                let number = pending.swap_remove(random.below(pending.len() as u64) as usize);
+                if random.below(4) == 0 {
+                    monitor.abandon(number);
+                } else if !monitor.commit(number, PAY.as_bytes(), None).ruling.denies() {
+                    made += 1;
+                }
+            }
+        }
+        assert!(made <= 2, "seed {seed}: {made} payments");
+    }
+}
+
+#[test]
+fn a_denied_act_changes_nothing() {
+    let mut monitor = monitor(Options::default());
+    for _ in 0..2 {
+        monitor.observe(PAY.as_bytes(), None);
+    }
+    let before = monitor.snapshot().unwrap();
+    assert_eq!(monitor.act(PAY.as_bytes(), None).ruling, Ruling::Block);
+    assert_eq!(monitor.snapshot().unwrap(), before);
+}
+
+#[test]
+fn proposals_beyond_the_limits_are_denied_and_age() {
+    let mut monitor = monitor(Options {
+        proposals: 3,
+        trace_proposals: 2,
+        reservation: Duration::from_secs(10),
+        ..Options::default()
+    });
+    let at = |seconds: i128| Some(Instant(seconds * Instant::SECOND));
+    let mut idle = |trace: u32, seconds| {
+        let event = format!(r#"{{"trace":"{trace}","k":"idle"}}"#);
+        monitor.propose(event.as_bytes(), at(seconds))
+    };
+    let (first, second) = (idle(1, 0), idle(1, 1));
+    assert_eq!((first.proposal, second.proposal), (Some(1), Some(2)));
+    let third = idle(1, 2);
+    assert_eq!(third.ruling, Ruling::Block);
+    let why = "2 proposals are neither committed nor abandoned (limit: `max-trace-proposals`)";
+    assert_eq!(third.errors, [why]);
+    assert_eq!(idle(2, 3).proposal, Some(3));
+    let why = "3 proposals are neither committed nor abandoned (limit: `max-proposals`)";
+    assert_eq!(idle(3, 4).errors, [why]);
+    assert_eq!(idle(1, 10).ruling, Ruling::Block, "not over yet");
+    assert_eq!(idle(1, 11).proposal, Some(4), "the first one is over");
+}
+
+#[test]
+fn an_outcome_that_cannot_be_read_is_recorded_with_unknown_parts() {
+    let deep = "[".repeat(600) + &"]".repeat(600);
+    for (name, outcome) in [
+        ("invalid UTF-8", b"{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET \xff\"}".to_vec()),
+        ("control character", b"{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET \x01\"}".to_vec()),
+        ("nesting", format!(r#"{{"trace":"T","k":"result","text":"SECRET","more":{deep}}}"#).into_bytes()),
+        ("byte order mark", b"\xef\xbb\xbf{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\"}".to_vec()),
+        ("NaN", b"{\"phase\":\"after\",\"event\":{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET\",\"n\":NaN}}".to_vec()),
+        ("envelope", b"{\"phase\":\"after\",\"event\":{\"trace\":\"T\",\"k\":\"result\",\"text\":\"SECRET \xff\"}}".to_vec()),
+    ] {
+        let mut monitor = monitor(Options::default());
+        let recorded = monitor.line(&outcome, None);
+        assert_eq!(recorded.step, Some(0), "{name}: {recorded:?}");
+        let mail = monitor.line(br#"{"phase":"act","event":{"trace":"T","k":"mail"}}"#, None);
+        assert_eq!(mail.ruling, Ruling::Block, "{name}: {mail:?}");
+    }
+    // What only asks is denied, and nothing is recorded.
+    for phase in ["act", "before"] {
+        let mut monitor = monitor(Options::default());
+        let line = format!(r#"{{"phase":"{phase}","event":{{"trace":"T","k":"pay","n":NaN}}}}"#);
+        assert_eq!(monitor.line(line.as_bytes(), None).ruling, Ruling::Block);
+        assert_eq!(monitor.n_traces(), 0);
+    }
+    // A commit that cannot be read is recorded as it was proposed.
+    let mut monitor = monitor(Options::default());
+    let number = monitor.propose(PAY.as_bytes(), None).proposal.unwrap();
+    let decision = monitor.commit(number, b"{", None);
+    assert_eq!((decision.step, decision.errors.len()), (Some(0), 1));
+}
