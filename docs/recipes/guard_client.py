@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import threading
 import time
 
 
@@ -16,12 +17,13 @@ class Guard:
         token = token or os.environ.get("GUARD_TOKEN")
         self.trace, self.address, self.ask = trace, address, ask
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.unreported, self.reporting = [], threading.Lock()
 
     def decide(self, line):
         """Sends one line and returns its decision. Raises if anything goes wrong: an error is never an approval."""
         connection = http.client.HTTPConnection(self.address, timeout=10)
         try:
-            connection.request("POST", "/v1/decide", json.dumps(line), self.headers)
+            connection.request("POST", "/v1/decide", json.dumps(line, default=str), self.headers)
             answer = connection.getresponse()
             body = answer.read().decode()
         finally:
@@ -38,11 +40,30 @@ class Guard:
         told = [clause["message"] for clause in decision["clauses"]] + decision.get("errors", [])
         return "; ".join(told) or "denied by the spec"
 
+    def report(self, *events):
+        """Reports what happened; returns the last decision. What cannot be reported now is reported before the next action,
+        which is denied otherwise: a result that was not reported must not be forgotten.
+        """
+        decision = None
+        with self.reporting:
+            self.unreported += events
+            while self.unreported:
+                event = self.unreported[0]
+                try:
+                    decision = self.decide({"phase": "after", "event": event})
+                except Exception:
+                    # too large, or no JSON: what is left out is unknown
+                    known = {key: value for key, value in event.items() if key not in ("result", "text")}
+                    decision = self.decide({"phase": "after", "event": known})
+                self.unreported.pop(0)
+        return decision
+
     def act(self, event):
         """Judges an action and records it in one step, so that no other action comes between. Raises if it is denied.
 
         If a person must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed.
         """
+        self.report()
         decision = self.decide({"phase": "act", "event": event})
         if decision["decision"] == "ask" and "proposal" in decision:
             proposal = {"proposal": decision["proposal"]}
@@ -64,13 +85,14 @@ class Guard:
         """Makes a call if the spec lets it through, and records what came of it."""
         about = {"tool": tool, "args": args, "call": call_id}
         self.act(self.event("call", role="assistant", **about, text=None, result=None, error=None))
-        result, raised = None, None
+        raised = None
         try:
             result = run()
+            text = str(result)
         except BaseException as error:
-            result, raised = str(error), error
-        told = self.event("result", role="tool", **about, result=result, text=str(result), error=raised is not None)
-        decision = self.decide({"phase": "after", "event": told})
+            result, text, raised = repr(error), repr(error), error
+        told = self.event("result", role="tool", **about, result=result, text=text, error=raised is not None)
+        decision = self.report(told)
         if raised is not None:
             raise raised
         if decision["decision"] in ("block", "stop"):

@@ -9,6 +9,8 @@ class Guard {
     this.url = `http://${address}/v1/decide`;
     this.headers = token ? { Authorization: `Bearer ${token}` } : {};
     this.ask = ask;
+    this.unreported = [];
+    this.reporting = Promise.resolve();
   }
 
   // Sends one line and returns its decision. Throws if anything goes wrong: an error is never an approval.
@@ -29,9 +31,28 @@ class Guard {
     return told.join("; ") || "denied by the spec";
   }
 
+  // Reports what happened; returns the last decision. What cannot be reported now is reported before the next action, which
+  // is denied otherwise: a result that was not reported must not be forgotten.
+  report(...events) {
+    const turn = this.reporting.then(async () => {
+      this.unreported.push(...events);
+      let decision;
+      for (; this.unreported.length > 0; this.unreported.shift()) {
+        const [event] = this.unreported;
+        // too large, or no JSON: what is left out is unknown
+        const { result, text, ...known } = event;
+        decision = await this.decide({ phase: "after", event }).catch(() => this.decide({ phase: "after", event: known }));
+      }
+      return decision;
+    });
+    this.reporting = turn.catch(() => {});
+    return turn;
+  }
+
   // Judges an action and records it in one step, so that no other action comes between. Throws if it is denied. If a person
   // must be asked, the action counts while the answer is awaited, and the decision of the commit is obeyed.
   async act(event) {
+    await this.report();
     let decision = await this.decide({ phase: "act", event });
     if (decision.decision === "ask" && decision.proposal !== undefined) {
       const { proposal } = decision;
@@ -52,14 +73,15 @@ class Guard {
   async call(tool, args, id, run) {
     const about = { tool, args, call: id };
     await this.act(this.event("call", { role: "assistant", ...about, text: null, result: null, error: null }));
-    let [result, error, thrown] = [null, false, undefined];
+    let [result, text, error, thrown] = [null, null, false, undefined];
     try {
       result = await run();
+      text = String(result);
     } catch (caught) {
-      [result, error, thrown] = [String(caught), true, caught];
+      [result, text, error, thrown] = ["the tool failed", String(caught?.message ?? caught), true, caught];
     }
-    const told = this.event("result", { role: "tool", ...about, result, text: String(result), error });
-    const decision = await this.decide({ phase: "after", event: told });
+    const told = this.event("result", { role: "tool", ...about, result, text, error });
+    const decision = await this.report(told);
     if (error) throw thrown;
     if (["block", "stop"].includes(decision.decision)) throw new Denied(this.reason(decision));
     return result;

@@ -65,6 +65,12 @@ for round in range(int(os.environ.get("GUARD_ROUNDS", "20"))):
     for thread in threads: thread.start()
     for thread in threads: thread.join()
     passed += len(made) != 2
+# an outcome that is too large for one request, or is no JSON, is reported all the same
+for name, result in [("large", "x" * 3_000_000), ("odd", {(1, 2): b"x"})]:
+    guard, made = Guard(name, sys.argv[1]), []
+    guard.call("look_up", {"order": 7}, "c0", lambda: result)
+    guard.call("refund", {"order": 7}, "c1", lambda: made.append(1))
+    passed += len(made) != 1
 print(passed)
 "#;
 
