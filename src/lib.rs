@@ -11,72 +11,123 @@
 //!                                    reference input ◀─ recorded data
 //! ```
 //!
-//! [`front`] runs the passes up to the core language, [`audit::judge_text`] judges traces that are at hand, and the
-//! command line stands on top of all.
+//! # Use
+//! [`Spec`] loads and compiles a spec once; it is cheap to clone and shared between threads.
 //!
 //! ```
-//! use guard_lang::{audit, check, front, project::NoFiles, verdict::Verdict};
+//! use guard_lang::{Spec, Verdict};
 //!
-//! let spec = "event { tool: string }\nproperty no_mail = never (tool == \"send_email\")\n";
-//! let checked = front("mail.guard", spec, &NoFiles, check::Limits::default());
-//! let spec = checked.spec.ok_or("the spec is wrong")?;
+//! let spec = Spec::from_source("mail.guard", r#"
+//! event { tool: string }
+//! property no_mail = never (tool == "send_email")
+//! "#)?;
 //! let runs = br#"{"id":"t1","events":[{"tool":"search"},{"tool":"send_email"}]}"#;
-//! let judged = audit::judge_text(&spec, "runs.jsonl", runs)?;
+//! let judged = spec.judge("runs.jsonl", runs);
 //! assert_eq!(judged.reports[0].verdicts[0].verdict, Verdict::Violated);
 //! assert_eq!(judged.reports[0].verdicts[0].at, Some(1));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), guard_lang::Error>(())
 //! ```
+//!
+//! [`Spec::audit`] judges files and folders, [`Spec::monitor`] follows live traces, [`Spec::learn`] and [`Spec::query`] make
+//! Markov chains of recorded traces and ask them. Errors are of one type, [`Error`], which renders itself by `miette` with
+//! the text of the spec.
+//!
+//! The modules of the compiler are public for its own tests, benchmarks and fuzz targets only. They are hidden here and
+//! change without notice.
 
+#[doc(hidden)]
 pub mod abstraction;
 mod artifact;
+#[doc(hidden)]
 pub mod audit;
+#[doc(hidden)]
 pub mod calibrate;
+#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod diagnostic;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod doc;
+#[doc(hidden)]
 pub mod domain;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod editor;
+#[doc(hidden)]
 pub mod eval;
 mod facade;
+#[doc(hidden)]
 pub mod hir;
+#[doc(hidden)]
 pub mod ids;
+#[doc(hidden)]
 pub mod inert;
+#[doc(hidden)]
 pub mod input;
+#[doc(hidden)]
 pub mod integrations;
+#[doc(hidden)]
 pub mod learn;
+#[doc(hidden)]
 pub mod lint;
+#[doc(hidden)]
 pub mod load;
+#[doc(hidden)]
 pub mod monitor;
+#[doc(hidden)]
 pub mod mutate;
+#[doc(hidden)]
 pub mod pattern;
+#[doc(hidden)]
 pub mod problem;
+#[doc(hidden)]
 pub mod project;
+#[doc(hidden)]
 pub mod query;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod shell;
+#[doc(hidden)]
 pub mod signature;
+#[doc(hidden)]
 pub mod source;
+#[doc(hidden)]
 pub mod stdlib;
+#[doc(hidden)]
 pub mod syntax;
+#[doc(hidden)]
 pub mod system;
+#[doc(hidden)]
 pub mod translate;
+#[doc(hidden)]
 pub mod types;
+#[doc(hidden)]
 pub mod value;
+#[doc(hidden)]
 pub mod verdict;
 
+pub use audit::Judgement;
+pub use diagnostic::{Diagnostic, SpecError};
 pub use facade::{
     Answer, Audit, AuditOptions, Decision, Error, Model, Monitor, Spec, Trace, Verdict,
 };
+pub use monitor::Ruling;
+pub use problem::{Problem, ProblemKind};
+pub use query::ClaimAnswer;
+pub use report::{Heading, Summary};
+pub use value::Instant;
+pub use verdict::{PropertyVerdict, TraceReport};
 
-use diagnostic::Diagnostic;
 use project::{Loader, Project};
 use source::SourceMap;
 
-/// What the front of the compiler makes of a spec.
+/// The result of the front end: parsing, imports, names and types.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Checked {
     /// The texts of all files that took part.
@@ -95,9 +146,7 @@ impl Checked {
     /// Adds what the linter finds in a sound spec. Judging traces does not need it, checking a spec does.
     pub fn lint(&mut self, limits: &lint::Limits) {
         if let Some(spec) = &self.spec {
-            let found = lint::lint(spec, &self.diagnostics, limits);
-            self.diagnostics.extend(found);
-            diagnostic::sort(&mut self.diagnostics);
+            lint::add(spec, &mut self.diagnostics, limits);
         }
     }
 }
@@ -113,6 +162,7 @@ impl Checked {
 /// );
 /// assert!(checked.spec.is_some());
 /// ```
+#[doc(hidden)]
 pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits) -> Checked {
     let mut sources = SourceMap::new();
     let (project, mut diagnostics) = project::load(name, text, loader, &mut sources);

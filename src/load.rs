@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::artifact;
 use crate::check;
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::lint;
 use crate::project::Loader;
@@ -132,9 +132,7 @@ impl Loaded {
     /// Adds the findings of the linter.
     pub fn lint(&mut self) {
         if let Some(spec) = &self.spec {
-            let found = lint::lint(spec, &self.diagnostics, &lint::Limits::default());
-            self.diagnostics.extend(found);
-            diagnostic::sort(&mut self.diagnostics);
+            lint::add(spec, &mut self.diagnostics, &lint::Limits::default());
         }
     }
 }

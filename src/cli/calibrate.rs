@@ -147,7 +147,7 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
             .map_err(|(query, error)| Failure::Usage(format!("`{query}`: {error}")))?;
     }
     for (place, claim) in claims.iter().enumerate() {
-        let returns = no_returns(&args, &subject, &counts, &conditions, claim)?;
+        let returns = no_returns(&args, &subject, &counts, claim)?;
         match (found.get(place), human) {
             (Some(found), true) => {
                 found.write(&mut output, paint)?;
@@ -396,7 +396,6 @@ fn no_returns(
     args: &CalibrateArgs,
     subject: &Subject,
     counts: &BTreeMap<SmolStr, Counts>,
-    conditions: &[crate::ids::ExprId],
     claim: &Claim,
 ) -> Result<Vec<(SmolStr, NoReturn)>, Failure> {
     let confidence = Confidence {
@@ -406,8 +405,7 @@ fn no_returns(
     let mut found = Vec::new();
     for (category, counts) in counts {
         let rows = args.limits.rows();
-        let session =
-            Session::<f64>::learned(subject, counts, conditions, rows, Options::default());
+        let session = Session::<f64>::learned(subject, counts, rows, Options::default());
         let points = session
             .no_return(claim, args.no_return, confidence)
             .map_err(|error| Failure::Usage(format!("`{}`: {error}", claim.name)))?;

@@ -181,7 +181,7 @@ fn guarantees(
 ) -> Result<BTreeMap<SmolStr, PacStatus>, Failure> {
     let mut found = BTreeMap::new();
     for (category, counts) in counts {
-        let session = Session::<f64>::learned(subject, counts, &[], limits, Options::default());
+        let session = Session::<f64>::learned(subject, counts, limits, Options::default());
         let status = session
             .pac()
             .map_err(|error| Failure::Usage(format!("`pac` of `{}`: {error}", subject.name)))?;

@@ -135,11 +135,6 @@ fn on_model<V: Scalar>(
         failed: false,
     };
     let chains = chains(question, spec, model, claims, given)?;
-    let decided = |property| match &chains {
-        Chains::Counts(subject, _) => subject.space.abstraction().monitor_of(property).is_some(),
-        Chains::Imported(_) => false,
-    };
-    let (conditions, _) = asked(spec, claims.iter().copied(), &decided);
     let sessions: Vec<(Option<SmolStr>, Session<'_, V>)> = match &chains {
         Chains::Counts(subject, counts) => {
             let by = subject.learn.by.is_some();
@@ -148,7 +143,7 @@ fn on_model<V: Scalar>(
                 let (rows, options) = (question.rows, question.options.clone());
                 sessions.push((
                     (by || !category.is_empty()).then(|| category.clone()),
-                    Session::learned(subject, counts, &conditions, rows, options),
+                    Session::learned(subject, counts, rows, options),
                 ));
             }
             sessions

@@ -9,9 +9,9 @@ use super::{Error, Spec};
 use crate::audit::{self, Progress};
 use crate::eval;
 use crate::hir::{ModelSource, Subject as On};
-use crate::ids::ModelId;
+use crate::ids::{AbstractionId, ModelId};
 use crate::input::open;
-use crate::learn::{Collector, InvalidPolicy, RowLimits, Subject};
+use crate::learn::{Collector, InvalidPolicy, ModelError, RowLimits, Subject};
 use crate::query::{ClaimAnswer, Session, asked};
 
 pub use crate::learn::Model;
@@ -48,8 +48,10 @@ impl Spec {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<Model, Error> {
+        let (model, abstraction) = self.learned_model()?;
         let limits = eval::Limits::default();
-        let subject = self.subject(&limits)?;
+        let subject = Subject::new(&self.0.hir, model, abstraction, &[], &limits);
+        let subject = subject.map_err(ModelError::Space)?;
         let walker = subject.walker(&limits)?;
         let mut sources = Vec::new();
         for path in paths {
@@ -77,19 +79,17 @@ impl Spec {
     /// # Errors
     /// [`Error::Model`] if the model was learned by another spec, [`Error::Query`] if a query cannot be answered.
     pub fn query(&self, model: &Model) -> Result<Vec<Answer>, Error> {
-        let limits = eval::Limits::default();
-        let subject = self.subject(&limits)?;
-        let counts = subject.counts(model)?;
+        let (on, abstraction) = self.learned_model()?;
         let spec = &self.0.hir;
-        let on = self.model()?;
         let claims = || spec.claims.iter().filter(|claim| claim.on == On::Model(on));
-        let decided = |property| subject.space.abstraction().monitor_of(property).is_some();
+        let decided = |property| spec.abstraction(abstraction).monitor_of(property).is_some();
         let (conditions, _) = asked(spec, claims(), &decided);
+        let limits = eval::Limits::default();
+        let (subject, counts) = Subject::open(spec, on, model, &conditions, &limits)?;
         let mut answers = Vec::new();
         for (category, counts) in &counts {
             let rows = RowLimits::default();
-            let session =
-                Session::<f64>::learned(&subject, counts, &conditions, rows, Options::default());
+            let session = Session::<f64>::learned(&subject, counts, rows, Options::default());
             for claim in claims() {
                 let answer = session.ask(claim, None).map_err(|error| Error::Query {
                     name: claim.name.to_string(),
@@ -105,23 +105,20 @@ impl Spec {
         Ok(answers)
     }
 
-    /// The only model that the spec learns.
-    fn model(&self) -> Result<ModelId, Error> {
-        let models = (0..self.0.hir.models.len()).map(ModelId::new);
-        let learned =
-            |model: &ModelId| matches!(self.0.hir.model(*model).source, ModelSource::Learn(_));
-        let learned: Vec<ModelId> = models.filter(learned).collect();
+    /// Returns the only model that the spec learns, and its abstraction.
+    fn learned_model(&self) -> Result<(ModelId, AbstractionId), Error> {
+        let spec = &self.0.hir;
+        let learned = (0..spec.models.len())
+            .map(ModelId::new)
+            .filter_map(|model| {
+                let of = spec.model(model);
+                let abstraction = of.abstraction()?;
+                matches!(of.source, ModelSource::Learn(_)).then_some((model, abstraction))
+            });
+        let learned: Vec<(ModelId, AbstractionId)> = learned.collect();
         match learned.as_slice() {
             [one] => Ok(*one),
             several => Err(Error::Models(several.len())),
         }
-    }
-
-    fn subject(&self, limits: &eval::Limits) -> Result<Subject, Error> {
-        let model = self.model()?;
-        let abstraction = self.0.hir.model(model).abstraction();
-        let abstraction = abstraction.ok_or(Error::Models(0))?;
-        let subject = Subject::new(&self.0.hir, model, abstraction, &[], limits);
-        subject.map_err(|error| Error::Model(error.into()))
     }
 }

@@ -25,6 +25,8 @@ pub struct Subject {
     pub space: Space,
     /// What is declared of them, then the conditions that were asked for.
     pub rules: RuleCode,
+    /// The conditions on single states that the rules were compiled with, in their order.
+    pub conditions: Vec<ExprId>,
     /// What of the spec its counts depend on.
     pub fingerprint: Fingerprint,
 }
@@ -65,6 +67,7 @@ impl Subject {
             learn,
             space,
             rules,
+            conditions: asked.to_vec(),
             fingerprint,
         })
     }

@@ -84,6 +84,13 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
     found
 }
 
+/// Adds the findings to the diagnostics of the checker, sorted by position.
+pub fn add(spec: &Spec, diagnostics: &mut Vec<Diagnostic>, limits: &Limits) {
+    let found = lint(spec, diagnostics, limits);
+    diagnostics.extend(found);
+    crate::diagnostic::sort(diagnostics);
+}
+
 /// Whether the item in which a finding stands turns it off with `@allow`.
 pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
     spec.outline

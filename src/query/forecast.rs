@@ -211,8 +211,7 @@ impl Forecast {
         let mut tables: BTreeMap<SmolStr, Vec<RiskTable>> = BTreeMap::new();
         let mut truths: Truths = FxHashMap::default();
         for (category, counts) in &counts {
-            let session =
-                Session::<f64>::learned(&subject, counts, conditions, rows, options.clone());
+            let session = Session::<f64>::learned(&subject, counts, rows, options.clone());
             let mut of_category = Vec::with_capacity(queries.len());
             for claim in asked.claims() {
                 let found = session.table(claim).map_err(|error| ForecastError::Query {

@@ -15,7 +15,7 @@ use super::guarantee::{Confidence, Pac, pac};
 use super::table::RiskTable;
 use super::why::Reasons;
 use crate::hir::{Claim, Logic, Spec};
-use crate::ids::{ExprId, PropertyId};
+use crate::ids::PropertyId;
 use crate::learn::{Counts, RowLimits, Rows, Subject};
 use guard_markov::{Chain, Options, Scalar};
 
@@ -40,7 +40,6 @@ enum Source<'a, V: Scalar> {
 struct Counted<'a, V: Scalar> {
     subject: &'a Subject,
     counts: &'a Counts,
-    conditions: &'a [ExprId],
     limits: RowLimits,
     /// The rows with all that is declared.
     declared: OnceCell<Rc<Rows>>,
@@ -70,12 +69,10 @@ pub struct NoReturn {
 }
 
 impl<'a, V: Scalar> Session<'a, V> {
-    /// On counts. `conditions`: what the rules of the subject were compiled with, at least all that claims ask
-    /// ([`asked`]).
+    /// Returns a session on counts. The subject must have been made with all conditions that the claims read ([`asked`]).
     pub fn learned(
         subject: &'a Subject,
         counts: &'a Counts,
-        conditions: &'a [ExprId],
         limits: RowLimits,
         options: Options,
     ) -> Self {
@@ -84,7 +81,6 @@ impl<'a, V: Scalar> Session<'a, V> {
             source: Source::Learned(Box::new(Counted {
                 subject,
                 counts,
-                conditions,
                 limits,
                 declared: OnceCell::new(),
                 seen: OnceCell::new(),
@@ -294,7 +290,7 @@ impl<'a, V: Scalar> Counted<'a, V> {
             self.subject,
             &rows,
             smoothing,
-            self.conditions,
+            &self.subject.conditions,
             &monitors,
             self.limits,
         )?);

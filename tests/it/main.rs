@@ -36,6 +36,7 @@ mod editor;
 mod editors;
 mod eval_judging;
 mod examples;
+mod facade;
 mod forecast;
 mod formats_arbitrary;
 mod formats_corpora;

@@ -1,0 +1,144 @@
+//! The public interface: load, audit, monitor, learn, query, and how its errors read.
+
+use guard_lang::{AuditOptions, Error, Spec, Verdict};
+use miette::NarratableReportHandler;
+use serde_json::json;
+
+use crate::support::cli::Folder;
+
+const SPEC: &str = "event { tool: string }\nproperty no_mail = never (tool == \"mail\")\n";
+
+const MODEL: &str = "event { tool: string }
+track leaked: bool = false then leaked or tool == \"mail\"
+abstraction steps {
+  over leaked
+}
+model run = learn steps { }
+query risk = P=? [ F leaked ] on run
+";
+
+fn trace(id: &str, tools: &[&str]) -> String {
+    let events: Vec<_> = tools.iter().map(|tool| json!({"tool": tool})).collect();
+    format!("{}\n", json!({"id": id, "events": events}))
+}
+
+#[test]
+fn a_spec_is_shared_between_threads() {
+    fn shared<T: Send + Sync + Clone + 'static>() {}
+    shared::<Spec>();
+}
+
+#[test]
+fn an_audit_gives_traces_in_order_and_problems_between_them() {
+    let runs = trace("a", &["read"]) + "{broken\n" + &trace("b", &["read", "mail"]);
+    let folder = Folder::new(&[("runs/one.jsonl", &runs), ("no.guard", SPEC)]);
+    let spec = Spec::from_path(folder.path().join("no.guard")).unwrap();
+    let (mut traces, mut problems) = (Vec::new(), Vec::new());
+    for item in spec.audit([folder.path().join("runs")]).unwrap() {
+        match item {
+            Ok(trace) => {
+                let at = trace.violations().map(|(_, verdict)| verdict.at).next();
+                traces.push((trace.name().to_owned(), at));
+            }
+            Err(problem) => problems.push(problem.line),
+        }
+    }
+    let expected = [("a".to_owned(), None), ("b".to_owned(), Some(Some(1)))];
+    assert_eq!(traces, expected);
+    assert_eq!(problems, [2]);
+}
+
+#[test]
+fn traces_serialize_as_the_lines_of_the_command() {
+    let runs = trace("a", &["mail"]);
+    let folder = Folder::new(&[("runs.jsonl", &runs), ("no.guard", SPEC)]);
+    let lines = folder
+        .guard(&["audit", "no.guard", "runs.jsonl", "--format", "json"])
+        .out;
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .filter(|line: &serde_json::Value| line["type"] != "summary")
+        .collect();
+    let spec = Spec::from_path(folder.path().join("no.guard")).unwrap();
+    let mut audit = spec.audit([folder.path().join("runs.jsonl")]).unwrap();
+    let mut trace = serde_json::to_value(audit.next().unwrap().unwrap()).unwrap();
+    for line in trace.as_array_mut().unwrap() {
+        // The command was given a relative path.
+        if line.get("file").is_some() {
+            line["file"] = json!("runs.jsonl");
+        }
+    }
+    assert_eq!(trace, serde_json::Value::from(lines));
+    assert_eq!(audit.summary().traces, 1);
+}
+
+#[test]
+fn an_audit_that_is_dropped_ends() {
+    let runs: String = (0..5000)
+        .map(|i| trace(&format!("t{i}"), &["read"]))
+        .collect();
+    let folder = Folder::new(&[("runs.jsonl", &runs)]);
+    let spec = Spec::from_source("no.guard", SPEC).unwrap();
+    let mut options = AuditOptions::default();
+    options.jobs = Some(1);
+    let mut audit = spec
+        .audit_with([folder.path().join("runs.jsonl")], &options)
+        .unwrap();
+    assert_eq!(audit.next().unwrap().unwrap().name(), "t0");
+    drop(audit);
+    // The spec is still good for another one.
+    let audit = spec.audit([folder.path().join("runs.jsonl")]).unwrap();
+    let summary = audit.summary();
+    assert_eq!(
+        (summary.traces, summary.properties[0].satisfied),
+        (5000, 5000)
+    );
+}
+
+#[test]
+fn errors_render_themselves() {
+    let error = Spec::from_source(
+        "no.guard",
+        "event { tool: string }\nproperty p = never (tol == 1)\n",
+    )
+    .unwrap_err();
+    let mut text = String::new();
+    NarratableReportHandler::new()
+        .render_report(&mut text, &error)
+        .unwrap();
+    assert!(text.contains("tol") && text.contains("line 2"), "{text}");
+    assert!(matches!(error, Error::Spec(_)));
+    let missing = Spec::from_path("nowhere/no.guard").unwrap_err();
+    assert!(
+        missing.to_string().contains("nowhere/no.guard"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_model_is_learned_and_queried() {
+    let spec = Spec::from_source("drift.guard", MODEL)
+        .map_err(miette::Report::new)
+        .unwrap();
+    let runs = trace("a", &["read"]) + &trace("b", &["read", "mail", "read"]);
+    let folder = Folder::new(&[("runs.jsonl", &runs)]);
+    let model = spec.learn([folder.path().join("runs.jsonl")]).unwrap();
+    let answers = spec.query(&model).unwrap();
+    assert_eq!(answers.len(), 1);
+    let value = answers[0].answer.value.as_ref().unwrap().finite().unwrap();
+    // From the state before the leak one step stays, one leaks, one ends the run: half of the runs leak.
+    assert!((value - 0.5).abs() < 1e-9, "{value}");
+}
+
+#[test]
+fn a_text_is_judged_with_the_compiled_spec() {
+    let spec = Spec::from_source("no.guard", SPEC).unwrap();
+    for (tools, expected) in [
+        (&["read"], Verdict::Satisfied),
+        (&["mail"], Verdict::Violated),
+    ] {
+        let judged = spec.judge("runs.jsonl", trace("t", tools).as_bytes());
+        assert_eq!(judged.reports[0].verdicts[0].verdict, expected);
+    }
+}
