@@ -82,6 +82,7 @@ pub mod monitor;
 pub mod mutate;
 #[doc(hidden)]
 pub mod pattern;
+mod pool;
 #[doc(hidden)]
 pub mod problem;
 #[doc(hidden)]

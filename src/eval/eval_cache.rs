@@ -5,11 +5,11 @@ use super::classes::{MatchSet, TransitionCache};
 use super::code::{Code, NodeId};
 use super::demand::Demands;
 use super::json;
-use super::lazy_product::LazyProductDfa;
 use super::monitor::StateSetId;
 use super::ops::Fault;
 use super::program::{Program, PropertyCode, QuantifiedCode};
 use super::world::Watch;
+use crate::pool::PoolGuard;
 use crate::value::{Cell, Truth, Value};
 
 /// An error in the data, at a step, in an expression.
@@ -29,7 +29,7 @@ pub(super) struct Choice {
     pub(super) at: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct EvalCache {
     epoch: u64,
     truths: Vec<(u64, Truth)>,
@@ -39,8 +39,8 @@ pub(super) struct EvalCache {
     pub(super) choosing: bool,
     pub(super) choices: Vec<Choice>,
     pub(super) n_choices_most: usize,
-    /// What follows from classes of events, lent by the program; none where nobody asks.
-    pub(super) transitions: Option<Box<TransitionCache>>,
+    /// What follows from classes of events; `None` while the trace is not being stepped.
+    pub(super) transitions: Option<PoolGuard<TransitionCache>>,
     /// The class of the event.
     class: Option<u32>,
     /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
@@ -88,6 +88,7 @@ impl EvalCache {
     /// Forgets a trace.
     pub(super) fn reset(&mut self) {
         self.forget();
+        self.transitions = None;
         self.locals.fill(Cell::Unknown);
         self.choices.clear();
         (self.choosing, self.reporting) = (false, true);
@@ -114,18 +115,6 @@ impl EvalCache {
             .and_then(|transitions| transitions.class(code, cells, deferred));
     }
 
-    /// The product of the properties that are stepped as one, and the class of the event; none where it has no class.
-    pub(super) fn lend_product(&mut self) -> Option<(Box<LazyProductDfa>, u32)> {
-        let (transitions, class) = self.class()?;
-        Some((transitions.product.take().unwrap_or_default(), class))
-    }
-
-    pub(super) fn take_back_product(&mut self, product: Box<LazyProductDfa>) {
-        if let Some(transitions) = &mut self.transitions {
-            transitions.product = Some(product);
-        }
-    }
-
     /// A bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
     #[inline]
     pub(super) fn class_bit(&self) -> u64 {
@@ -141,8 +130,9 @@ impl EvalCache {
         Some(transitions.demands(program, class))
     }
 
+    /// What follows from classes, and the class of the event; `None` if the event has no class.
     #[inline]
-    fn class(&mut self) -> Option<(&mut TransitionCache, u32)> {
+    pub(super) fn class(&mut self) -> Option<(&mut TransitionCache, u32)> {
         Some((self.transitions.as_deref_mut()?, self.class?))
     }
 

@@ -84,13 +84,11 @@ impl Program {
         meta: &[Cell],
         look: impl FnOnce(&mut super::expr::Eval<'_>) -> T,
     ) -> T {
-        let mut cache = self.lend_cache();
+        let mut cache = self.cache();
         cache.eval_cache.begin_step(None);
         let world = World::without_watches(self);
         let nothing = vec![Cell::Unknown; self.spec.signature.fields.len()];
-        let found = look(&mut world.eval(&self.code, &nothing, meta, &mut cache.eval_cache));
-        self.take_back_cache(cache);
-        found
+        look(&mut world.eval(&self.code, &nothing, meta, &mut cache.eval_cache))
     }
 
     /// What a trace is called.

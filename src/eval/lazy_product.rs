@@ -13,6 +13,8 @@
 //! States made as they are met, in bounded memory that is given up where it does not pay: the lazy automata of A. Gallant's
 //! `regex-automata` (`hybrid`), after K. Thompson, *Regular expression search algorithm*, 1968.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -28,6 +30,10 @@ pub(super) const MOST_STATES: usize = 16;
 
 /// A product is given up that has grown too large after fewer steps than this for each leaf that was made.
 const LEAST_USE: u64 = 16;
+
+/// Products that this process has made. Each has a number of its own, so that a world can tell whether its state is one of
+/// the product at hand.
+static PRODUCTS: AtomicU64 = AtomicU64::new(0);
 
 /// Where a world is in a product; the stamp says in which.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,6 +160,23 @@ enum Need {
     Alone,
 }
 
+impl Eval<'_> {
+    /// Steps with the product and the class of the event. The product is taken out meanwhile, since stepping it evaluates
+    /// letters. Returns `None` if the event has no class.
+    pub(super) fn with_product<T>(
+        &mut self,
+        step: impl FnOnce(&mut LazyProductDfa, &mut Self, u32) -> T,
+    ) -> Option<T> {
+        let (transitions, class) = self.eval_cache.class()?;
+        let mut product = transitions.product.take().unwrap_or_default();
+        let stepped = step(&mut product, self, class);
+        if let Some((transitions, _)) = self.eval_cache.class() {
+            transitions.product = Some(product);
+        }
+        Some(stepped)
+    }
+}
+
 impl LazyProductDfa {
     /// Steps the properties that are in the product. Those to be stepped alone are left in `alone`; false where all are.
     #[allow(clippy::too_many_arguments, reason = "one event: all of it is needed")]
@@ -173,7 +196,7 @@ impl LazyProductDfa {
             return false;
         }
         if self.stamp == 0 {
-            self.stamp = program.stamp();
+            self.stamp = PRODUCTS.fetch_add(1, Ordering::Relaxed) + 1;
         }
         self.n_steps += 1;
         if position.stamp != self.stamp {

@@ -11,6 +11,7 @@ use super::run::{Before, Run, StepView};
 use super::world::{Cache, Watch};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
+use crate::pool::PoolGuard;
 use crate::value::{Cell, Truth};
 use crate::verdict::Verdict;
 
@@ -35,7 +36,7 @@ pub(super) struct ExternalState {
 /// What stepping live traces needs besides the program; one per thread.
 #[derive(Debug)]
 pub struct StepCache {
-    cache: Cache,
+    cache: PoolGuard<Cache>,
     /// Whether the property of each clause was violated before the step.
     violated: Vec<Truth>,
 }
@@ -100,8 +101,8 @@ impl Live {
 impl StepCache {
     /// A desk for the traces of a program.
     pub fn new(program: &Program) -> StepCache {
-        let mut cache = program.lend_cache();
-        cache.eval_cache.transitions = Some(program.lend());
+        let mut cache = program.cache();
+        cache.eval_cache.transitions = Some(program.transitions());
         StepCache {
             cache,
             violated: Vec::new(),

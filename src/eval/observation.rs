@@ -69,7 +69,7 @@ impl Observer<'_> {
         look: impl FnOnce(&mut Observation<'_, '_>) -> T,
     ) -> Observed<T> {
         let state = &mut self.state;
-        state.borrow();
+        state.wake();
         let mut seen = None;
         let is_step = state.run.advance(
             state.program,
@@ -88,7 +88,7 @@ impl Observer<'_> {
 
     /// Lets other traces use the tables until the next step.
     pub fn rest(&mut self) {
-        self.state.give_back();
+        self.state.rest();
     }
 
     /// Adds what was wrong with the data.
@@ -103,9 +103,7 @@ impl Observer<'_> {
 
     /// Ends the trace; gives what was wrong with its data.
     pub fn finish(mut self) -> Vec<Problem> {
-        let problems = report::problems(&mut self.state);
-        self.state.program.take_back_cache(self.state.cache);
-        problems
+        report::problems(&mut self.state)
     }
 }
 

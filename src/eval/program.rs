@@ -1,7 +1,6 @@
 //! A spec made ready to judge traces.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use smol_str::SmolStr;
 
@@ -21,16 +20,18 @@ use super::track::Tracks;
 use super::world::{Cache, World};
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
 use crate::ids::{ExprId, FormulaId, LetterId, PropertyId};
+use crate::pool::{Pool, PoolGuard};
 use crate::translate::translate;
 use crate::value::{Cell, Value};
 use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
 
-/// Workshops that are kept for later; more are open at once only while traces are spread over lines.
+/// Caches that are kept for later traces; more are in use at once only while traces are spread over lines.
 const MOST_CACHES: usize = 64;
 
 /// A spec compiled for judging: an evaluator table for its expressions, an automaton for each formula.
 ///
-/// Made once; judging shares it between threads.
+/// Compiled once and shared between threads: nothing of it changes while traces are judged. What stepping keeps is in a
+/// [`Cache`] for each trace and a [`TransitionCache`] for each thread that steps, both from pools.
 #[derive(Debug)]
 pub struct Program {
     pub(super) spec: Arc<Spec>,
@@ -48,16 +49,10 @@ pub struct Program {
     /// What tracks hold before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
-    /// What was found of classes of events, for who reads next; about one for each thread.
-    #[expect(
-        clippy::vec_box,
-        reason = "tables are large, and move from trace to trace by their box"
-    )]
-    transitions: Mutex<Vec<Box<TransitionCache>>>,
-    /// Workshops of traces that were judged, for the next ones.
-    caches: Mutex<Vec<Cache>>,
-    /// Products that were begun.
-    n_products: AtomicU64,
+    /// What was learned of classes of events, for the next thread that steps; about one for each thread.
+    transitions: Pool<TransitionCache>,
+    /// Caches for the traces that are open.
+    caches: Pool<Cache>,
 }
 
 #[derive(Debug, Default)]
@@ -262,9 +257,8 @@ impl Program {
             filter,
             observed,
             initial,
-            transitions: Mutex::default(),
-            caches: Mutex::default(),
-            n_products: AtomicU64::new(0),
+            transitions: Pool::new(usize::MAX),
+            caches: Pool::new(MOST_CACHES),
         })
     }
 
@@ -278,47 +272,14 @@ impl Program {
             .filter(|id| product.binary_search(id).is_err())
     }
 
-    /// A number that no other product has, and not zero.
-    pub(super) fn stamp(&self) -> u64 {
-        self.n_products.fetch_add(1, Ordering::Relaxed) + 1
+    /// What was learned of classes of events so far, for whoever steps.
+    pub(super) fn transitions(&self) -> PoolGuard<TransitionCache> {
+        self.transitions.get(TransitionCache::default)
     }
 
-    /// What was found of classes of events so far.
-    pub(super) fn lend(&self) -> Box<TransitionCache> {
-        let mut transitions = self
-            .transitions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        transitions.pop().unwrap_or_default()
-    }
-
-    /// What stepping needs, as new.
-    pub(super) fn lend_cache(&self) -> Cache {
-        let cache = self
-            .caches
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
-        cache.unwrap_or_else(|| Cache::new(self))
-    }
-
-    pub(super) fn take_back_cache(&self, mut cache: Cache) {
-        if let Some(transitions) = cache.eval_cache.transitions.take() {
-            self.take_back(transitions);
-        }
-        cache.reset();
-        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
-        if caches.len() < MOST_CACHES {
-            caches.push(cache);
-        }
-    }
-
-    pub(super) fn take_back(&self, lent: Box<TransitionCache>) {
-        let mut transitions = self
-            .transitions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        transitions.push(lent);
+    /// A cache for one trace, as new.
+    pub(super) fn cache(&self) -> PoolGuard<Cache> {
+        self.caches.get(|| Cache::new(self))
     }
 
     /// The limits in force.

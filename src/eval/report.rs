@@ -32,7 +32,6 @@ pub(super) fn report(
     }
     super::explain::explain(&mut state, &mut verdicts, wanted, texts);
     let problems = problems(&mut state);
-    state.program.take_back_cache(state.cache);
     TraceReport {
         trace: state.name,
         file: state.source.origin.file,

@@ -12,6 +12,7 @@ use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::deferred::{Deferred, DeferredText};
 use crate::input::record::{Origin, Step};
+use crate::pool::PoolGuard;
 use crate::problem::Problem;
 use crate::value::Cell;
 use crate::verdict::{TraceReport, Verdict};
@@ -45,7 +46,7 @@ pub struct TraceState<'p> {
     pub(super) source: TraceSource,
     pub(super) name: SmolStr,
     pub(super) run: Run,
-    pub(super) cache: Cache,
+    pub(super) cache: PoolGuard<Cache>,
     pub(super) history: History,
     pub(super) problems: Vec<Problem>,
 }
@@ -68,7 +69,7 @@ impl Program {
             name,
             source,
             run: Run::new(self),
-            cache: self.lend_cache(),
+            cache: self.cache(),
             history: History::default(),
             problems: Vec::new(),
         }
@@ -79,8 +80,7 @@ impl TraceState<'_> {
     /// Reads one step.
     pub fn push(&mut self, step: &Step) {
         self.advance(step);
-        // Of many open traces only the one that reads needs them.
-        self.give_back();
+        self.rest();
         self.history.keep(step, self.program.limits.history_bytes);
     }
 
@@ -89,23 +89,20 @@ impl TraceState<'_> {
         self.problems.extend(problems);
     }
 
-    /// Takes the tables of the program, as long as steps are read.
-    pub(super) fn borrow(&mut self) {
+    /// Makes ready to step: takes what was learned of classes of events, unless the trace has it.
+    pub(super) fn wake(&mut self) {
         let transitions = &mut self.cache.eval_cache.transitions;
-        if transitions.is_none() {
-            *transitions = Some(self.program.lend());
-        }
+        transitions.get_or_insert_with(|| self.program.transitions());
     }
 
-    pub(super) fn give_back(&mut self) {
-        if let Some(transitions) = self.cache.eval_cache.transitions.take() {
-            self.program.take_back(transitions);
-        }
+    /// Returns what was learned of classes of events: of many open traces only the one that is stepped needs it.
+    pub(super) fn rest(&mut self) {
+        self.cache.eval_cache.transitions = None;
     }
 
     /// Reads one step that is kept elsewhere.
     pub(super) fn advance(&mut self, step: &Step) {
-        self.borrow();
+        self.wake();
         let (program, meta) = (self.program, &*self.source.meta);
         if !self
             .run
@@ -122,7 +119,7 @@ impl TraceState<'_> {
         texts: &Deferred<'_>,
         places: &[DeferredText],
     ) {
-        self.borrow();
+        self.wake();
         let program = self.program;
         let eval_cache = &mut self.cache.eval_cache;
         eval_cache.begin_step(Some(step.index));

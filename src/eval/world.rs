@@ -14,6 +14,7 @@ use super::monitor::{StateSetId, StateSetInterner, Status};
 use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
 use super::track::{Changes, Tracks};
+use crate::pool::Reusable;
 use crate::value::{Cell, Truth};
 
 /// Where a trace is.
@@ -47,7 +48,7 @@ pub(super) enum Watch {
 }
 
 /// What stepping needs besides, kept so that nothing is allocated anew.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) state_sets: Vec<StateSetInterner>,
     /// Properties that are followed by a machine.
@@ -85,12 +86,19 @@ impl Cache {
     }
 
     /// Makes it as new, but for memory.
-    pub(super) fn reset(&mut self) {
+    fn reset(&mut self) {
         self.state_sets.iter_mut().for_each(StateSetInterner::reset);
         self.eval_cache.reset();
         self.changes.clear();
         self.operands.clear();
         self.settled.clear();
+    }
+}
+
+impl Reusable for Cache {
+    fn recycle(&mut self) -> bool {
+        self.reset();
+        true
     }
 }
 
@@ -272,20 +280,19 @@ impl World {
         };
         if !open.is_empty() {
             alone.clear();
-            let mut joined = false;
-            if let Some((mut product, class)) = eval.eval_cache.lend_product() {
-                joined = product.step(
+            let joined = eval.with_product(|product, eval, class| {
+                product.step(
                     program,
-                    &mut eval,
+                    eval,
                     class,
                     product_state,
                     watches,
                     open,
                     settled,
                     alone,
-                );
-                eval.eval_cache.take_back_product(product);
-            }
+                )
+            });
+            let joined = joined == Some(true);
             if !joined {
                 alone.clear();
                 alone.extend_from_slice(open);

@@ -25,6 +25,7 @@ use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::record_builder::RecordBuilder;
 use super::scan::{Fault, FaultKind, Scanner};
+use crate::pool::Reusable;
 use crate::problem::{Problem, ProblemKind};
 use crate::signature::{Absent, OriginField, Signature};
 use crate::value::{Cell, Value};
@@ -76,10 +77,10 @@ pub struct ReadBuffers {
     single: bool,
 }
 
-impl ReadBuffers {
-    /// Whether a long text has made it so large that it is better not kept.
-    pub(super) fn is_large(&self) -> bool {
-        self.decoded.capacity() > 1 << 20
+impl Reusable for ReadBuffers {
+    /// A long text has made the buffer so large that it is better not kept.
+    fn recycle(&mut self) -> bool {
+        self.decoded.capacity() <= 1 << 20
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use smol_str::SmolStr;
@@ -15,6 +14,7 @@ use super::pipeline;
 use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
 use super::split::{Batch, Gap, Splitter, Splitting, Why};
+use crate::pool::{Pool, PoolGuard};
 use crate::problem::{Problem, ProblemKind};
 use crate::signature::OriginField;
 use crate::value::{Cell, Value};
@@ -90,11 +90,11 @@ pub fn read_through<M: UnitMapper>(
         (false, false) => Splitting::Documents,
     };
     splitter.split(splitting, *projection.limits());
-    let lender = Lender::default();
+    let buffers = Pool::new(usize::MAX);
     let mut merge = Merge {
         name,
         projection,
-        lender: &lender,
+        buffers: &buffers,
         make,
         report: FileReport::default(),
         shift: 0,
@@ -105,7 +105,7 @@ pub fn read_through<M: UnitMapper>(
     let one_by_one = AtomicBool::new(merge.gather.is_some());
     let work = |batch: &Batch| {
         let at_once = !one_by_one.load(Ordering::Relaxed);
-        at_once.then(|| project(batch, name, projection, &lender, make))?
+        at_once.then(|| project(batch, name, projection, &buffers, make))?
     };
     pipeline::ordered_map(&mut splitter, work, |batch, made| match made {
         Some(made) if merge.shift == 0 => {
@@ -176,38 +176,6 @@ impl<T> Line<T> {
     }
 }
 
-/// The memory of those who read, with the shapes of objects that they have learned, from batch to batch.
-#[derive(Default)]
-struct Lender(Mutex<Vec<ReadBuffers>>);
-
-impl Lender {
-    fn lend(&self) -> Lent<'_> {
-        let buffers = self.lock().pop().unwrap_or_default();
-        Lent {
-            buffers,
-            from: self,
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<ReadBuffers>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Memory that goes back when its reader is done.
-struct Lent<'l> {
-    buffers: ReadBuffers,
-    from: &'l Lender,
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        if !self.buffers.is_large() {
-            self.from.lock().push(std::mem::take(&mut self.buffers));
-        }
-    }
-}
-
 /// The most records that are read in one go, so that no thread has long to do when the others are done: a small part of what
 /// is one thread's share.
 fn in_one_go(records: usize) -> usize {
@@ -220,11 +188,11 @@ fn project<M: UnitMapper>(
     batch: &Batch,
     name: &FileName,
     projection: &Projection,
-    lender: &Lender,
+    buffers: &Pool<ReadBuffers>,
     make: &M,
 ) -> Option<Vec<Line<M::Output>>> {
     let several = AtomicBool::new(false);
-    let read = |Lent { buffers, .. }: &mut Lent<'_>, idx: usize| {
+    let read = |buffers: &mut PoolGuard<ReadBuffers>, idx: usize| {
         let mut first = None;
         if let Some(raw) = batch.get(idx) {
             projection.read_each(&raw, name, buffers, M::DEFERS, &mut |outcome, texts| {
@@ -241,7 +209,7 @@ fn project<M: UnitMapper>(
         .into_par_iter()
         .with_min_len(4)
         .with_max_len(in_one_go(batch.len()))
-        .map_init(|| lender.lend(), read)
+        .map_init(|| buffers.get(ReadBuffers::default), read)
         .collect();
     (!several.into_inner()).then_some(made)
 }
@@ -249,7 +217,7 @@ fn project<M: UnitMapper>(
 struct Merge<'a, M: UnitMapper> {
     name: &'a FileName,
     projection: &'a Projection,
-    lender: &'a Lender,
+    buffers: &'a Pool<ReadBuffers>,
     make: &'a M,
     report: FileReport,
     /// Records beyond the first of their line, so far: the splitter counts one a line.
@@ -262,7 +230,7 @@ struct Merge<'a, M: UnitMapper> {
 impl<M: UnitMapper> Merge<'_, M> {
     /// A batch whose records get other numbers than the splitter gave them, or that are gathered first.
     fn renumbered(&mut self, batch: &Batch) {
-        let read = |Lent { buffers, .. }: &mut Lent<'_>, idx: usize| {
+        let read = |buffers: &mut PoolGuard<ReadBuffers>, idx: usize| {
             let mut found = Vec::new();
             if let Some(raw) = batch.get(idx) {
                 self.projection
@@ -275,7 +243,7 @@ impl<M: UnitMapper> Merge<'_, M> {
         let read: Vec<Line<Unit>> = (0..batch.len())
             .into_par_iter()
             .with_min_len(16)
-            .map_init(|| self.lender.lend(), read)
+            .map_init(|| self.buffers.get(ReadBuffers::default), read)
             .collect();
         let mut units = Vec::new();
         self.batch(batch, read, |merge, unit| {

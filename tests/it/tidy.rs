@@ -120,7 +120,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "value",
         ],
     ),
-    ("input", &["signature", "problem", "types", "value"]),
+    ("pool", &[]),
+    ("input", &["pool", "signature", "problem", "types", "value"]),
     ("verdict", &["ids", "problem", "value"]),
     (
         "reference",
@@ -146,6 +147,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "input",
             "ids",
             "pattern",
+            "pool",
             "problem",
             "shell",
             "signature",

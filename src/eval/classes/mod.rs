@@ -22,6 +22,7 @@ use crate::eval::monitor::{Automaton, StateSetId};
 use crate::eval::program::{Program, PropertyCode, QuantifiedCode};
 use crate::eval::world::Watch;
 use crate::input::deferred::{DeferredText, MOST_FIELDS};
+use crate::pool::Reusable;
 use crate::value::{Cell, Truth, Value};
 
 /// Bytes of the rows of one table.
@@ -77,8 +78,14 @@ struct SymbolClasses {
 pub(in crate::eval) struct TransitionCache {
     known: FxHashMap<u64, u32>,
     entries: Vec<ClassEntry>,
-    /// Lent to whoever steps.
+    /// The product of the properties that are stepped as one; see [`Eval::with_product`](super::expr::Eval::with_product).
     pub(in crate::eval) product: Option<Box<LazyProductDfa>>,
+}
+
+impl Reusable for TransitionCache {
+    fn recycle(&mut self) -> bool {
+        true
+    }
 }
 
 /// What follows from a class.

@@ -19,7 +19,7 @@ fn read(
     past: bool,
     mut look: impl FnMut(&mut Eval<'_>, Read),
 ) {
-    state.borrow();
+    state.wake();
     let TraceState {
         program,
         cache,
@@ -27,7 +27,7 @@ fn read(
         source,
         ..
     } = state;
-    let program: &Program = program;
+    let (program, cache): (&Program, &mut Cache) = (program, cache);
     cache.eval_cache.reporting = false;
     let mut world = World::without_watches(program);
     let mut places = texts.places;
