@@ -65,6 +65,48 @@ impl ProblemKind {
 
 impl std::error::Error for Problem {}
 
+impl Problem {
+    /// Returns a problem with a file, or with the record that begins on a line of it (1-based; 0 for the file as a whole).
+    pub fn new(
+        kind: ProblemKind,
+        file: &Arc<str>,
+        line: u64,
+        message: impl Into<String>,
+    ) -> Problem {
+        Problem {
+            kind,
+            file: Arc::clone(file),
+            line,
+            trace: None,
+            step: None,
+            field: None,
+            message: message.into(),
+        }
+    }
+
+    /// The same problem, found in a trace.
+    #[must_use]
+    pub fn in_trace(self, trace: Option<SmolStr>) -> Problem {
+        Problem { trace, ..self }
+    }
+
+    /// The same problem, found at a step, in a field of it.
+    #[must_use]
+    pub fn at_step(self, step: Option<u32>, field: Option<SmolStr>) -> Problem {
+        Problem {
+            step,
+            field,
+            ..self
+        }
+    }
+}
+
+/// Returns how many of these problems are errors.
+pub fn count_errors(problems: &[Problem]) -> u64 {
+    let errors = problems.iter().filter(|problem| problem.kind.is_error());
+    errors.count() as u64
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file)?;

@@ -174,15 +174,11 @@ impl<'j, J: Judge> Batch<'j, J> {
                     },
                 ));
             }
-            None => self.problems.push(Problem {
-                kind: ProblemKind::Odd,
-                file: origin.file,
-                line: origin.line,
-                trace,
-                step: None,
-                field: None,
-                message: "the end of a trace that is not open".to_owned(),
-            }),
+            None => {
+                let message = "the end of a trace that is not open";
+                let problem = Problem::new(ProblemKind::Odd, &origin.file, origin.line, message);
+                self.problems.push(problem.in_trace(trace));
+            }
         }
     }
 

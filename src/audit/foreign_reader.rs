@@ -5,15 +5,14 @@ use std::io::Read;
 use rayon::prelude::*;
 use smol_str::{SmolStr, format_smolstr};
 
-use super::errors;
 use crate::input::document::{self, Document};
 use crate::input::formats::{self, CanonicalTrace, Converted, Format, Granularity, Input};
-use crate::input::limits::FileReport;
+use crate::input::limits::{FileReport, LineOutcome};
 use crate::input::pipeline;
 use crate::input::projection::Projection;
 use crate::input::record::{FileName, Origin, RawRecord, Record, Unit};
-use crate::input::split::{Batch, Gap, Splitter, Splitting, Why};
-use crate::problem::{Problem, ProblemKind};
+use crate::input::split::{Batch, Splitter, Splitting};
+use crate::problem::{Problem, ProblemKind, count_errors};
 use crate::value::Value;
 
 /// The reader of one file.
@@ -58,16 +57,16 @@ impl ForeignReader<'_> {
             &mut splitter,
             |batch| self.batch(batch),
             |batch, read| {
-                self.between(batch, report);
+                self.add_batch(batch, report);
                 for one in read {
                     self.count(one.lines, !one.records.is_empty(), &one.problems, report);
                     for mut record in one.records {
                         record.origin.ordinal = report.accounting.records;
                         report.accounting.records += 1;
-                        report.accounting.problems += errors(&record.problems);
+                        report.accounting.problems += count_errors(&record.problems);
                         emit(Unit::Record(record));
                     }
-                    self.add_problem(one.problems, report);
+                    self.add_problems(one.problems, report);
                 }
             },
         );
@@ -114,27 +113,27 @@ impl ForeignReader<'_> {
         report: &mut FileReport,
         emit: &mut dyn FnMut(Unit),
     ) {
-        let limits = *self.projection.limits();
-        splitter.split(Splitting::Documents, limits);
+        let limits = self.projection.limits();
+        splitter.split(Splitting::Documents, *limits);
         let mut values: Vec<(u64, Value)> = Vec::new();
         while let Some(batch) = splitter.next_batch() {
             let parsed: Vec<_> = (0..batch.len())
                 .into_par_iter()
                 .filter_map(|idx| batch.get(idx))
-                .map(|raw| (raw.line, raw.lines, document::parse(raw.bytes, &limits)))
+                .map(|raw| (raw.line, raw.lines, document::parse(raw.bytes, limits)))
                 .collect();
-            self.between(&batch, report);
+            self.add_batch(&batch, report);
             for (line, lines, parsed) in parsed {
                 match parsed {
                     Ok(document) => {
                         self.count(lines, true, &[], report);
-                        self.add_problem(self.duplicate_keys(&document, line), report);
+                        self.add_problems(self.duplicate_keys(&document, line), report);
                         values.push((line, document.value));
                     }
                     Err(error) => {
                         let problem = self.problem(error.kind, line + error.line, error.message);
                         self.count(lines, false, std::slice::from_ref(&problem), report);
-                        self.add_problem(vec![problem], report);
+                        report.add_problem(problem, limits);
                     }
                 }
             }
@@ -145,9 +144,11 @@ impl ForeignReader<'_> {
     }
 
     fn text(&self, from: impl Read, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
-        let limit = self.projection.limits().record_bytes;
+        let limits = self.projection.limits();
         let mut bytes = Vec::new();
-        let read = from.take(limit as u64 + 1).read_to_end(&mut bytes);
+        let read = from
+            .take(limits.record_bytes as u64 + 1)
+            .read_to_end(&mut bytes);
         report.accounting.bytes += bytes.len() as u64;
         let lines = bytes
             .split(|byte| *byte == b'\n')
@@ -159,15 +160,14 @@ impl ForeignReader<'_> {
                 0,
                 format!("cannot be read: {error}"),
             )),
-            Ok(_) if bytes.len() > limit => {
-                let message = format!("longer than {limit} bytes (raise `--max-record-bytes`)");
-                Some(self.problem(ProblemKind::Limit, 0, message))
+            Ok(_) if bytes.len() > limits.record_bytes => {
+                Some(self.problem(ProblemKind::Limit, 0, limits.too_long()))
             }
             Ok(_) => None,
         };
         if let Some(problem) = refused {
             self.count(lines, false, std::slice::from_ref(&problem), report);
-            self.add_problem(vec![problem], report);
+            report.add_problem(problem, limits);
             return;
         }
         let converted = formats::convert(self.format, &Input::Text(&bytes));
@@ -177,7 +177,7 @@ impl ForeignReader<'_> {
             let count = refused.lines.min(sound);
             sound -= count;
             self.count(count, false, std::slice::from_ref(&problem), report);
-            self.add_problem(vec![problem], report);
+            report.add_problem(problem, limits);
         }
         let read = !converted.traces.is_empty();
         self.count(sound, read, &[], report);
@@ -189,10 +189,10 @@ impl ForeignReader<'_> {
         let mut problems = Vec::new();
         for record in self.records(converted, 1, &mut problems) {
             report.accounting.records += 1;
-            report.accounting.problems += errors(&record.problems);
+            report.accounting.problems += count_errors(&record.problems);
             emit(Unit::Record(record));
         }
-        self.add_problem(problems, report);
+        self.add_problems(problems, report);
     }
 
     fn records(&self, converted: Converted, line: u64, problems: &mut Vec<Problem>) -> Vec<Record> {
@@ -250,30 +250,11 @@ impl ForeignReader<'_> {
         record
     }
 
-    /// Lines of a batch that hold no document.
-    fn between(&self, batch: &Batch, report: &mut FileReport) {
-        report.accounting.bytes += batch.consumed;
-        report.accounting.lines += batch.between;
-        report.accounting.lines_between += batch.between;
-        for Gap {
-            line, lines, why, ..
-        } in &batch.gaps
-        {
-            let limit = self.projection.limits().record_bytes;
-            let (kind, message) = match why {
-                Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
-                Why::TooLong => (
-                    ProblemKind::Limit,
-                    format!("longer than {limit} bytes (raise `--max-record-bytes`)"),
-                ),
-                Why::Unreadable(what) => (
-                    ProblemKind::Unreadable,
-                    format!("{what}; what was read up to here counts"),
-                ),
-            };
-            let problem = self.problem(kind, *line, message);
-            self.count(*lines, false, std::slice::from_ref(&problem), report);
-            self.add_problem(vec![problem], report);
+    /// Counts what a batch holds besides its documents.
+    fn add_batch(&self, batch: &Batch, report: &mut FileReport) {
+        report.add_batch(batch);
+        for gap in &batch.gaps {
+            report.add_gap(gap, self.file, self.projection.limits());
         }
     }
 
@@ -291,36 +272,23 @@ impl ForeignReader<'_> {
 
     /// Counts lines as read, refused or left out.
     fn count(&self, lines: u64, read: bool, problems: &[Problem], report: &mut FileReport) {
-        let counts = &mut report.accounting;
-        counts.lines += lines;
-        if read {
-            counts.lines_read += lines;
-        } else if problems.iter().any(|problem| problem.kind.is_error()) {
-            counts.lines_refused += lines;
+        let outcome = if read {
+            LineOutcome::Read
+        } else if count_errors(problems) > 0 {
+            LineOutcome::Refused
         } else {
-            counts.lines_left_out += lines;
-        }
+            LineOutcome::LeftOut
+        };
+        report.add_lines(lines, outcome);
     }
 
-    fn add_problem(&self, problems: Vec<Problem>, report: &mut FileReport) {
+    fn add_problems(&self, problems: Vec<Problem>, report: &mut FileReport) {
         for problem in problems {
-            report.accounting.problems += u64::from(problem.kind.is_error());
-            report.accounting.left_out += u64::from(problem.kind == ProblemKind::LeftOut);
-            if report.problems.len() < self.projection.limits().problems {
-                report.problems.push(problem);
-            }
+            report.add_problem(problem, self.projection.limits());
         }
     }
 
     pub(super) fn problem(&self, kind: ProblemKind, line: u64, message: String) -> Problem {
-        Problem {
-            kind,
-            file: self.file.path.clone(),
-            line,
-            trace: None,
-            step: None,
-            field: None,
-            message,
-        }
+        Problem::new(kind, &self.file.path, line, message)
     }
 }

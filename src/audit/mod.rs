@@ -35,7 +35,7 @@ use crate::input::deferred::Deferred;
 use crate::input::limits::{Accounting, FileReport};
 use crate::input::open::Source;
 use crate::input::record::{Event, FileName, Origin, Record, Unit};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, count_errors};
 use crate::report::{Input, Reporter, Summary};
 use crate::verdict::TraceReport;
 
@@ -197,7 +197,7 @@ fn file<J: Judge>(
                 emit(listener, batch.pass(judged));
             }
             WorkItem::Unit(unit) => {
-                reported += errors(match &unit {
+                reported += count_errors(match &unit {
                     Unit::Record(record) => &record.problems,
                     Unit::Event(event) => &event.problems,
                     Unit::End { .. } => &[],
@@ -225,12 +225,11 @@ fn file<J: Judge>(
     let untold = report
         .accounting
         .problems
-        .saturating_sub(reported + errors(&report.problems));
+        .saturating_sub(reported + count_errors(&report.problems));
     if untold > 0 {
-        let message = format!(
-            "{untold} more problems in this file were only counted (raise `--max-problems`)"
-        );
-        listener.problem(&problem(&name.path, 0, ProblemKind::Limit, message));
+        let message =
+            format!("{untold} more problems in this file were only counted (limit `problems`)");
+        listener.problem(&Problem::new(ProblemKind::Limit, &name.path, 0, message));
     }
     // Where something was left out or could not be read, that is told already.
     let Accounting {
@@ -242,7 +241,7 @@ fn file<J: Judge>(
     } = report.accounting;
     if records + events + problems + left_out == 0 {
         let message = "no trace was found in this file".to_owned();
-        listener.problem(&problem(&name.path, 0, ProblemKind::Odd, message));
+        listener.problem(&Problem::new(ProblemKind::Odd, &name.path, 0, message));
     }
 }
 
@@ -252,12 +251,9 @@ fn emit<R>(listener: &mut impl Listener<R>, reports: impl IntoIterator<Item = Ju
             Judged::Report(report) => listener.report(report),
             Judged::LeftOut(origin) => {
                 let message = "`records where` does not hold".to_owned();
-                listener.problem(&problem(
-                    &origin.file,
-                    origin.line,
-                    ProblemKind::LeftOut,
-                    message,
-                ));
+                let kind = ProblemKind::LeftOut;
+                let problem = Problem::new(kind, &origin.file, origin.line, message);
+                listener.problem(&problem);
             }
         }
     }
@@ -313,11 +309,9 @@ impl Listener<Rendered> for Audit<'_> {
         }
         if !self.seen.insert(report.trace.clone()) && self.repeated.insert(report.trace.clone()) {
             let message = "another trace has this name; they are kept apart".to_owned();
-            let problem = problem(&report.file, report.line, ProblemKind::Odd, message);
-            report.problems.push(Problem {
-                trace: Some(report.trace.clone()),
-                ..problem
-            });
+            let problem = Problem::new(ProblemKind::Odd, &report.file, report.line, message);
+            let trace = Some(report.trace.clone());
+            report.problems.push(problem.in_trace(trace));
         }
         self.progress.traces.fetch_add(1, Ordering::Relaxed);
         self.summary.add(&report);
@@ -363,25 +357,6 @@ enum Judged<R> {
     Report(R),
     /// It is no trace by the spec's own word.
     LeftOut(Origin),
-}
-
-fn problem(file: &Arc<str>, line: u64, kind: ProblemKind, message: String) -> Problem {
-    Problem {
-        kind,
-        file: Arc::clone(file),
-        line,
-        trace: None,
-        step: None,
-        field: None,
-        message,
-    }
-}
-
-fn errors(problems: &[Problem]) -> u64 {
-    problems
-        .iter()
-        .filter(|problem| problem.kind.is_error())
-        .count() as u64
 }
 
 /// Adds a file to what was read.

@@ -153,7 +153,7 @@ impl Readers {
                 let mut report = foreign.read(splitter, &mut |unit| emit(WorkItem::Unit(unit)));
                 // How many documents show it differs from file to file; the note is the same.
                 let why = why.split(" (").next().unwrap_or(&why);
-                let note = format!("read as `{format}`: {why} (`--from` overrides)");
+                let note = format!("read as `{format}`: {why}");
                 report
                     .problems
                     .insert(0, foreign.problem(ProblemKind::Odd, 0, note));

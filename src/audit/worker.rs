@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Judge, Judged, errors};
+use super::{Judge, Judged};
 use crate::eval::Wanted;
 use crate::input::deferred::Deferred;
 use crate::input::read::UnitMapper;
 use crate::input::record::Unit;
+use crate::problem::count_errors;
 
 /// What the readers hand on.
 pub(super) enum WorkItem<R> {
@@ -46,7 +47,7 @@ impl<J: Judge> UnitMapper for Worker<'_, J> {
         };
         // Nobody who hands reports on waits until a record is judged.
         let wanted = Arc::clone(&self.wanted.read().unwrap_or_else(PoisonError::into_inner));
-        let errors = errors(&record.problems);
+        let errors = count_errors(&record.problems);
         let origin = record.origin.clone();
         let judged = match self.judge.judge(record, texts, &wanted) {
             Some(report) => Judged::Report(report),

@@ -51,15 +51,8 @@ pub(super) fn find(
 ) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
     let (mut sources, mut problems) = (Vec::new(), Vec::new());
     let mut problem = |file: &str, message: String| {
-        problems.push(Problem {
-            kind: ProblemKind::Unreadable,
-            file: Arc::from(file),
-            line: 0,
-            trace: None,
-            step: None,
-            field: None,
-            message,
-        });
+        let file = Arc::from(file);
+        problems.push(Problem::new(ProblemKind::Unreadable, &file, 0, message));
     };
     for argument in traces {
         match open::sources(argument, glob) {

@@ -184,16 +184,7 @@ fn problem(
     kind: ProblemKind,
     message: String,
 ) -> Problem {
-    let (file, line) = (origin.file.clone(), origin.line);
-    Problem {
-        kind,
-        file,
-        line,
-        trace: Some(trace.clone()),
-        step: None,
-        field: None,
-        message,
-    }
+    Problem::new(kind, &origin.file, origin.line, message).in_trace(Some(trace.clone()))
 }
 
 /// Everything that was wrong with the data, in order of steps.
@@ -204,11 +195,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     for fault in std::mem::take(&mut eval_cache.faults) {
         let (field, message) = describe(state.program, &fault);
         let base = problem(origin, &state.name, ProblemKind::Evaluation, message);
-        problems.push(Problem {
-            step: fault.step,
-            field,
-            ..base
-        });
+        problems.push(base.at_step(fault.step, field));
     }
     // Problems without a step are of the whole record.
     problems.sort_by_key(|problem| problem.step);

@@ -124,7 +124,7 @@ pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (Prob
         FaultKind::Depth => (
             ProblemKind::Limit,
             format!(
-                "nested deeper than {} levels (raise `--max-depth`)",
+                "nested deeper than {} levels (limit `depth`)",
                 limits.depth()
             ),
         ),

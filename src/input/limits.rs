@@ -1,14 +1,16 @@
 //! Limits on what is read, and the count of what was read.
 
-use crate::problem::Problem;
+use super::record::FileName;
+use super::split::{Batch, Gap, Why};
+use crate::problem::{Problem, ProblemKind};
 
 /// Named limits; a record beyond one is a [`Limit`](crate::problem::ProblemKind::Limit) problem, never a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputLimits {
-    /// Bytes of one record (`--max-record-bytes`). A record of n bytes takes up to about 3 n of memory while it is
+    /// Bytes of one record. A record of n bytes takes up to about 3 n of memory while it is
     /// read: the line, the growth of its buffer, and the text that a field keeps.
     pub record_bytes: usize,
-    /// Nesting of lists and objects (`--max-depth`), at most [`InputLimits::DEEPEST`].
+    /// Nesting of lists and objects, at most [`InputLimits::DEEPEST`].
     pub depth: usize,
     /// Raw bytes that are read before a batch is handed to the parsers: few enough that what is made of them stays near the
     /// processor.
@@ -20,6 +22,14 @@ pub struct InputLimits {
 impl InputLimits {
     /// No setting allows deeper nesting: values are built, compared and dropped by recursion.
     pub const DEEPEST: usize = 1024;
+
+    /// The message about a record that is too long.
+    pub(crate) fn too_long(&self) -> String {
+        format!(
+            "longer than {} bytes (limit `record_bytes`)",
+            self.record_bytes
+        )
+    }
 
     /// The depth in force.
     pub(crate) fn depth(&self) -> usize {
@@ -96,4 +106,56 @@ pub struct FileReport {
     pub accounting: Accounting,
     /// Problems that belong to no unit, in the order of the file.
     pub problems: Vec<Problem>,
+}
+
+/// What became of lines of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineOutcome {
+    Read,
+    LeftOut,
+    Refused,
+}
+
+impl FileReport {
+    /// Counts a problem, and keeps it unless the limit is reached.
+    pub(crate) fn add_problem(&mut self, problem: Problem, limits: &InputLimits) {
+        let counts = &mut self.accounting;
+        counts.problems += u64::from(problem.kind.is_error());
+        counts.left_out += u64::from(problem.kind == ProblemKind::LeftOut);
+        if self.problems.len() < limits.problems {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Counts lines that are not blank.
+    pub(crate) fn add_lines(&mut self, lines: u64, outcome: LineOutcome) {
+        let counts = &mut self.accounting;
+        counts.lines += lines;
+        *match outcome {
+            LineOutcome::Read => &mut counts.lines_read,
+            LineOutcome::LeftOut => &mut counts.lines_left_out,
+            LineOutcome::Refused => &mut counts.lines_refused,
+        } += lines;
+    }
+
+    /// Counts what a batch holds besides its records; its gaps are counted by [`FileReport::add_gap`].
+    pub(crate) fn add_batch(&mut self, batch: &Batch) {
+        self.accounting.bytes += batch.consumed;
+        self.accounting.lines += batch.between;
+        self.accounting.lines_between += batch.between;
+    }
+
+    /// Counts the lines of a gap as refused, and says why.
+    pub(crate) fn add_gap(&mut self, gap: &Gap, file: &FileName, limits: &InputLimits) {
+        self.add_lines(gap.lines, LineOutcome::Refused);
+        let (kind, message) = match &gap.why {
+            Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
+            Why::TooLong => (ProblemKind::Limit, limits.too_long()),
+            Why::Unreadable(what) => (
+                ProblemKind::Unreadable,
+                format!("{what}; what was read up to here counts"),
+            ),
+        };
+        self.add_problem(Problem::new(kind, &file.path, gap.line, message), limits);
+    }
 }

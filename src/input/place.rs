@@ -34,15 +34,12 @@ pub(crate) fn problems(
             line += newlines(between, between.len());
             at = draft.at;
         }
-        problems.push(Problem {
-            kind: draft.kind,
-            file: place.file.path.clone(),
-            line,
-            trace: trace.clone(),
-            step: draft.step,
-            field: draft.field,
-            message: draft.message,
-        });
+        let problem = Problem::new(draft.kind, &place.file.path, line, draft.message);
+        problems.push(
+            problem
+                .in_trace(trace.clone())
+                .at_step(draft.step, draft.field),
+        );
     }
     if builder.dropped > 0 {
         let mut rest = place.problem(
@@ -76,15 +73,7 @@ impl<'p> ValuePlace<'p> {
     }
 
     pub(crate) fn problem(&self, kind: ProblemKind, message: String) -> Problem {
-        Problem {
-            kind,
-            file: self.file.path.clone(),
-            line: self.line,
-            trace: None,
-            step: None,
-            field: None,
-            message,
-        }
+        Problem::new(kind, &self.file.path, self.line, message)
     }
 
     pub(crate) fn nothing(&self) -> ReadOutcome {

@@ -172,15 +172,8 @@ impl Projection {
             Ok(text) => text,
             Err(error) => {
                 let line = raw.line + newlines(raw.bytes, error.valid_up_to());
-                let problem = Problem {
-                    kind: ProblemKind::InvalidUtf8,
-                    file: file.path.clone(),
-                    line,
-                    trace: None,
-                    step: None,
-                    field: None,
-                    message: "the bytes are not UTF-8".to_owned(),
-                };
+                let kind = ProblemKind::InvalidUtf8;
+                let problem = Problem::new(kind, &file.path, line, "the bytes are not UTF-8");
                 each(ReadOutcome::Refused(problem), Deferred::NONE);
                 return;
             }

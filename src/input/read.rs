@@ -4,18 +4,17 @@ use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use smol_str::SmolStr;
 
 use super::deferred::Deferred;
 use super::group_by_trace::GroupByTrace;
-use super::limits::{Accounting, FileReport};
+use super::limits::{FileReport, LineOutcome};
 use super::open::Source;
 use super::pipeline;
 use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
-use super::split::{Batch, Gap, Splitter, Splitting, Why};
+use super::split::{Batch, Splitter, Splitting};
 use crate::pool::{Pool, PoolGuard};
-use crate::problem::{Problem, ProblemKind};
+use crate::problem::{Problem, ProblemKind, count_errors};
 use crate::signature::OriginField;
 use crate::value::{Cell, Value};
 
@@ -29,12 +28,9 @@ pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)
         Ok(from) => read_from(from, &source.name, projection, emit),
         Err(error) => {
             let mut report = FileReport::default();
-            let kind = ProblemKind::Unreadable;
             let message = format!("cannot be read: {error}");
-            report.accounting.problems = 1;
-            report
-                .problems
-                .push(problem(&source.name, 0, kind, message));
+            let problem = Problem::new(ProblemKind::Unreadable, &source.name.path, 0, message);
+            report.add_problem(problem, projection.limits());
             report
         }
     }
@@ -142,15 +138,11 @@ enum UnitKind {
 
 impl<T> Found<T> {
     fn new(outcome: ReadOutcome, make: impl FnOnce(Unit) -> T) -> Found<T> {
-        let errors = |problems: &[Problem]| {
-            let errors = problems.iter().filter(|problem| problem.kind.is_error());
-            errors.count() as u64
-        };
         match outcome {
             ReadOutcome::Unit(unit) => {
                 let (kind, errors) = match &unit {
-                    Unit::Record(record) => (UnitKind::Record, errors(&record.problems)),
-                    Unit::Event(event) => (UnitKind::Event, errors(&event.problems)),
+                    Unit::Record(record) => (UnitKind::Record, count_errors(&record.problems)),
+                    Unit::Event(event) => (UnitKind::Event, count_errors(&event.problems)),
                     Unit::End { .. } => (UnitKind::End, 0),
                 };
                 Found::Unit(kind, errors, make(unit))
@@ -266,13 +258,12 @@ impl<M: UnitMapper> Merge<'_, M> {
     }
 
     fn batch<T>(&mut self, batch: &Batch, lines: Vec<Line<T>>, mut take: impl FnMut(&mut Self, T)) {
-        self.report.accounting.bytes += batch.consumed;
-        self.report.accounting.lines += batch.between;
-        self.report.accounting.lines_between += batch.between;
+        self.report.add_batch(batch);
+        let limits = self.projection.limits();
         let mut gaps = batch.gaps.iter().peekable();
         for (raw, line) in batch.records().zip(lines) {
             while let Some(gap) = gaps.next_if(|gap| gap.ordinal <= raw.ordinal) {
-                self.gap(gap);
+                self.report.add_gap(gap, self.name, limits);
             }
             self.lines(raw.lines, line.all());
             match line {
@@ -287,22 +278,21 @@ impl<M: UnitMapper> Merge<'_, M> {
             }
         }
         for gap in gaps {
-            self.gap(gap);
+            self.report.add_gap(gap, self.name, limits);
         }
     }
 
     /// The lines of a record count as read where anything was.
     fn lines<T>(&mut self, lines: u64, found: &[Found<T>]) {
-        let counts: &mut Accounting = &mut self.report.accounting;
-        counts.lines += lines;
         let any = |test: fn(&Found<T>) -> bool| found.iter().any(test);
-        if any(|found| matches!(found, Found::Unit(..))) {
-            counts.lines_read += lines;
+        let outcome = if any(|found| matches!(found, Found::Unit(..))) {
+            LineOutcome::Read
         } else if any(|found| matches!(found, Found::Refused(_))) || found.is_empty() {
-            counts.lines_refused += lines;
+            LineOutcome::Refused
         } else {
-            counts.lines_left_out += lines;
-        }
+            LineOutcome::LeftOut
+        };
+        self.report.add_lines(lines, outcome);
     }
 
     fn found<T>(&mut self, found: Found<T>, take: &mut impl FnMut(&mut Self, T)) {
@@ -317,38 +307,9 @@ impl<M: UnitMapper> Merge<'_, M> {
                 counts.problems += errors;
                 take(self, unit);
             }
-            Found::LeftOut(problem) => {
-                counts.left_out += 1;
-                self.add_problem(problem);
+            Found::LeftOut(problem) | Found::Refused(problem) => {
+                self.report.add_problem(problem, self.projection.limits());
             }
-            Found::Refused(problem) => self.add_problem(problem),
-        }
-    }
-
-    fn gap(&mut self, gap: &Gap) {
-        self.report.accounting.lines += gap.lines;
-        self.report.accounting.lines_refused += gap.lines;
-        let limit = self.projection.limits().record_bytes;
-        let (kind, message) = match &gap.why {
-            Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
-            Why::TooLong => (
-                ProblemKind::Limit,
-                format!("longer than {limit} bytes (raise `--max-record-bytes`)"),
-            ),
-            Why::Unreadable(what) => (
-                ProblemKind::Unreadable,
-                format!("{what}; what was read up to here counts"),
-            ),
-        };
-        self.add_problem(problem(self.name, gap.line, kind, message));
-    }
-
-    fn add_problem(&mut self, problem: Problem) {
-        if problem.kind.is_error() {
-            self.report.accounting.problems += 1;
-        }
-        if self.report.problems.len() < self.projection.limits().problems {
-            self.report.problems.push(problem);
         }
     }
 }
@@ -372,17 +333,5 @@ impl Projection {
             }
         }
         unit
-    }
-}
-
-fn problem(name: &FileName, line: u64, kind: ProblemKind, message: String) -> Problem {
-    Problem {
-        kind,
-        file: name.path.clone(),
-        line,
-        trace: None::<SmolStr>,
-        step: None,
-        field: None,
-        message,
     }
 }

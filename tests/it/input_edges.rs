@@ -450,7 +450,7 @@ fn a_line_of_200_megabytes() {
     assert_eq!(lengths, [0, 0]);
     assert_eq!(kinds(&report), [(2, ProblemKind::Limit)]);
     assert_eq!(report.accounting.bytes, bytes);
-    assert!(report.problems[0].message.contains("--max-record-bytes"));
+    assert!(report.problems[0].message.contains("`record_bytes`"));
 }
 
 #[test]
@@ -467,7 +467,7 @@ fn nesting_beyond_the_limit_is_a_problem_and_no_overflow() {
             let (units, report) = run(text, &signature(fields));
             assert_eq!(units.len(), 2);
             assert_eq!(kinds(&report), [(2, ProblemKind::Limit)]);
-            assert!(report.problems[0].message.contains("--max-depth"));
+            assert!(report.problems[0].message.contains("`depth`"));
         };
         read("/x");
         read("/unread");

@@ -120,15 +120,14 @@ pub struct Fault {
 impl Fault {
     /// The problem, in the file and trace where it was found.
     pub fn problem(&self, file: &Arc<str>, trace: Option<SmolStr>) -> Problem {
-        Problem {
-            kind: self.kind,
-            file: Arc::clone(file),
-            line: self.line.unwrap_or(0),
-            trace,
-            step: Some(self.index),
-            field: Some(SmolStr::new_static(self.field)),
-            message: self.message.clone(),
-        }
+        Problem::new(
+            self.kind,
+            file,
+            self.line.unwrap_or(0),
+            self.message.as_str(),
+        )
+        .in_trace(trace)
+        .at_step(Some(self.index), Some(SmolStr::new_static(self.field)))
     }
 }
 
@@ -157,15 +156,9 @@ pub struct ItemPlace {
 impl Loss {
     /// The note, in the file where it was found.
     pub fn problem(&self, file: &Arc<str>) -> Problem {
-        Problem {
-            kind: ProblemKind::LeftOut,
-            file: Arc::clone(file),
-            line: self.example.line.unwrap_or(0),
-            trace: None,
-            step: self.example.index,
-            field: None,
-            message: format!("left out: {} ({} times)", self.what, self.count),
-        }
+        let message = format!("left out: {} ({} times)", self.what, self.count);
+        let line = self.example.line.unwrap_or(0);
+        Problem::new(ProblemKind::LeftOut, file, line, message).at_step(self.example.index, None)
     }
 }
 
