@@ -25,7 +25,6 @@ mod worker;
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smol_str::SmolStr;

@@ -9,7 +9,7 @@
 //!
 //! A detection is told as a note, never made in silence.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::counting_reader::CountingReader;
 use super::foreign_reader::ForeignReader;
@@ -111,7 +111,7 @@ impl Readers {
                 let from = CountingReader::new(from, progress);
                 self.read_from(from, &source.name, worker, emit)
             }
-            Err(error) => failed(&source.name, &error),
+            Err(error) => FileReport::unreadable(&source.name, &error),
         }
     }
 
@@ -211,20 +211,6 @@ fn holds_json(bytes: &[u8]) -> bool {
         }
         None => false,
     }
-}
-
-/// A file of which nothing could be read.
-fn failed(file: &FileName, error: &io::Error) -> FileReport {
-    let mut report = FileReport::default();
-    report.accounting.problems = 1;
-    let message = format!("cannot be read: {error}");
-    report.problems.push(super::problem(
-        &file.path,
-        0,
-        ProblemKind::Unreadable,
-        message,
-    ));
-    report
 }
 
 /// Whether every field is a member of the canonical event, by its first token.

@@ -1,5 +1,7 @@
 //! Limits on what is read, and the count of what was read.
 
+use std::io;
+
 use super::record::FileName;
 use super::split::{Batch, Gap, Why};
 use crate::problem::{Problem, ProblemKind};
@@ -117,6 +119,16 @@ pub(crate) enum LineOutcome {
 }
 
 impl FileReport {
+    /// Returns the report on a file that cannot be opened or read.
+    pub(crate) fn unreadable(file: &FileName, error: &io::Error) -> FileReport {
+        let message = format!("cannot be read: {error}");
+        let mut report = FileReport::default();
+        report.accounting.problems = 1;
+        let problem = Problem::new(ProblemKind::Unreadable, &file.path, 0, message);
+        report.problems.push(problem);
+        report
+    }
+
     /// Counts a problem, and keeps it unless the limit is reached.
     pub(crate) fn add_problem(&mut self, problem: Problem, limits: &InputLimits) {
         let counts = &mut self.accounting;

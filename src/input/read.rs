@@ -26,13 +26,7 @@ use crate::value::{Cell, Value};
 pub fn read(source: &Source, projection: &Projection, emit: &mut dyn FnMut(Unit)) -> FileReport {
     match source.open() {
         Ok(from) => read_from(from, &source.name, projection, emit),
-        Err(error) => {
-            let mut report = FileReport::default();
-            let message = format!("cannot be read: {error}");
-            let problem = Problem::new(ProblemKind::Unreadable, &source.name.path, 0, message);
-            report.add_problem(problem, projection.limits());
-            report
-        }
+        Err(error) => FileReport::unreadable(&source.name, &error),
     }
 }
 

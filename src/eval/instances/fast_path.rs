@@ -4,7 +4,7 @@
 //! evaluated but those terms, and each next state is looked up. Whatever is less plain (a term that is not known, a letter
 //! that the class leaves open, a verdict that decides the property) is left to [`Instances::step`], before anything has changed.
 
-use super::{Buffers, InstanceClass, InstanceState, Instances, ROOT, Ranges, SLACK};
+use super::{Buffers, InstanceState, Instances, ROOT, Ranges, SLACK, StateIndex};
 use crate::eval::classes::MatchSet;
 use crate::eval::code::NodeId;
 use crate::eval::expr::{Eval, Val};
@@ -52,10 +52,12 @@ impl Instances {
         let Some(terms) = quantified.only_terms() else {
             return false;
         };
-        let (Buffers { moves, .. }, Automaton::Dfa { statuses, .. }) = (room, &*property.automaton)
-        else {
+        let Automaton::Dfa { statuses, .. } = &*property.automaton else {
             return false;
         };
+        let Buffers {
+            moves, state_index, ..
+        } = room;
         let neutral = Truth::from(quantified.universal);
         let found = self.find_moves(id, property, terms, statuses, neutral, eval, moves);
         if found.is_none() {
@@ -64,7 +66,7 @@ impl Instances {
         self.any |= !moves.matched.is_empty();
         self.triggered = moves.triggered;
         self.root_triggered = moves.root_triggered;
-        self.move_all(statuses, limit, moves);
+        self.move_all(quantified, statuses, limit, moves, state_index);
         self.trim(quantified, SLACK);
         true
     }
@@ -169,9 +171,16 @@ impl Instances {
     }
 
     /// Puts everything where it goes.
-    fn move_all(&mut self, statuses: &[Status], limit: usize, moves: &mut Moves) {
+    fn move_all(
+        &mut self,
+        quantified: &QuantifiedCode,
+        statuses: &[Status],
+        limit: usize,
+        moves: &mut Moves,
+        state_index: &mut StateIndex,
+    ) {
         let mut matched = std::mem::take(&mut moves.matched);
-        // What is final stays where it is.
+        // An instance whose verdict is final stays in its class.
         matched.retain(|matched| self.class(matched.class).state.fixed_at.is_none());
         let state_set = |class: u32| self.class(class).state.state_set;
         let mut classes = self.live.iter().zip(&moves.live);
@@ -186,9 +195,19 @@ impl Instances {
             for matched in matched.iter().filter(|matched| matched.kept) {
                 self.leave(matched.class, 1);
             }
-            self.move_classes(statuses, moves);
+            self.move_classes(statuses, moves, state_index);
             for matched in matched.drain(..) {
-                self.put_where(statuses, matched, limit);
+                let Matched {
+                    key, kept, next, ..
+                } = matched;
+                let state = InstanceState {
+                    state_set: next,
+                    range: Ranges::default(),
+                    fixed_at: statuses[next as usize].fixed.then_some(u32::MAX),
+                    registers: Box::default(),
+                };
+                let class = self.class_in(state, state_index);
+                self.place_instance(&key, class, kept, quantified, limit);
             }
         }
         moves.matched = matched;
@@ -196,99 +215,25 @@ impl Instances {
     }
 
     /// Moves the root and all classes with an open verdict; those that meet are joined.
-    fn move_classes(&mut self, statuses: &[Status], moves: &Moves) {
+    fn move_classes(&mut self, statuses: &[Status], moves: &Moves, state_index: &mut StateIndex) {
+        state_index.clear();
         self.classes[ROOT as usize].state.state_set = moves.root;
+        self.settle(ROOT, state_index);
         let mut live = std::mem::take(&mut self.live);
         let mut kept = 0;
         for (position, next) in moves.live.iter().enumerate() {
             let (id, Some(next)) = (live[position], *next) else {
                 continue;
             };
-            self.classes[id as usize].state.state_set = next;
-            if statuses[next as usize].fixed {
-                self.classes[id as usize].state.fixed_at = Some(u32::MAX);
-                match self.final_class(next) {
-                    Some(other) => self.join(id, other),
-                    None => self.note_final(id, next),
-                }
-                continue;
-            }
-            match self.open_class(next, &live[..kept]) {
-                Some(other) => self.join(id, other),
-                None => {
-                    live[kept] = id;
-                    kept += 1;
-                }
+            let state = &mut self.classes[id as usize].state;
+            state.state_set = next;
+            state.fixed_at = statuses[next as usize].fixed.then_some(u32::MAX);
+            if self.settle(id, state_index) {
+                live[kept] = id;
+                kept += 1;
             }
         }
         live.truncate(kept);
         self.live = live;
-    }
-
-    /// The root or one of these classes, where it is in a state.
-    fn open_class(&self, state_set: StateSetId, among: &[u32]) -> Option<u32> {
-        let mut all = [ROOT].iter().chain(among);
-        all.find(|class| self.class(**class).state.state_set == state_set)
-            .copied()
-    }
-
-    /// The class whose verdict is final in a state, which does not decide the property.
-    fn final_class(&self, state_set: StateSetId) -> Option<u32> {
-        let place = (state_set, Ranges::default(), u32::MAX);
-        self.fixed_as.get(&place).copied()
-    }
-
-    fn note_final(&mut self, id: u32, state_set: StateSetId) {
-        let place = (state_set, Ranges::default(), u32::MAX);
-        self.fixed_as.insert(place, id);
-        self.fixed.push(id);
-    }
-
-    fn put_where(&mut self, statuses: &[Status], matched: Matched, limit: usize) {
-        let Matched {
-            key, kept, next, ..
-        } = matched;
-        let is_final = statuses[next as usize].fixed;
-        let class = if is_final {
-            self.final_class(next)
-        } else {
-            self.open_class(next, &self.live)
-        };
-        if class == Some(ROOT) {
-            if kept {
-                self.map.remove(&key[..]);
-            }
-            return;
-        }
-        let class = class.unwrap_or_else(|| self.new_class(next, is_final));
-        if !kept && self.map.len() >= limit {
-            self.overflow = true;
-            return;
-        }
-        // What it was in before has let it go.
-        self.map.insert(&key, class);
-        self.classes[class as usize].members += 1;
-        self.classes[class as usize].whole += 1;
-    }
-
-    fn new_class(&mut self, state_set: StateSetId, is_final: bool) -> u32 {
-        let id = self.parent.len() as u32;
-        self.parent.push(id);
-        self.classes.push(InstanceClass {
-            state: InstanceState {
-                state_set,
-                range: Ranges::default(),
-                fixed_at: is_final.then_some(u32::MAX),
-                registers: Box::default(),
-            },
-            members: 0,
-            whole: 0,
-        });
-        if is_final {
-            self.note_final(id, state_set);
-        } else {
-            self.live.push(id);
-        }
-        id
     }
 }

@@ -41,23 +41,77 @@ impl Instances {
             };
             any_fixed |= state.fixed_at.is_some();
             let class = self.class_in(state, state_index);
-            if class == ROOT && self.may_forget(key, quantified) {
-                if let Some(before) = self.map.remove(key) {
-                    self.leave(before, u64::from(key.iter().all(Option::is_some)));
-                }
-                continue;
-            }
-            if self.map.len() >= limit && self.map.get(key).is_none() {
-                self.overflow = true;
-                continue;
-            }
-            self.put(key, class);
+            self.place_instance(key, class, false, quantified, limit);
         }
         any_fixed
     }
 
-    /// The class of a situation, made where it is new.
-    fn class_in(&mut self, state: InstanceState, state_index: &mut StateIndex) -> u32 {
+    /// Makes an instance a member of a class, or forgets it if the root speaks for it. `left`: it has left the class that it
+    /// was in.
+    pub(super) fn place_instance(
+        &mut self,
+        key: &[Option<Value>],
+        class: u32,
+        left: bool,
+        quantified: &QuantifiedCode,
+        limit: usize,
+    ) {
+        let whole = u64::from(key.iter().all(Option::is_some));
+        let before = if class == ROOT && self.may_forget(key, quantified) {
+            self.map.remove(key)
+        } else if self.map.len() >= limit && self.map.get(key).is_none() {
+            self.overflow = true;
+            None
+        } else {
+            self.classes[class as usize].members += 1;
+            self.classes[class as usize].whole += whole;
+            self.map.insert(key, class)
+        };
+        if let Some(before) = before.filter(|_| !left) {
+            self.leave(before, whole);
+        }
+    }
+
+    /// Joins a class whose state has changed with the one that is in that state already, if there is one. Returns whether the
+    /// class keeps an open verdict of its own. The root comes first, so that classes join it and not the reverse.
+    pub(super) fn settle(&mut self, id: u32, state_index: &mut StateIndex) -> bool {
+        let state = &self.classes[id as usize].state;
+        let place = (state.state_set, state.range);
+        match state.fixed_at {
+            _ if id == ROOT => {
+                if state.fixed_at.is_none() {
+                    state_index.note(place, ROOT);
+                }
+                false
+            }
+            Some(at) => {
+                match self.fixed_as.get(&(place.0, place.1, at)).copied() {
+                    Some(other) => self.join(id, other),
+                    None => {
+                        self.fixed_as.insert((place.0, place.1, at), id);
+                        self.fixed.push(id);
+                    }
+                }
+                false
+            }
+            None => match state_index.get(place) {
+                // With registers of their own, classes may agree in all else.
+                Some(other) if self.classes[other as usize].state.registers == state.registers => {
+                    self.join(id, other);
+                    false
+                }
+                met => {
+                    if met.is_none() {
+                        state_index.note(place, id);
+                    }
+                    true
+                }
+            },
+        }
+    }
+
+    /// Returns the class of a state, and makes it if it is new.
+    pub(super) fn class_in(&mut self, state: InstanceState, state_index: &mut StateIndex) -> u32 {
         let same = |id: &u32| self.classes[*id as usize].state == state;
         let known = match state.fixed_at {
             None => {

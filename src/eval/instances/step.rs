@@ -103,7 +103,7 @@ impl Instances {
             singles.reverse();
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
-                if let Some(next) = self.match_set(
+                if let Some(next) = self.step_instance(
                     key, property, quantified, state_sets, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Single(index), next));
@@ -117,7 +117,7 @@ impl Instances {
                 keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
             }
             for key in keys {
-                if let Some(next) = self.match_set(
+                if let Some(next) = self.step_instance(
                     &key, property, quantified, state_sets, eval, step, doubtful, in_range,
                 ) {
                     staged.push((Staged::Key(key), next));
@@ -126,12 +126,12 @@ impl Instances {
         }
     }
 
-    /// What becomes of one instance; none where it stays as it is.
+    /// The state of one instance after the event; `None` if the instance stays as it is.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one instance: all of it is needed"
     )]
-    fn match_set(
+    fn step_instance(
         &mut self,
         key: &[Option<Value>],
         property: &PropertyCode,
@@ -304,40 +304,9 @@ impl Instances {
                 }
             }
             state.range.possible |= doubtful.possible;
-            if id == ROOT {
-                if state.fixed_at.is_none() {
-                    let place = (state.state_set, state.range);
-                    room.state_index.note(place, ROOT);
-                }
-                continue;
-            }
-            if let Some(at) = state.fixed_at {
-                let (state_set, range) = (state.state_set, state.range);
-                match self.fixed_as.get(&(state_set, range, at)).copied() {
-                    Some(other) => self.join(id, other),
-                    None => {
-                        self.fixed_as.insert((state_set, range, at), id);
-                        self.fixed.push(id);
-                    }
-                }
-                continue;
-            }
-            // With registers of their own, classes may agree in all else.
-            let place = (state.state_set, state.range);
-            match room.state_index.get(place) {
-                Some(other)
-                    if self.classes[other as usize].state.registers
-                        == self.classes[id as usize].state.registers =>
-                {
-                    self.join(id, other);
-                }
-                met => {
-                    if met.is_none() {
-                        room.state_index.note(place, id);
-                    }
-                    live[kept] = id;
-                    kept += 1;
-                }
+            if self.settle(id, &mut room.state_index) {
+                live[kept] = id;
+                kept += 1;
             }
         }
         live.truncate(kept);
