@@ -5,13 +5,13 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A value that serves one user after another. The default value is what a guard leaves behind, so making one must be cheap.
-pub trait Reusable: Default {
+pub(crate) trait Reusable: Default {
     /// Prepares the value for its next user. Returns `false` if it should be dropped instead.
     fn recycle(&mut self) -> bool;
 }
 
 /// Values that have no user at the moment.
-pub struct Pool<T> {
+pub(crate) struct Pool<T> {
     idle: Arc<Idle<T>>,
 }
 
@@ -29,7 +29,7 @@ impl<T> Idle<T> {
 
 impl<T: Reusable> Pool<T> {
     /// Returns an empty pool that keeps up to `capacity` values.
-    pub fn new(capacity: usize) -> Pool<T> {
+    pub(crate) fn new(capacity: usize) -> Pool<T> {
         let values = Mutex::default();
         Pool {
             idle: Arc::new(Idle { values, capacity }),
@@ -37,7 +37,7 @@ impl<T: Reusable> Pool<T> {
     }
 
     /// Takes a value that has no user, or makes one. The guard returns it to the pool.
-    pub fn get(&self, make: impl FnOnce() -> T) -> PoolGuard<T> {
+    pub(crate) fn get(&self, make: impl FnOnce() -> T) -> PoolGuard<T> {
         let idle = self.idle.lock().pop();
         PoolGuard {
             value: idle.unwrap_or_else(make),
@@ -47,7 +47,7 @@ impl<T: Reusable> Pool<T> {
 }
 
 /// A value of a [`Pool`], for one user. The guard owns its share of the pool, so it can outlive whoever made the pool.
-pub struct PoolGuard<T: Reusable> {
+pub(crate) struct PoolGuard<T: Reusable> {
     value: T,
     idle: Arc<Idle<T>>,
 }

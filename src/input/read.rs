@@ -14,7 +14,7 @@ use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
 use super::split::{Batch, Splitter, Splitting};
 use crate::pool::{Pool, PoolGuard};
-use crate::problem::{Problem, ProblemKind, count_errors};
+use crate::problem::{Problem, count_errors};
 use crate::signature::OriginField;
 use crate::value::{Cell, Value};
 
