@@ -8,7 +8,6 @@ use super::json;
 use super::monitor::StateSetId;
 use super::ops::Fault;
 use super::program::{Program, PropertyCode, QuantifiedCode};
-use super::world::Watch;
 use crate::pool::PoolGuard;
 use crate::value::{Cell, Truth, Value};
 
@@ -136,24 +135,6 @@ impl EvalCache {
         Some((self.transitions.as_deref_mut()?, self.class?))
     }
 
-    /// The properties on which the event may have an effect.
-    #[inline]
-    pub(super) fn busy(
-        &mut self,
-        program: &Program,
-        live: &[u32],
-        watches: &[Watch],
-        into: &mut Vec<u32>,
-    ) {
-        let bit = self.class_bit();
-        match self.class() {
-            Some((transitions, class)) => {
-                transitions.busy(program, class, bit, live, watches, into)
-            }
-            None => into.extend_from_slice(live),
-        }
-    }
-
     /// The truth of a condition that follows from the class of the event, whatever variables are.
     #[inline]
     pub(super) fn by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
@@ -168,8 +149,8 @@ impl EvalCache {
         transitions.unseen(code, class, node)
     }
 
-    /// Where a state of a property's automaton leads, as far as that follows from the class of the event; variables
-    /// have values that nothing has.
+    /// Where a state of a property's automaton leads, as far as that follows from the class of the event: for variables with
+    /// values that nothing has (`unseen`), or whatever variables are.
     #[inline]
     pub(super) fn next_by_class(
         &mut self,
@@ -177,22 +158,10 @@ impl EvalCache {
         id: usize,
         property: &PropertyCode,
         state_set: StateSetId,
+        unseen: bool,
     ) -> Option<StateSetId> {
         let (transitions, class) = self.class()?;
-        transitions.next(code, class, id, property, state_set, true)
-    }
-
-    /// The same, whatever variables are.
-    #[inline]
-    pub(super) fn next_of_all_by_class(
-        &mut self,
-        code: &Code,
-        id: usize,
-        property: &PropertyCode,
-        state_set: StateSetId,
-    ) -> Option<StateSetId> {
-        let (transitions, class) = self.class()?;
-        transitions.next(code, class, id, property, state_set, false)
+        transitions.next(code, class, id, property, state_set, unseen)
     }
 
     /// Where a state leads for a value that compared terms have, as far as that follows from the class of the event.

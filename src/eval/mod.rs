@@ -34,6 +34,7 @@ mod limits;
 mod live;
 mod lower;
 mod monitor;
+mod no_op;
 mod observation;
 mod ops;
 mod overlay_map;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::classes::TransitionCache;
 use super::clock::Clock;
 use super::code::Code;
 use super::eval_cache::EvalCache;
@@ -92,6 +93,34 @@ impl Cache {
         self.changes.clear();
         self.operands.clear();
         self.settled.clear();
+    }
+}
+
+impl Watch {
+    /// Whether an event of a class changes nothing for the property, as far as that was found before or follows from the
+    /// class alone. `bit` is that of the class.
+    #[inline]
+    fn is_no_op(
+        &self,
+        program: &Program,
+        id: usize,
+        transitions: &mut TransitionCache,
+        class: u32,
+        bit: u64,
+    ) -> bool {
+        match self {
+            Watch::Plain {
+                state_set,
+                triggered,
+            } => transitions.is_plain_no_op(&program.code, class, id, *state_set, *triggered),
+            // The class says it only of properties that do not count values.
+            Watch::Parametric(instances) => {
+                instances.is_known_no_op(bit)
+                    || transitions
+                        .no_op(program, class, id)
+                        .skips(false, instances.has_final_root())
+            }
+        }
     }
 }
 
@@ -259,12 +288,18 @@ impl World {
             ..
         } = cache;
         busy.clear();
-        if clock.position > 0 {
-            eval_cache.busy(program, live, watches, busy);
-        } else {
-            busy.extend_from_slice(live);
-        }
         let bit = eval_cache.class_bit();
+        match eval_cache.class() {
+            // What is decided before anything is read is noted at the first event.
+            Some((transitions, class)) if clock.position > 0 => {
+                let mut stays = |id: &u32| {
+                    let id = *id as usize;
+                    watches[id].is_no_op(program, id, transitions, class, bit)
+                };
+                busy.extend(live.iter().copied().filter(|id| !stays(id)));
+            }
+            _ => busy.extend_from_slice(live),
+        }
         eval_cache.begin_properties();
         let mut eval = Eval {
             code: &program.code,
@@ -332,17 +367,10 @@ impl World {
                     let Some(quantified) = &property.quantified else {
                         return true;
                     };
-                    if instances.is_still(id as usize, property, quantified, &mut eval)
-                        || (!quantified.counts_values
-                            && instances.is_indifferent(
-                                id as usize,
-                                property,
-                                quantified,
-                                &mut eval,
-                            ))
-                    {
+                    let no_op = instances.no_op(id as usize, property, quantified, &mut eval);
+                    if no_op.skips(quantified.counts_values, instances.has_final_root()) {
                         if let Some(instances) = Arc::get_mut(instances) {
-                            instances.note_quiet(bit);
+                            instances.note_no_op(bit);
                         }
                         return false;
                     }
@@ -560,7 +588,7 @@ fn step_alone(
     }
     let known = eval
         .eval_cache
-        .next_by_class(eval.code, id as usize, property, *state_set);
+        .next_by_class(eval.code, id as usize, property, *state_set, true);
     let next = known.unwrap_or_else(|| {
         state_sets.step(&property.automaton, *state_set, &clock, |letter| {
             eval.letter(property.letters[letter as usize].node)

@@ -19,8 +19,8 @@ use crate::eval::demand::Demands;
 use crate::eval::instance_gc::Release;
 use crate::eval::lazy_product::{self, LazyProductDfa};
 use crate::eval::monitor::{Automaton, StateSetId};
+use crate::eval::no_op::NoOp;
 use crate::eval::program::{Program, PropertyCode, QuantifiedCode};
-use crate::eval::world::Watch;
 use crate::input::deferred::{DeferredText, MOST_FIELDS};
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth, Value};
@@ -107,7 +107,7 @@ struct ClassEntry {
     /// By property: whether no compared term has a value.
     blank: Box<[Known]>,
     /// By quantified property: whether the event changes nothing, wherever instances are.
-    no_op: Box<[NoOp]>,
+    no_op: Box<[Option<NoOp>]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
     /// By field: what may be looked at; none where that was not asked yet.
@@ -116,18 +116,6 @@ struct ClassEntry {
 
 /// Tables for the variable of one property beyond this are not made.
 const MOST_MATCHED: usize = 2048;
-
-/// Whether instances rest at an event of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NoOp {
-    NotYet,
-    /// It depends.
-    Open,
-    /// No compared term has a value, and every state is left as it is.
-    Blank,
-    /// Every state is left as it is, whatever compared terms are: nothing changes while unseen values have no verdict.
-    Indifferent,
-}
 
 /// The value of the variable of a property, by the compared terms that have it.
 #[derive(Clone, Copy, Debug)]
@@ -314,7 +302,7 @@ impl Classes {
             next_of_all: vec![NOT_YET; self.n_states].into(),
             matched: vec![NOT_YET; self.n_matched].into(),
             blank: vec![Known::NotYet; self.states.len()].into(),
-            no_op: vec![NoOp::NotYet; self.states.len()].into(),
+            no_op: vec![None; self.states.len()].into(),
             kept: vec![Known::NotYet; code.tracks.len()].into(),
             demands: None,
         }
@@ -364,47 +352,25 @@ impl TransitionCache {
         Some(class)
     }
 
-    /// The properties on which an event of the class may have an effect: all but those that stay where they are and whose
-    /// trigger does not hold. `bit` is that of the class, where it has one.
+    /// Whether an event of a class leaves a property without variables in its state, and its trigger unasked or false; false
+    /// where that was not looked up yet.
     #[inline]
-    pub(in crate::eval) fn busy(
-        &mut self,
-        program: &Program,
+    pub(in crate::eval) fn is_plain_no_op(
+        &self,
+        code: &Code,
         class: u32,
-        bit: u64,
-        live: &[u32],
-        watches: &[Watch],
-        into: &mut Vec<u32>,
-    ) {
-        let code = &program.code;
-        for &id in live {
-            let plain = code.classes.plain[id as usize];
-            let entry = &self.entries[class as usize];
-            let no_op = match &watches[id as usize] {
-                Watch::Plain {
-                    state_set,
-                    triggered,
-                } => {
-                    *state_set < plain.n_states
-                        && (entry.next[plain.first + *state_set as usize] == *state_set)
-                        && (*triggered
-                            || plain.trigger.is_none_or(|trigger| {
-                                entry.truths[trigger.index()] == Known::Is(Truth::False)
-                            }))
-                }
-                Watch::Parametric(instances) => {
-                    instances.is_quiet(bit)
-                        || match self.no_op(program, class, id as usize) {
-                            NoOp::Blank => true,
-                            NoOp::Indifferent => !instances.has_final_root(),
-                            NoOp::Open | NoOp::NotYet => false,
-                        }
-                }
-            };
-            if !no_op {
-                into.push(id);
-            }
-        }
+        id: usize,
+        state_set: StateSetId,
+        triggered: bool,
+    ) -> bool {
+        let plain = code.classes.plain[id];
+        let entry = &self.entries[class as usize];
+        state_set < plain.n_states
+            && entry.next[plain.first + state_set as usize] == state_set
+            && (triggered
+                || plain
+                    .trigger
+                    .is_none_or(|trigger| entry.truths[trigger.index()] == Known::Is(Truth::False)))
     }
 
     /// The truth of a condition for all events of a class, whatever variables are.
@@ -604,11 +570,12 @@ impl TransitionCache {
         entry.blank[id] == Known::Is(Truth::True)
     }
 
+    /// Whether an event of a class changes nothing for a quantified property, wherever its instances are.
     #[inline]
-    fn no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
+    pub(in crate::eval) fn no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
         match self.entries[class as usize].no_op[id] {
-            NoOp::NotYet => self.find_no_op(program, class, id),
-            known => known,
+            Some(known) => known,
+            None => self.find_no_op(program, class, id),
         }
     }
 
@@ -640,7 +607,7 @@ impl TransitionCache {
             }
             _ => NoOp::Open,
         };
-        self.entries[class as usize].no_op[id] = no_op;
+        self.entries[class as usize].no_op[id] = Some(no_op);
         no_op
     }
 

@@ -184,13 +184,13 @@ impl Instances {
         matched.retain(|matched| self.class(matched.class).state.fixed_at.is_none());
         let state_set = |class: u32| self.class(class).state.state_set;
         let mut classes = self.live.iter().zip(&moves.live);
-        let still = moves.root == state_set(ROOT)
+        let no_op = moves.root == state_set(ROOT)
             && classes.all(|(class, next)| next.is_none_or(|next| next == state_set(*class)))
             && matched.iter().all(|matched| {
                 matched.next == state_set(matched.class) && (matched.class != ROOT || !matched.kept)
             });
-        if !still {
-            self.quiet = 0;
+        if !no_op {
+            self.no_op_classes = 0;
             self.map.thaw();
             for matched in matched.iter().filter(|matched| matched.kept) {
                 self.leave(matched.class, 1);

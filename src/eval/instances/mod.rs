@@ -20,9 +20,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
+use crate::eval::eval_cache::EvalCache;
 use crate::eval::expr::Eval;
 use crate::eval::instance_gc::Release;
 use crate::eval::monitor::{StateSetId, StateSetInterner};
+use crate::eval::no_op::NoOp;
 use crate::eval::overlay_map::OverlayMap;
 use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::Register;
@@ -112,7 +114,7 @@ pub(in crate::eval) struct Instances {
     n_moved: u64,
     /// Bits of the classes of events that change nothing, as long as nothing changes.
     #[serde(skip)]
-    quiet: u64,
+    no_op_classes: u64,
     #[serde(skip)]
     fixed_as: FxHashMap<(StateSetId, Ranges, u32), u32>,
 }
@@ -213,7 +215,7 @@ impl Instances {
             triggered: false,
             root_triggered: false,
             n_moved: 0,
-            quiet: 0,
+            no_op_classes: 0,
             fixed_as: FxHashMap::default(),
         };
         // The constants are in the range from the start.
@@ -279,83 +281,70 @@ impl Instances {
         }
     }
 
-    /// Whether it follows from the class of the event that it moves no instance, whatever the compared terms are.
-    pub(in crate::eval) fn is_indifferent(
+    /// Whether the event changes nothing, as far as that follows from its class and from the states that instances are in.
+    pub(in crate::eval) fn no_op(
         &self,
         id: usize,
         property: &PropertyCode,
         quantified: &QuantifiedCode,
         eval: &mut Eval<'_>,
-    ) -> bool {
-        let [var] = &quantified.vars[..] else {
-            return false;
-        };
-        if (eval.clock.position == 0 && property.automaton.is_decided())
-            || !property.frame.is_empty()
-            || quantified.release != Release::Neutral
-            || var.range.is_some()
-            || !var.constants.is_empty()
-            || self.class(ROOT).state.fixed_at.is_some()
-        {
-            return false;
-        }
-        let (code, eval_cache) = (eval.code, &mut *eval.eval_cache);
-        let asked = !self.triggered
-            && property
-                .trigger
-                .is_some_and(|trigger| eval_cache.by_class(code, trigger) != Some(Truth::False));
-        !asked
-            && [ROOT].iter().chain(&self.live).all(|class| {
-                let InstanceState {
-                    state_set,
-                    fixed_at,
-                    ..
-                } = self.class(*class).state;
-                fixed_at.is_some()
-                    || eval_cache.next_of_all_by_class(code, id, property, state_set)
-                        == Some(state_set)
-            })
-    }
-
-    /// Whether it follows from the class of the event that it changes nothing.
-    pub(in crate::eval) fn is_still(
-        &self,
-        id: usize,
-        property: &PropertyCode,
-        quantified: &QuantifiedCode,
-        eval: &mut Eval<'_>,
-    ) -> bool {
+    ) -> NoOp {
         // What is decided before anything is read is noted at the first event.
         if (eval.clock.position == 0 && property.automaton.is_decided())
             || !property.frame.is_empty()
             || quantified.release == Release::ReadsTracks
         {
-            return false;
+            return NoOp::Open;
         }
         let (code, eval_cache) = (eval.code, &mut *eval.eval_cache);
-        let still = eval_cache.is_blank(code, id, quantified)
-            && (self.triggered
-                || self.root_triggered
-                || property.trigger.is_none_or(|trigger| {
-                    eval_cache.unseen_by_class(code, trigger) == Some(Truth::False)
-                }));
-        still
-            && [ROOT].iter().chain(&self.live).all(|class| {
-                let class = self.class(*class);
+        let stays = |eval_cache: &mut EvalCache, unseen: bool| {
+            [ROOT].iter().chain(&self.live).all(|class| {
                 let InstanceState {
                     state_set,
                     fixed_at,
                     ..
-                } = class.state;
-                fixed_at.is_some()
-                    || eval_cache.next_by_class(code, id, property, state_set) == Some(state_set)
+                } = self.class(*class).state;
+                let next = |cache: &mut EvalCache| {
+                    cache.next_by_class(code, id, property, state_set, unseen)
+                };
+                fixed_at.is_some() || next(eval_cache) == Some(state_set)
             })
+        };
+        let trigger = property.trigger.filter(|_| !self.triggered);
+        if eval_cache.is_blank(code, id, quantified)
+            && trigger.is_none_or(|trigger| {
+                self.root_triggered
+                    || eval_cache.unseen_by_class(code, trigger) == Some(Truth::False)
+            })
+            && stays(eval_cache, true)
+        {
+            return NoOp::Blank;
+        }
+        let [var] = &quantified.vars[..] else {
+            return NoOp::Open;
+        };
+        if quantified.release == Release::Neutral
+            && var.range.is_none()
+            && var.constants.is_empty()
+            && !self.has_final_root()
+            && trigger
+                .is_none_or(|trigger| eval_cache.by_class(code, trigger) == Some(Truth::False))
+            && stays(eval_cache, false)
+        {
+            return NoOp::Indifferent;
+        }
+        NoOp::Open
     }
 
     /// Whether events of the class with this bit were found to change nothing, and nothing has changed since.
     #[inline]
-    pub(in crate::eval) fn is_quiet(&self, bit: u64) -> bool {
-        self.quiet & bit != 0
+    pub(in crate::eval) fn is_known_no_op(&self, bit: u64) -> bool {
+        self.no_op_classes & bit != 0
+    }
+
+    /// Notes that events of the class with this bit change nothing as long as nothing changes.
+    pub(in crate::eval) fn note_no_op(&mut self, bit: u64) {
+        self.no_op_classes |= bit;
     }
 
     /// Whether values that were never met have a final verdict: then each that is met counts from there on.
@@ -364,12 +353,7 @@ impl Instances {
         self.class(ROOT).state.fixed_at.is_some()
     }
 
-    /// Notes that events of the class with this bit change nothing as long as nothing changes.
-    pub(in crate::eval) fn note_quiet(&mut self, bit: u64) {
-        self.quiet |= bit;
-    }
-
-    /// One event that is not [still](Self::is_still). Says whether a verdict may have become final.
+    /// One event that may change something. Returns whether a verdict may have become final.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"
@@ -387,16 +371,14 @@ impl Instances {
     ) -> bool {
         let (n_vars, n_letters) = (quantified.vars.len(), property.letters.len());
         room.fit(n_vars, n_letters);
-        if quantified.counts_values {
-            self.read_terms(quantified, eval, room);
-            if self.is_indifferent(id, property, quantified, eval) {
-                self.any |= !room.values[0].is_empty();
-                return false;
-            }
-        } else {
-            self.read_terms(quantified, eval, room);
+        self.read_terms(quantified, eval, room);
+        if quantified.counts_values
+            && self.no_op(id, property, quantified, eval) == NoOp::Indifferent
+        {
+            self.any |= !room.values[0].is_empty();
+            return false;
         }
-        self.quiet = 0;
+        self.no_op_classes = 0;
         self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
         self.stage(

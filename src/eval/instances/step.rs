@@ -280,9 +280,13 @@ impl Instances {
                 };
                 let mut eval = eval.instance(unseen, frame);
                 let shared = &mut room.shared;
-                let known =
-                    eval.eval_cache
-                        .next_by_class(eval.code, number, property, state.state_set);
+                let known = eval.eval_cache.next_by_class(
+                    eval.code,
+                    number,
+                    property,
+                    state.state_set,
+                    true,
+                );
                 let state_set = known.unwrap_or_else(|| {
                     state_sets.step(&property.automaton, state.state_set, &clock, |letter| {
                         let code = &property.letters[letter as usize];
