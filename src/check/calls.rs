@@ -6,7 +6,7 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::hir::{Builtin, Compare, Expr, Window};
+use crate::hir::{Builtin, Expr, Window};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TypeKind};
 use crate::types::Type;
@@ -209,6 +209,11 @@ impl<'a> Checker<'a> {
                     if !identity && !Self::fits(&typed.ty, &ty.clone().nullable()) {
                         self.mismatch(*arg.value.span, &typed.ty, &ty);
                     }
+                    if matches!(typed.ty, Type::Nullable(_) | Type::Null)
+                        && !self.is_known(typed.id)
+                    {
+                        self.null_key(&param.name, *arg.value.span);
+                    }
                     ids.push(typed.id);
                 }
                 self.track_read(item_ref, ids, span)
@@ -239,6 +244,22 @@ impl<'a> Checker<'a> {
                 self.wrong()
             }
         }
+    }
+
+    /// Warns of a track that is asked with what may be null.
+    fn null_key(&mut self, param: &ast::Name, span: Span) {
+        let text = self.snippet(span);
+        self.report(
+            Diagnostic::new(
+                Code::G0309,
+                span,
+                format!("`{param}` may be null, and null is a key like any other"),
+            )
+            .label("all events without it share one value")
+            .note(format!(
+                "if that is not meant, ask first: `{text} != null and …`"
+            )),
+        );
     }
 
     /// The scope of a body: parameters bound to arguments. Arguments are checked against the types of parameters.
@@ -378,9 +399,11 @@ impl<'a> Checker<'a> {
         let mut since = None;
         for arg in args {
             match &arg.name {
-                None if of.is_none() => of = Some(self.boolean(scope, &arg.value)),
+                None if of.is_none() => {
+                    of = Some(self.at_other_steps(|checker| checker.boolean(scope, &arg.value)));
+                }
                 Some(name) if name.as_str() == "since" && since.is_none() => {
-                    since = Some(self.boolean(scope, &arg.value));
+                    since = Some(self.at_other_steps(|checker| checker.boolean(scope, &arg.value)));
                 }
                 Some(name) => {
                     self.error(
@@ -412,7 +435,7 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         let operand = &args[0].value;
-        let typed = self.value(scope, operand, None);
+        let typed = self.at_other_steps(|checker| checker.value(scope, operand, None));
         let is_track = matches!(self.spec.exprs.get(typed.id), Expr::Track(..));
         if typed.ty == Type::Bool
             && !is_track
@@ -438,14 +461,13 @@ impl<'a> Checker<'a> {
         self.add(Expr::Before(typed.id), ty, span)
     }
 
-    /// `todo("words")`: a condition that has no body yet. It is unknown at every step, and another one for other words: the
-    /// comparison of something unknown with them.
+    /// `todo("words")`: a condition that has no body yet.
     fn todo(&mut self, args: &'a [ast::Arg], span: Span) -> Typed {
         if !self.arity("todo", 1, 1, args.len(), span) {
             return self.wrong();
         }
         let typed = self.value(&Scope::module(0), &args[0].value, Some(&Type::String));
-        let Expr::Const(Value::String(words)) = self.spec.exprs.get(typed.id) else {
+        let Expr::Const(Value::String(words)) = self.spec.exprs.get(typed.id).clone() else {
             self.error(
                 Code::G0301,
                 *args[0].value.span,
@@ -459,12 +481,7 @@ impl<'a> Checker<'a> {
                 .label("unknown at every step until then")
                 .note("put a condition on the fields of the event in its place"),
         );
-        let unknown = self.add(Expr::Unknown, Type::String, span);
-        self.add(
-            Expr::Compare(Compare::Eq, unknown.id, typed.id),
-            Type::Bool,
-            span,
-        )
+        self.add(Expr::Todo(words), Type::Bool, span)
     }
 
     /// `capture(s, /re/, n = 1)`
@@ -608,7 +625,7 @@ impl<'a> Checker<'a> {
                 Some(if builtin == Builtin::Floor {
                     Type::Int
                 } else {
-                    given[0].ty.clone()
+                    given[0].ty.non_null().clone()
                 })
             }
             Builtin::Mod => {
@@ -622,7 +639,8 @@ impl<'a> Checker<'a> {
             Builtin::Min | Builtin::Max => {
                 let mut joined = given[0].ty.clone();
                 for (typed, arg) in given.iter().zip(args) {
-                    let ordered = Self::is_ordered(&typed.ty) && typed.ty != Type::Json;
+                    let ty = typed.ty.non_null();
+                    let ordered = Self::is_ordered(ty) && *ty != Type::Json;
                     match Self::join(&joined, &typed.ty) {
                         Some(ty) if ordered => joined = ty,
                         _ => {
@@ -705,7 +723,10 @@ impl<'a> Checker<'a> {
     }
 
     fn definite(&mut self, typed: &Typed, expr: &ast::Expr, name: &str) -> bool {
-        if matches!(typed.ty, Type::Int | Type::Float | Type::Duration) {
+        if matches!(
+            typed.ty.non_null(),
+            Type::Int | Type::Float | Type::Duration
+        ) {
             return true;
         }
         self.report(

@@ -22,9 +22,15 @@ impl<'a> Checker<'a> {
         expected: Option<&Type>,
         span: Span,
     ) -> Typed {
-        let lhs = self.value(scope, then, expected);
+        let lhs = self.scoped(|checker| {
+            checker.note(condition, true);
+            checker.value(scope, then, expected)
+        });
         let hint = expected.cloned().unwrap_or_else(|| lhs.ty.clone());
-        let rhs = self.value(scope, otherwise, Some(&hint));
+        let rhs = self.scoped(|checker| {
+            checker.note(condition, false);
+            checker.value(scope, otherwise, Some(&hint))
+        });
         match self.joined(&lhs, &rhs, *otherwise.span, *then.span) {
             Some(ty) => self.add(Expr::If(condition, lhs.id, rhs.id), ty, span),
             None => self.wrong(),
@@ -64,6 +70,16 @@ impl<'a> Checker<'a> {
         expected: Option<&Type>,
         span: Span,
     ) -> Typed {
+        self.scoped(|checker| checker.arms_of(scope, arms, expected, span))
+    }
+
+    fn arms_of(
+        &mut self,
+        scope: &Scope<'a>,
+        arms: &'a [ast::CaseArm],
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
         let mut conditions = Vec::new();
         let mut otherwise: Option<(Typed, Span)> = None;
         let mut hint = expected.cloned();
@@ -81,7 +97,15 @@ impl<'a> Checker<'a> {
                 .condition
                 .as_ref()
                 .map(|condition| self.boolean(scope, condition));
-            let value = self.value(scope, &arm.value, hint.as_ref());
+            let value = self.scoped(|checker| {
+                if let Some(condition) = condition {
+                    checker.note(condition, true);
+                }
+                checker.value(scope, &arm.value, hint.as_ref())
+            });
+            if let Some(condition) = condition {
+                self.note(condition, false);
+            }
             hint = hint.or_else(|| (value.ty != Type::Null).then(|| value.ty.clone()));
             match condition {
                 Some(condition) => conditions.push((condition, value, arm)),

@@ -48,6 +48,19 @@ impl<'a> Checker<'a> {
         expr: &'a ast::Expr,
         expected: Option<&Type>,
     ) -> Typed {
+        let Typed { id, ty } = self.operand_of(scope, expr, expected);
+        Typed {
+            id,
+            ty: self.narrowed(id, ty),
+        }
+    }
+
+    fn operand_of(
+        &mut self,
+        scope: &Scope<'a>,
+        expr: &'a ast::Expr,
+        expected: Option<&Type>,
+    ) -> Typed {
         let span = *expr.span;
         match &expr.kind {
             ExprKind::Bool(value) => self.add(Expr::Const(Value::Bool(*value)), Type::Bool, span),
@@ -143,10 +156,14 @@ impl<'a> Checker<'a> {
                     &[]
                 };
                 let all: Vec<_> = self.assuming(scope, facts, |checker| {
-                    operands
-                        .iter()
-                        .map(|operand| (checker.boolean(scope, operand), *operand.span))
-                        .collect()
+                    checker.scoped(|checker| {
+                        let one = |operand: &'a ast::Expr| {
+                            let id = checker.boolean(scope, operand);
+                            checker.note(id, *op == ast::ChainOp::And);
+                            (id, *operand.span)
+                        };
+                        operands.iter().map(one).collect()
+                    })
                 });
                 self.chain(*op, &all)
             }

@@ -43,10 +43,14 @@ impl<'a> Checker<'a> {
             ExprKind::Chain { op, operands, .. } => {
                 let facts: &[ast::Expr] = if *op == ChainOp::And { operands } else { &[] };
                 let operands: Vec<FormulaId> = self.assuming(scope, facts, |checker| {
-                    operands
-                        .iter()
-                        .map(|operand| checker.formula(scope, operand))
-                        .collect()
+                    checker.scoped(|checker| {
+                        let one = |operand: &'a ast::Expr| {
+                            let formula = checker.formula(scope, operand);
+                            checker.note_formula(formula, *op == ChainOp::And);
+                            formula
+                        };
+                        operands.iter().map(one).collect()
+                    })
                 });
                 self.formula_chain(*op, &operands)
             }
@@ -56,9 +60,13 @@ impl<'a> Checker<'a> {
                 rhs,
                 ..
             } => {
-                let conditions = std::slice::from_ref(lhs.as_ref());
                 let lhs = self.formula(scope, lhs);
-                let rhs = self.assuming(scope, conditions, |checker| checker.formula(scope, rhs));
+                let rhs = self.scoped(|checker| {
+                    if *op == BinaryOp::Implies {
+                        checker.note_formula(lhs, true);
+                    }
+                    checker.formula(scope, rhs)
+                });
                 self.spec.formulas.add(match op {
                     BinaryOp::Implies => Formula::Implies(lhs, rhs),
                     _ => Formula::Iff(lhs, rhs),
@@ -70,17 +78,37 @@ impl<'a> Checker<'a> {
                 otherwise,
             } if self.is_temporal(scope, expr) => {
                 let condition = self.formula(scope, condition);
-                let then = self.formula(scope, then);
-                let otherwise = self.formula(scope, otherwise);
+                let mut branch = |truth: bool, of: &'a ast::Expr| {
+                    self.scoped(|checker| {
+                        checker.note_formula(condition, truth);
+                        checker.formula(scope, of)
+                    })
+                };
+                let (then, otherwise) = (branch(true, then), branch(false, otherwise));
                 self.formula_choice(condition, then, otherwise)
             }
             ExprKind::Cases(arms) if self.is_temporal(scope, expr) => {
+                let made: Vec<(Option<FormulaId>, FormulaId)> = self.scoped(|checker| {
+                    let one = |arm: &'a ast::CaseArm| {
+                        let condition = arm.condition.as_ref();
+                        let condition = condition.map(|written| checker.formula(scope, written));
+                        let value = checker.scoped(|checker| {
+                            if let Some(condition) = condition {
+                                checker.note_formula(condition, true);
+                            }
+                            checker.formula(scope, &arm.value)
+                        });
+                        if let Some(condition) = condition {
+                            checker.note_formula(condition, false);
+                        }
+                        (condition, value)
+                    };
+                    arms.iter().map(one).collect()
+                });
                 let mut result = None;
-                for arm in arms.iter().rev() {
-                    let value = self.formula(scope, &arm.value);
-                    result = Some(match (&arm.condition, result) {
+                for (condition, value) in made.into_iter().rev() {
+                    result = Some(match (condition, result) {
                         (Some(condition), Some(rest)) => {
-                            let condition = self.formula(scope, condition);
                             self.formula_choice(condition, value, rest)
                         }
                         (Some(_), None) => {
@@ -109,8 +137,8 @@ impl<'a> Checker<'a> {
                 let bound = bound
                     .as_ref()
                     .map(|bound| (bound, self.bound(scope, bound)));
-                let lhs = self.formula(scope, lhs);
-                let rhs = self.formula(scope, rhs);
+                let lhs = self.at_other_steps(|checker| checker.formula(scope, lhs));
+                let rhs = self.at_other_steps(|checker| checker.formula(scope, rhs));
                 let op = match op {
                     TemporalInfixOp::Until => Binary::Until,
                     TemporalInfixOp::Unless => Binary::Unless,
@@ -129,13 +157,13 @@ impl<'a> Checker<'a> {
             }
             ExprKind::LeadsTo { lhs, rhs, within } => {
                 let bound = within.as_ref().map(|within| self.window(scope, within));
-                let lhs = self.formula(scope, lhs);
-                let rhs = self.formula(scope, rhs);
+                let lhs = self.at_other_steps(|checker| checker.formula(scope, lhs));
+                let rhs = self.at_other_steps(|checker| checker.formula(scope, rhs));
                 self.response(lhs, rhs, bound.flatten())
             }
             ExprKind::Precedes { lhs, rhs } => {
-                let first = self.formula(scope, lhs);
-                let then = self.formula(scope, rhs);
+                let first = self.at_other_steps(|checker| checker.formula(scope, lhs));
+                let then = self.at_other_steps(|checker| checker.formula(scope, rhs));
                 let not_then = self.spec.formulas.add(Formula::Not(then));
                 self.spec
                     .formulas
@@ -244,7 +272,7 @@ impl<'a> Checker<'a> {
             Some(written) => self.bound(scope, written),
             None => None,
         };
-        let mut operand = self.formula(scope, operand);
+        let mut operand = self.at_other_steps(|checker| checker.formula(scope, operand));
         let unary = match op {
             TemporalOp::Always => Unary::Always,
             TemporalOp::Eventually => Unary::Eventually,
@@ -334,7 +362,7 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, span) {
             return self.spec.formulas.add(Formula::True);
         }
-        let formula = self.formula(&inner, body);
+        let formula = self.by_itself(|checker| checker.formula(&inner, body));
         self.leave();
         if params.is_empty() && self.place == Place::Events {
             self.made_formulas.insert(item_ref, formula);
@@ -551,7 +579,8 @@ impl<'a> Checker<'a> {
                             return self.wrong();
                         }
                     };
-                    (op, bound.as_ref(), self.boolean(scope, operand), None)
+                    let operand = self.at_other_steps(|checker| checker.boolean(scope, operand));
+                    (op, bound.as_ref(), operand, None)
                 }
                 ExprKind::TemporalInfix {
                     op,
@@ -568,8 +597,9 @@ impl<'a> Checker<'a> {
                             return self.wrong();
                         }
                     };
-                    let lhs = self.boolean(scope, lhs);
-                    (op, bound.as_ref(), lhs, Some(self.boolean(scope, rhs)))
+                    let lhs = self.at_other_steps(|checker| checker.boolean(scope, lhs));
+                    let rhs = self.at_other_steps(|checker| checker.boolean(scope, rhs));
+                    (op, bound.as_ref(), lhs, Some(rhs))
                 }
                 _ => return self.wrong(),
             };

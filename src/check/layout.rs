@@ -31,6 +31,7 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Event(event) => Some(event),
             _ => None,
         }) {
+            self.spec.outline.own_event = module == 0;
             let scope = Scope::module(module);
             for field in &event.fields {
                 if self.names.get(0, Space::Value, &field.name.text).is_some() && module == 0 {

@@ -31,6 +31,7 @@ mod member;
 mod model;
 mod name;
 mod names;
+mod narrow;
 mod operators;
 mod pledge;
 mod property;
@@ -101,10 +102,14 @@ pub fn check(project: &Project, sources: &SourceMap, limits: Limits) -> Meaning 
     checker.run();
     let Checker {
         spec,
-        diagnostics,
+        mut diagnostics,
         links,
         ..
     } = checker;
+    diagnostics.retain(|diagnostic| {
+        let mut allowed = spec.outline.allowed_at(diagnostic.span());
+        diagnostic.is_error() || !allowed.any(|name| Code::named(name) == Some(diagnostic.code))
+    });
     let sound = !diagnostics.iter().any(Diagnostic::is_error);
     Meaning {
         spec: sound.then_some(spec),
@@ -160,6 +165,8 @@ struct Checker<'a> {
     depths: Vec<u32>,
     /// What a conjunct or a condition beside the place says is not null.
     not_null: Vec<ExprId>,
+    /// What is not null here: see [`narrow`].
+    facts: Vec<ExprId>,
     /// How many local variables there are.
     locals: usize,
     /// Whether the depth limit was reported.
@@ -225,6 +232,7 @@ impl<'a> Checker<'a> {
             open: Vec::new(),
             depths: Vec::new(),
             not_null: Vec::new(),
+            facts: Vec::new(),
             locals: 0,
             too_deep: false,
             generic: false,

@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         if !self.enter(item_ref, span) {
             return self.wrong();
         }
-        let typed = body(self);
+        let typed = self.by_itself(body);
         self.leave();
         if let Some(key) = key {
             self.made.insert(key, typed.clone());

@@ -74,9 +74,13 @@ impl<'a> Checker<'a> {
     ) -> Typed {
         match op {
             BinaryOp::Implies | BinaryOp::Iff => {
-                let conditions = std::slice::from_ref(lhs);
                 let lhs = self.boolean(scope, lhs);
-                let rhs = self.assuming(scope, conditions, |checker| checker.boolean(scope, rhs));
+                let rhs = self.scoped(|checker| {
+                    if op == BinaryOp::Implies {
+                        checker.note(lhs, true);
+                    }
+                    checker.boolean(scope, rhs)
+                });
                 let expr = if op == BinaryOp::Implies {
                     Expr::Implies(lhs, rhs)
                 } else {
@@ -170,6 +174,11 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Whether a condition beside this place says that a value is not null.
+    pub(super) fn is_known(&self, id: ExprId) -> bool {
+        self.not_null.contains(&id) || self.facts.contains(&id)
+    }
+
     /// Both sides of a comparison: an enum value named on either side is found by the type of the other.
     fn sides(
         &mut self,
@@ -232,7 +241,8 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         let literal_null = |typed: &Typed| typed.ty == Type::Null;
-        if !Self::comparable(&left.ty, &right.ty) {
+        // A quantified name has the types of all that it is compared with.
+        if !left_identity && !right_identity && !Self::comparable(&left.ty, &right.ty) {
             self.report(
                 Diagnostic::new(
                     Code::G0308,
@@ -261,8 +271,11 @@ impl<'a> Checker<'a> {
             && right.ty != Type::Error
             && !is_given(&self.spec.exprs, left.id)
             && !is_given(&self.spec.exprs, right.id)
-            && !self.not_null.contains(&left.id)
-            && !self.not_null.contains(&right.id)
+            // The argument in the place of a `json` parameter may be of a type that has no null.
+            && self.spec.exprs.ty(left.id).may_be_null()
+            && self.spec.exprs.ty(right.id).may_be_null()
+            && !self.is_known(left.id)
+            && !self.is_known(right.id)
         {
             self.report(
                 Diagnostic::new(
@@ -404,7 +417,8 @@ impl<'a> Checker<'a> {
                 return self.wrong();
             }
         };
-        if !Self::comparable(&left.ty, &item) {
+        let identity = matches!(self.spec.exprs.get(left.id), Expr::Var(_) | Expr::Param(_));
+        if !identity && !Self::comparable(&left.ty, &item) {
             self.report(
                 Diagnostic::new(
                     Code::G0308,

@@ -123,12 +123,8 @@ impl<'a> Checker<'a> {
                     let all = texts.clone();
                     self.spec.outline.allowed.push((*item.span, all));
                     for (lint, arg) in texts.iter().zip(&attribute.args) {
-                        if Code::by_name(lint).is_none() && Code::parse(lint).is_none() {
-                            self.error(
-                                Code::G0317,
-                                *arg.span,
-                                format!("there is no lint `{lint}`"),
-                            );
+                        if Code::named(lint).is_none() {
+                            self.unknown_lint(lint, *arg.span);
                         }
                     }
                 }
@@ -136,6 +132,22 @@ impl<'a> Checker<'a> {
             }
         }
         read
+    }
+
+    /// Reports a name in `@allow` that no lint has.
+    fn unknown_lint(&mut self, lint: &str, span: Span) {
+        let mut diagnostic =
+            Diagnostic::new(Code::G0317, span, format!("there is no lint `{lint}`"))
+                .label("not known");
+        let lints = Code::ALL
+            .iter()
+            .filter(|code| code.severity() != crate::diagnostic::Severity::Error);
+        let names: Vec<String> = lints.map(|code| code.name().replace('-', "_")).collect();
+        let wanted = lint.replace('-', "_");
+        if let Some(near) = did_you_mean(&wanted, names.iter().map(String::as_str)) {
+            diagnostic = diagnostic.fix(format!("write `{near}`"), span, near);
+        }
+        self.report(diagnostic);
     }
 
     /// Whether an item carries `@allow(lint)`.

@@ -27,9 +27,13 @@ impl<'a> Checker<'a> {
 
     /// The track that an item declares. Tracks may read one another: they are updated together.
     pub(super) fn track(&mut self, item_ref: ItemRef) -> Option<TrackId> {
-        if let Some(known) = self.tracks.get(&item_ref) {
-            return Some(*known);
+        match self.tracks.get(&item_ref) {
+            Some(known) => Some(*known),
+            None => self.by_itself(|checker| checker.new_track(item_ref)),
         }
+    }
+
+    fn new_track(&mut self, item_ref: ItemRef) -> Option<TrackId> {
         let ast::ItemKind::Track(def) = &self.names.item(item_ref).kind else {
             return None;
         };

@@ -8,6 +8,7 @@ use super::failure::{Failure, Outcome};
 use super::models::{self, ModelArgs};
 use super::output::{Output, stderr_paint};
 use crate::diagnostic::{self, RenderOptions, Severity};
+use crate::hir::PropertyKind;
 use crate::load::Loaded;
 use crate::monitor::{Monitor, Options};
 use crate::report;
@@ -145,7 +146,9 @@ fn closing(
         (0, 0) => {
             let specs = checked.iter().filter_map(|checked| checked.spec.as_ref());
             let (properties, tests) = specs.fold((0, 0), |(p, t), spec| {
-                (p + spec.properties.len(), t + spec.tests.len())
+                let declared = spec.properties.iter();
+                let declared = declared.filter(|property| property.kind != PropertyKind::Condition);
+                (p + declared.count(), t + spec.tests.len())
             });
             let what = match (properties, tests) {
                 (1, 1) => "1 property, 1 test".to_owned(),

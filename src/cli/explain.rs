@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::failure::{Failure, Outcome};
 use super::output::Output;
 use super::{foreign, plan, spec};
-use crate::diagnostic::{Code, did_you_mean};
+use crate::diagnostic::{Code, Severity, did_you_mean};
 use crate::hir::{Property, PropertyKind, Spec, print};
 use crate::ids::PropertyId;
 use crate::lint::{self, Comparison, Semantics};
@@ -355,7 +355,7 @@ fn not_found(spec: &Spec, name: &str) -> String {
 /// The page of a diagnostic code, found by its number or its name.
 fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
     let text = subject.to_string_lossy();
-    let Some(code) = Code::parse(&text).or_else(|| Code::by_name(&text)) else {
+    let Some(code) = Code::named(&text) else {
         if subject.exists() {
             return Err(Failure::Usage(format!(
                 "name the property to explain: `guard explain {text} NAME`"
@@ -385,6 +385,13 @@ fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
                 output.paint.name(&head),
                 code.page().trim_end()
             )?;
+            if code.severity() != Severity::Error {
+                let name = code.name().replace('-', "_");
+                writeln!(
+                    output,
+                    "\nTurned off for one item by `@allow({name})` before it."
+                )?;
+            }
         }
         ExplainFormat::Json => {
             let line = serde_json::json!({

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::failure::Failure;
 use crate::input::formats::{Format, FormatChoice};
-use crate::input::open::{self, OpenError, Source};
+use crate::input::open::{self, OpenError, Selection, Source};
 use crate::problem::{Problem, ProblemKind};
 
 /// The arguments of every verb that reads recorded traces.
@@ -18,9 +18,12 @@ pub(super) struct Reading {
     /// Threads that read and judge; the output does not depend on it
     #[arg(long, short, value_name = "N")]
     pub(super) jobs: Option<usize>,
-    /// Which files of a folder are read: `*.jsonl`, `runs/**/trace.json`
+    /// Which files of a folder are read: `*.jsonl`, `*.{json,csv}`, `runs/**/trace.json`; may be given several times
     #[arg(long, value_name = "GLOB")]
-    glob: Option<String>,
+    glob: Vec<String>,
+    /// Which files of a folder are not read; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
 }
 
 impl Reading {
@@ -33,7 +36,9 @@ impl Reading {
 
     /// The files that the arguments name; what cannot be opened is a problem, and the others are still read.
     pub(super) fn find(&self, traces: &[String]) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
-        find(traces, self.glob.as_deref())
+        let selection = Selection::new(&self.glob, &self.exclude)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        find(traces, &selection, &self.glob)
     }
 }
 
@@ -44,34 +49,51 @@ fn formats() -> PossibleValuesParser {
     )
 }
 
-/// The files that the arguments name; what cannot be opened is a problem, and the others are still read.
-pub(super) fn find(
+/// The files that the arguments name. What cannot be opened is a problem, and the others are still read; how many files of
+/// a folder are left out is a note.
+fn find(
     traces: &[String],
-    glob: Option<&str>,
+    selection: &Selection,
+    globs: &[String],
 ) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
     let (mut sources, mut problems) = (Vec::new(), Vec::new());
-    let mut problem = |file: &str, message: String| {
+    let mut problem = |kind: ProblemKind, file: &str, message: String| {
         let file = Arc::from(file);
-        problems.push(Problem::new(ProblemKind::Unreadable, &file, 0, message));
+        problems.push(Problem::new(kind, &file, 0, message));
     };
+    let quoted: Vec<String> = globs.iter().map(|glob| format!("`{glob}`")).collect();
+    let quoted = quoted.join(" or ");
     for argument in traces {
-        match open::sources(argument, glob) {
-            Ok(found) if found.is_empty() => {
-                let message = match glob {
-                    Some(glob) => format!("no file in this folder fits `{glob}`"),
-                    None => format!(
-                        "no file in this folder ends in {}",
-                        open::EXTENSIONS.join(", ")
-                    ),
-                };
-                problem(argument, message);
-            }
-            Ok(found) => sources.extend(found),
+        let found = match open::sources(argument, selection) {
+            Ok(found) => found,
             Err(OpenError::Unreadable { path, reason }) => {
-                problem(&path, format!("cannot be read: {reason}"))
+                let message = format!("cannot be read: {reason}");
+                problem(ProblemKind::Unreadable, &path, message);
+                continue;
             }
             Err(error @ OpenError::Glob { .. }) => return Err(Failure::Usage(error.to_string())),
+        };
+        if found.sources.is_empty() {
+            let message = match globs {
+                [] => format!(
+                    "no file in this folder ends in {}",
+                    open::EXTENSIONS.join(", ")
+                ),
+                _ => format!("no file in this folder matches {quoted}"),
+            };
+            problem(ProblemKind::Unreadable, argument, message);
         }
+        // Without patterns, files of other kinds are expected beside traces.
+        if found.unmatched > 0 && !globs.is_empty() {
+            let message = match found.unmatched {
+                1 => format!("1 file of this folder does not match {quoted} and was not read"),
+                count => {
+                    format!("{count} files of this folder do not match {quoted} and were not read")
+                }
+            };
+            problem(ProblemKind::Odd, argument, message);
+        }
+        sources.extend(found.sources);
     }
     Ok((sources, problems))
 }

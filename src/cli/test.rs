@@ -191,9 +191,9 @@ fn failing(spec: &Spec, sources: &SourceMap, args: &TestArgs) -> Result<Option<S
 fn recordings(traces: &[String]) -> Result<Vec<Recording>, Failure> {
     let mut recordings = Vec::new();
     for trace in traces {
-        let sources =
-            open::sources(trace, None).map_err(|error| Failure::Usage(error.to_string()))?;
-        for source in sources {
+        let found = open::sources(trace, &open::Selection::default())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        for source in found.sources {
             let mut text = Vec::new();
             let unread = |error: std::io::Error| {
                 Failure::Usage(format!("cannot read `{}`: {error}", source.name.path))

@@ -154,6 +154,7 @@ codes! {
     G0919 Warning "constant-condition" "a condition that is always true or always false";
     G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
     G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
+    G0922 Hint "absent-key" "a quantified name that null is never a value of";
     G0940 Warning "after-the-fact" "an action that can only come after what it is to prevent";
     G0941 Warning "mild-action" "an action that is weaker than the severity of the property";
     G0942 Warning "only-the-end" "a step is to be denied that no step violates";
@@ -170,6 +171,12 @@ impl Code {
             .iter()
             .copied()
             .find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+
+    /// The code that this name, or the code itself, stands for.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        Self::by_name(text).or_else(|| Self::parse(text))
     }
 
     /// The code with this name; `_` may stand for `-`, so that `@allow(strong_next)` can be said without quotes.

@@ -213,7 +213,7 @@ impl<'a> Lower<'a> {
         let position = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
         Ok(match spec.exprs.get(expr) {
             Expr::Const(value) => Node::Const(value.clone()),
-            Expr::Unknown => Node::Unknown,
+            Expr::Unknown | Expr::Todo(_) => Node::Unknown,
             // Only said of states of models and systems; the checker lets none of them into what events are asked.
             Expr::State(_)
             | Expr::Next(_)

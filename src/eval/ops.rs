@@ -166,9 +166,11 @@ fn int(value: Option<i128>) -> Result<Value, Fault> {
     value.map(Value::int).ok_or(Fault::Overflow)
 }
 
-/// Arithmetic on two numbers, times, durations; `+` also on strings and lists.
+/// Arithmetic on two numbers, times, durations; `+` also on strings and lists. Null of null: a condition beside it may have
+/// ruled that out, and is still to be looked at.
 pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault> {
     match (lhs, rhs) {
+        (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
         (Value::Number(lhs), Value::Number(rhs)) => numbers(op, lhs, rhs),
         (Value::String(lhs), Value::String(rhs)) if op == Arith::Add => {
             Ok(Value::String(smol_str::format_smolstr!("{lhs}{rhs}")))
@@ -273,6 +275,7 @@ fn numbers(op: Arith, lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
 
 pub(super) fn negate(value: &Value) -> Result<Value, Fault> {
     match value {
+        Value::Null => Ok(Value::Null),
         Value::Number(Number::Int(number)) => int(number.checked_neg()),
         Value::Number(Number::Float(number)) => float(-number.get()),
         Value::Number(Number::Big(_)) => Err(Fault::Overflow),
@@ -283,9 +286,10 @@ pub(super) fn negate(value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// A Boolean where one is needed.
+/// A Boolean where one is needed. Null is neither true nor false.
 pub(super) fn truth_of(value: &Value) -> Result<Truth, Fault> {
     match value {
+        Value::Null => Ok(Truth::Unknown),
         Value::Bool(value) => Ok(Truth::from(*value)),
         other => Err(Fault::WrongType("a condition", kind_of(other))),
     }

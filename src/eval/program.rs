@@ -95,6 +95,8 @@ pub(super) struct PropertyCode {
     pub(super) started: OnceLock<Option<Automaton>>,
     /// See [`Program::explained`].
     pub(super) explained: OnceLock<Explained>,
+    /// See [`Spec::is_unwritten`].
+    pub(super) unwritten: bool,
 }
 
 /// What explaining a property reads.
@@ -443,6 +445,7 @@ pub(super) fn property_code(
         frame: Box::default(),
         started: OnceLock::new(),
         explained: OnceLock::new(),
+        unwritten: spec.is_unwritten(property),
     })
 }
 

@@ -205,7 +205,19 @@ impl Run {
             .worlds
             .iter()
             .map(|world| world.status(program, state_sets, id, complete));
-        each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
+        let status = each.reduce(Status::join).unwrap_or(Status::UNKNOWN);
+        let property = &program.properties[id];
+        let universal = property
+            .quantified
+            .as_ref()
+            .is_none_or(|quantified| quantified.universal);
+        if property.unwritten && (status.now == Truth::True || !universal) {
+            return Status {
+                now: Truth::Unknown,
+                fixed: complete,
+            };
+        }
+        status
     }
 
     /// Whether a property is violated over all ways to read the trace.

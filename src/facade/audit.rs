@@ -86,9 +86,11 @@ impl Spec {
         options: &AuditOptions,
     ) -> Result<Audit, Error> {
         let mut sources = Vec::new();
+        let globs: Vec<String> = options.glob.iter().cloned().collect();
+        let selection = open::Selection::new(&globs, &[])?;
         for path in paths {
             let path = path.as_ref().to_string_lossy();
-            sources.extend(open::sources(&path, options.glob.as_deref())?);
+            sources.extend(open::sources(&path, &selection)?.sources);
         }
         let pool = pool(options.jobs)?;
         let (sender, items) = sync_channel(WAITING);

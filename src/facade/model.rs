@@ -55,7 +55,8 @@ impl Spec {
         let walker = subject.walker(&limits)?;
         let mut sources = Vec::new();
         for path in paths {
-            sources.extend(open::sources(&path.as_ref().to_string_lossy(), None)?);
+            let path = path.as_ref().to_string_lossy();
+            sources.extend(open::sources(&path, &open::Selection::default())?.sources);
         }
         let progress = Progress::default();
         let counter = subject.counter(InvalidPolicy::Error);

@@ -33,6 +33,8 @@ pub enum Expr {
     Const(Value),
     /// A value that is not known: `unknown` as a default.
     Unknown,
+    /// `todo("words")`: a condition that is still to be written, unknown at every step. Conditions of other words are others.
+    Todo(SmolStr),
     /// A field of the step, by position in [`Signature::fields`](crate::signature::Signature::fields).
     Field(usize),
     /// A field of the record, by position in [`Signature::meta`](crate::signature::Signature::meta).
@@ -317,6 +319,7 @@ impl Exprs {
         match self.get(id) {
             Expr::Const(_)
             | Expr::Unknown
+            | Expr::Todo(_)
             | Expr::Field(_)
             | Expr::Meta(_)
             | Expr::Param(_)

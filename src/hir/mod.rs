@@ -166,6 +166,17 @@ impl Spec {
         &self.models[id.index()]
     }
 
+    /// Whether a condition of the property is still to be written (`todo`), also where a track or a range reads it. What such
+    /// a property says is not known yet: it is never satisfied, and an `exists` is not violated either.
+    pub fn is_unwritten(&self, property: &Property) -> bool {
+        let letters = self.formulas.letters_of(property.formula);
+        let letters = letters.into_iter().map(|letter| self.letter(letter).expr);
+        let quantified = property.quantified.iter();
+        let ranges =
+            quantified.flat_map(|quantified| quantified.vars.iter().filter_map(|var| var.range));
+        reads::reads(self, letters.chain(ranges).chain(self.filter.step)).todo
+    }
+
     /// The claim of this name.
     pub fn find_claim(&self, name: &str) -> Option<ClaimId> {
         self.claims

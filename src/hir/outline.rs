@@ -10,6 +10,8 @@ use crate::source::{FileId, Span};
 pub struct Outline {
     /// The file of the spec itself; definitions of modules stand in others.
     pub file: FileId,
+    /// Whether the `event` block is that of the spec itself.
+    pub own_event: bool,
     /// Items with the lints that `@allow` turns off within them.
     pub allowed: Vec<(Span, Vec<SmolStr>)>,
     /// Every condition that was elaborated as a value. A definition with parameters gives one for each way in which it
@@ -21,6 +23,19 @@ pub struct Outline {
     pub instances: Vec<(PropertyId, SmolStr)>,
     /// Every part of a formula, by the place where it is written.
     pub formulas: Vec<(FormulaId, Span)>,
+}
+
+impl Outline {
+    /// The names of the lints that `@allow` turns off at a place.
+    pub fn allowed_at(&self, place: Span) -> impl Iterator<Item = &str> {
+        self.allowed
+            .iter()
+            .filter(move |(item, _)| {
+                place.file == item.file && item.start <= place.start && place.end <= item.end
+            })
+            .flat_map(|(_, names)| names)
+            .map(SmolStr::as_str)
+    }
 }
 
 /// A condition at a place.

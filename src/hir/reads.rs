@@ -18,6 +18,8 @@ pub struct Reads {
     pub vars: BTreeSet<usize>,
     /// Whether there is a `before`, `count` or past operator.
     pub history: bool,
+    /// Whether there is a `todo`.
+    pub todo: bool,
 }
 
 /// What these expressions read.
@@ -43,6 +45,7 @@ pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
                 todo.push(spec.track(*track).update);
                 todo.push(spec.track(*track).init);
             }
+            Expr::Todo(_) => reads.todo = true,
             Expr::Before(_) | Expr::Count { .. } | Expr::Past(..) => reads.history = true,
             _ => {}
         }

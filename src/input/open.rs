@@ -54,25 +54,79 @@ pub enum OpenError {
     },
 }
 
-/// Finds what an argument names: a file, the files below a folder, or the standard input (`-`).
+/// Which files of a folder are read.
 ///
-/// The pattern is matched against the path below the folder (`*` stays within a folder's name, `**` does not) and,
-/// where it has no `/`, against the name alone.
+/// A pattern with a `/` is matched against the whole path below the folder (`*` stays within one name, `**` does not), any
+/// other pattern against the name of the file, at any depth. `{a,b}` stands for one of several.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    include: Vec<Matcher>,
+    exclude: Vec<Matcher>,
+}
+
+impl Selection {
+    /// Files that match one of `include`, or end in one of [`EXTENSIONS`] if there is none, and none of `exclude`.
+    ///
+    /// # Errors
+    /// Returns [`OpenError::Glob`] for a text that is not a pattern.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Selection, OpenError> {
+        let all = |patterns: &[String]| -> Result<Vec<Matcher>, OpenError> {
+            patterns.iter().map(|text| matcher(text)).collect()
+        };
+        Ok(Selection {
+            include: all(include)?,
+            exclude: all(exclude)?,
+        })
+    }
+
+    fn choose(&self, below: &str) -> Choice {
+        if self.exclude.iter().any(|matcher| matcher.takes(below)) {
+            return Choice::Excluded;
+        }
+        let taken = match self.include.as_slice() {
+            [] => has_extension(below),
+            include => include.iter().any(|matcher| matcher.takes(below)),
+        };
+        if taken {
+            Choice::Taken
+        } else {
+            Choice::Unmatched
+        }
+    }
+}
+
+enum Choice {
+    Taken,
+    Unmatched,
+    Excluded,
+}
+
+/// The files that an argument names.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The files that are read, in order of names.
+    pub sources: Vec<Source>,
+    /// How many files of the folder match no pattern (or, without patterns, have no known ending).
+    pub unmatched: usize,
+}
+
+/// Finds what an argument names: a file, the files below a folder, or the standard input (`-`). The selection is about
+/// folders: a file that is named itself is always read.
 ///
 /// # Errors
-/// Nothing is there, a folder below cannot be listed, or the pattern is none.
-pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenError> {
+/// Nothing is there, or a folder below cannot be listed.
+pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, OpenError> {
+    let only = |name, from| Listing {
+        sources: vec![Source { name, from }],
+        ..Listing::default()
+    };
     if argument == "-" {
         let name = FileName {
             path: "<stdin>".into(),
             below: "<stdin>".into(),
         };
-        return Ok(vec![Source {
-            name,
-            from: Medium::Stdin,
-        }]);
+        return Ok(only(name, Medium::Stdin));
     }
-    let matcher = glob.map(matcher).transpose()?;
     let path = Path::new(argument);
     let unreadable = |path: &Path, reason: io::Error| OpenError::Unreadable {
         path: path.display().to_string(),
@@ -80,12 +134,9 @@ pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenEr
     };
     let facts = std::fs::metadata(path).map_err(|reason| unreadable(path, reason))?;
     if !facts.is_dir() {
-        return Ok(vec![Source {
-            name: FileName::given(argument),
-            from: Medium::File(path.to_owned()),
-        }]);
+        return Ok(only(FileName::given(argument), Medium::File(path.to_owned())));
     }
-    let mut sources = Vec::new();
+    let mut listing = Listing::default();
     let walk = WalkDir::new(path).min_depth(1).sort_by_file_name();
     for entry in walk.into_iter().filter_entry(|entry| !hidden(entry)) {
         let entry = entry.map_err(|error| {
@@ -96,23 +147,22 @@ pub fn sources(argument: &str, glob: Option<&str>) -> Result<Vec<Source>, OpenEr
             continue;
         }
         let below = below(entry.path(), path);
-        let taken = match &matcher {
-            Some(matcher) => matcher.takes(&below),
-            None => has_extension(&below),
-        };
-        if taken {
-            sources.push(Source {
+        match selection.choose(&below) {
+            Choice::Unmatched => listing.unmatched += 1,
+            Choice::Excluded => {}
+            Choice::Taken => listing.sources.push(Source {
                 name: FileName {
                     path: entry.path().display().to_string().into(),
                     below: below.into(),
                 },
                 from: Medium::File(entry.into_path()),
-            });
+            }),
         }
     }
-    Ok(sources)
+    Ok(listing)
 }
 
+#[derive(Clone, Debug)]
 struct Matcher {
     glob: GlobMatcher,
     name_only: bool,

@@ -132,6 +132,14 @@ pub(crate) fn follow_all<'v>(value: &'v Value, steps: &[PathStep]) -> Option<&'v
 }
 
 impl Query {
+    /// Whether there is something that nodes are looked for in: the value that the steps before the first choice lead to.
+    pub(crate) fn has_root(&self, value: &Value) -> bool {
+        matches!(
+            follow_all(value, &self.lead),
+            Some(Value::List(_) | Value::Object(_))
+        )
+    }
+
     /// All nodes, in the order of the text.
     pub(crate) fn nodes(&self, root: &Value) -> Vec<Value> {
         // Nothing is converted that lies beside the path.

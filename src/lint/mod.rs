@@ -19,6 +19,7 @@
 //! detection in temporal model checking", 2003; A. Post, J. Hoenicke, A. Podelski, "rt-inconsistency: a new property for
 //! real-time requirements", 2011.
 
+mod absent;
 mod alone;
 mod conditions;
 mod enforcement;
@@ -36,6 +37,7 @@ mod vacuity;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::Spec;
 use crate::source::Span;
+use guard_automata::{Dfa, Traces, Word};
 
 pub use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
@@ -62,6 +64,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
     let constant = conditions::lint(spec, &mut budget, &mut found);
     let mut subjects = Subjects::new(spec, &constant, &mut budget);
     alone::lint(&subjects, &mut found);
+    absent::lint(spec, &mut found);
     requirement::lint(spec, &mut found);
     shape::lint(&mut subjects, &mut budget, &mut found);
     together::lint(&mut subjects, &mut budget, &mut found);
@@ -91,14 +94,19 @@ pub fn add(spec: &Spec, diagnostics: &mut Vec<Diagnostic>, limits: &Limits) {
     crate::diagnostic::sort(diagnostics);
 }
 
+/// Returns a shortest trace of one step or more that the automaton of a formula of the spec accepts and that events can give,
+/// as far as the types of what letters read tell; `None` if there is none. If the limits do not suffice to tell, the
+/// trace may have steps that no event gives.
+pub fn example(spec: &Spec, accepts: &Dfa) -> Option<Word> {
+    let mut budget = limits::Budget::new(&Limits::default());
+    let found = theory::shortest(spec, accepts, Traces::NonEmpty, &mut budget);
+    found.unwrap_or_else(|| accepts.shortest_accepted(Traces::NonEmpty))
+}
+
 /// Whether the item in which a finding stands turns it off with `@allow`.
 pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
-    spec.outline
-        .allowed
-        .iter()
-        .filter(|(item, _)| within(span, *item))
-        .flat_map(|(_, names)| names)
-        .any(|name| Code::by_name(name).or_else(|| Code::parse(name)) == Some(code))
+    let mut allowed = spec.outline.allowed_at(span);
+    allowed.any(|name| Code::named(name) == Some(code))
 }
 
 /// Whether one span lies in another.

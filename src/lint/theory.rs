@@ -31,10 +31,15 @@ pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) ->
 }
 
 /// A shortest trace that `wanted` accepts and that, as far as is known, can happen; the outer none: not decided.
-pub(super) fn shortest(spec: &Spec, wanted: &Dfa, budget: &mut Budget) -> Option<Option<Word>> {
+pub(super) fn shortest(
+    spec: &Spec,
+    wanted: &Dfa,
+    traces: Traces,
+    budget: &mut Budget,
+) -> Option<Option<Word>> {
     let mut wanted = rigid(spec, wanted, budget)?;
     for _ in 0..ROUNDS {
-        let Some(word) = wanted.shortest_accepted(Traces::All) else {
+        let Some(word) = wanted.shortest_accepted(traces) else {
             return Some(None);
         };
         match excluded_part(spec, &word, budget) {

@@ -47,7 +47,8 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
     let mut redundant = vec![false; subjects.all.len()];
     let mut conflicts: Vec<Vec<usize>> = Vec::new();
     for (lhs, rhs) in pairs {
-        match relation(subjects, lhs, rhs, budget) {
+        let relation = relation(subjects, lhs, rhs, budget);
+        match relation {
             Some(Relation::Same) if !redundant[rhs] => {
                 redundant[rhs] = true;
                 found.push(same(&subjects.all[lhs], &subjects.all[rhs]));
@@ -62,7 +63,12 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
             }
             Some(_) | None => {}
         }
-        if let Some(Some(dead_end)) = dead_end(subjects, &[lhs, rhs], &[], budget) {
+        // What one property implies, it leaves possible as long as it can be kept itself.
+        let related = matches!(
+            relation,
+            Some(Relation::Same | Relation::Implies | Relation::ImpliedBy)
+        );
+        if !related && let Some(Some(dead_end)) = dead_end(subjects, &[lhs, rhs], &[], budget) {
             found.push(conflict(subjects, &[lhs, rhs], &dead_end));
             conflicts.push(vec![lhs, rhs]);
         }
@@ -327,7 +333,7 @@ fn dead_end(
             continue;
         }
         let dead = budget.both(&closed, &open)?;
-        let word = theory::shortest(subjects.spec, &dead, budget)?
+        let word = theory::shortest(subjects.spec, &dead, Traces::All, budget)?
             .filter(|word| occurs(subjects, members, word));
         if let Some(word) = word {
             return Some(Some(DeadEnd { word, may_end }));

@@ -332,6 +332,16 @@ impl Monitor {
             decision.step = trace.live.last();
             let moment = due.saturating_add(1).saturating_add(trace.ahead);
             self.peek(&mut trace, eval::Peek::Time(moment), &mut decision);
+            // The clock of the trace rules, which is that of its events: one with an earlier time may still come.
+            for (idx, (_, verdict)) in decision.verdicts.iter_mut().enumerate() {
+                let property = PropertyId::new(idx);
+                let known = self.step_cache.verdict(&self.program, &mut trace.live, property);
+                *verdict = match *verdict {
+                    Verdict::Violated if !known.is_final() => Verdict::PresumablyViolated,
+                    Verdict::Satisfied if !known.is_final() => Verdict::PresumablySatisfied,
+                    verdict => verdict,
+                };
+            }
             for fired in &decision.clauses {
                 if let (Some(memory), Some(arm)) = (trace.memory.get_mut(fired.clause), fired.arm) {
                     memory.acted |= 1u64.checked_shl(arm as u32).unwrap_or(0);

@@ -597,18 +597,23 @@ impl<'t> Builder<'t> {
     // ------------------------------------------------------------ what reads two ways
 
     /// A formula led by a temporal word reads as if it reached to the end, but it does not: as a
-    /// left operand it needs parentheses.
+    /// left operand it needs parentheses. So does one that ends in such a formula: `not eventually a and b`.
     fn left_operand(&self, x: &Expr, operator: &str, end: u32) {
-        if let ExprKind::Temporal { spelling, .. } = &x.kind
-            && *x.parens == 0
-            && spelling.len() > 1
-        {
-            self.ambiguous(
-                x,
-                operator,
-                end,
-                "a formula led by a word is no left operand",
-            );
+        let mut last = Some(x);
+        while let Some(x) = last.filter(|x| *x.parens == 0) {
+            last = match &x.kind {
+                ExprKind::Temporal { spelling, .. } if spelling.len() > 1 => {
+                    let note = "a formula led by a word is no left operand";
+                    self.ambiguous(x, operator, end, note);
+                    return;
+                }
+                ExprKind::Temporal { operand, .. } | ExprKind::Unary { operand, .. } => {
+                    Some(operand)
+                }
+                ExprKind::Chain { operands, .. } => operands.last(),
+                ExprKind::Binary { rhs, .. } | ExprKind::TemporalInfix { rhs, .. } => Some(rhs),
+                _ => None,
+            };
         }
     }
 

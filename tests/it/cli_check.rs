@@ -14,7 +14,7 @@ fn a_good_spec_is_counted() {
         "{}",
         run.out
     );
-    assert_eq!(run.out.matches("hint: ").count(), 2, "{}", run.out);
+    assert_eq!(run.out.matches("hint: ").count(), 3, "{}", run.out);
     let run = folder.guard_with(&["check", "-"], SPEC);
     assert_eq!(run.code, 0, "{run:?}");
 }

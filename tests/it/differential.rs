@@ -70,6 +70,13 @@ const LETTERS: &[&str] = &[
     "len(k ?? \"\") == 1",
     "before(k) == \"x\"",
     "(historically (m > 0)) or a",
+    "m != null -> m + 1 > 2",
+    "(m != null and m + 1 > 2) == a",
+    "k == null or len(k + \"x\") == 2",
+    "(if m == null then 0 else m + 1) == 2",
+    "max(m, 2) == 2",
+    "abs(m) == 1",
+    "todo(\"to be written\")",
 ];
 
 /// Conditions on a step that a quantified name `x` takes part in.

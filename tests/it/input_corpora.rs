@@ -72,7 +72,11 @@ fn run(below: &str, glob: Option<&str>, signature: &Signature) -> Option<Run> {
         problems: Vec::new(),
     };
     let argument = data(below)?;
-    let sources = open::sources(argument.to_str().unwrap(), glob).unwrap();
+    let globs: Vec<String> = glob.iter().map(ToString::to_string).collect();
+    let selection = open::Selection::new(&globs, &[]).unwrap();
+    let sources = open::sources(argument.to_str().unwrap(), &selection)
+        .unwrap()
+        .sources;
     assert!(!sources.is_empty(), "{below} {glob:?}");
     for source in sources {
         let report = read(&source, &projection, &mut |unit| run.units.push(unit));

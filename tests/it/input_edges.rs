@@ -757,7 +757,7 @@ fn typed_containers_enums_and_queries() {
         cells(&units),
         [
             "0: #3.1 [2, 1, 2] {1, 2} {\"x\": 1.5, \"y\": 2} {\"a\": 1, \"b\": null} [\"p\", \"q\"] \"q\"",
-            "1: ? ? ? ? ? ? null",
+            "1: ? ? ? ? ? [] null",
         ]
     );
 }

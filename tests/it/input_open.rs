@@ -1,14 +1,26 @@
 //! What arguments name.
 use std::io::Read;
 
-use guard_lang::input::open::{OpenError, sources};
+use guard_lang::input::open::{OpenError, Selection, sources};
+
+fn selection(globs: &[&str], excludes: &[&str]) -> Selection {
+    let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    Selection::new(&owned(globs), &owned(excludes)).unwrap()
+}
 
 fn names(argument: &str, glob: Option<&str>) -> Vec<String> {
-    let found = sources(argument, glob).unwrap();
-    found
+    let globs: Vec<&str> = glob.into_iter().collect();
+    chosen(argument, &globs, &[]).0
+}
+
+fn chosen(argument: &str, globs: &[&str], excludes: &[&str]) -> (Vec<String>, usize) {
+    let found = sources(argument, &selection(globs, excludes)).unwrap();
+    let names = found
+        .sources
         .iter()
         .map(|source| source.name.below.to_string())
-        .collect()
+        .collect();
+    (names, found.unmatched)
 }
 
 #[test]
@@ -48,25 +60,40 @@ fn folders_are_searched_in_order() {
         names(root, Some("**/*.{log,md}")),
         ["notes.md", "x/deep/er/log.log"]
     );
-    let found = sources(root, Some("x/z.cast")).unwrap();
+    // Nine files are not hidden.
+    let (several, unmatched) = chosen(root, &["*.json", "x/**/*.{log,cast}"], &[]);
+    assert_eq!(several, ["a.json", "x/deep/er/log.log", "x/z.cast"]);
+    assert_eq!(unmatched, 5);
+    let (fewer, unmatched) = chosen(root, &["*.json", "x/**"], &["*.log", "x/y*"]);
+    assert_eq!(
+        (fewer, unmatched),
+        (vec!["a.json".to_owned(), "x/z.cast".to_owned()], 4)
+    );
+    let (plain, _) = chosen(root, &[], &["x/**", "c*"]);
+    assert_eq!(plain, ["a.json", "b.jsonl"]);
+    let found = sources(root, &selection(&["x/z.cast"], &[]))
+        .unwrap()
+        .sources;
     assert_eq!((found[0].name.dir(), found[0].name.stem()), ("x", "z"));
     assert!(found[0].name.path.ends_with("x/z.cast"));
     // A file that is named is read, whatever it is called.
     let hidden = format!("{root}/.hidden.json");
     assert_eq!(names(&hidden, None), [".hidden.json"]);
     let mut text = String::new();
-    sources(&hidden, None).unwrap()[0]
+    sources(&hidden, &selection(&["*.csv"], &["*"]))
+        .unwrap()
+        .sources[0]
         .open()
         .unwrap()
         .read_to_string(&mut text)
         .unwrap();
     assert_eq!(text, "{}");
     assert!(matches!(
-        sources("no/such/file", None),
+        sources("no/such/file", &Selection::default()),
         Err(OpenError::Unreadable { .. })
     ));
     assert!(matches!(
-        sources(root, Some("[")),
+        Selection::new(&["[".to_owned()], &[]),
         Err(OpenError::Glob { .. })
     ));
 }

@@ -265,7 +265,8 @@ fn arithmetic() {
         (Div, n(1), n(2), Type::Float, float(0.5), false),
         (Div, n(1), n(0), Type::Float, U, true),
         (Mul, float(1e300), float(1e300), Type::Float, U, true),
-        (Add, null(), n(1), Type::Int, U, true),
+        (Add, null(), n(1), Type::Int.nullable(), null(), false),
+        (Sub, n(1), null(), Type::Int.nullable(), null(), false),
         (Add, U, n(1), Type::Int, U, false),
     ];
     for (op, lhs, rhs, ty, value, error) in table {

@@ -94,6 +94,7 @@ impl<'a> Ctx<'a> {
     fn truth_of(&self, cell: Cell, i: usize) -> Truth {
         match cell {
             Cell::Known(Value::Bool(value)) => Truth::from(value),
+            Cell::Known(Value::Null) => Truth::Unknown,
             Cell::Known(other) => {
                 self.error(i, format!("{} is no Boolean", ops::kind(&other)));
                 Truth::Unknown
@@ -131,7 +132,7 @@ impl<'a> Ctx<'a> {
         let exprs = &self.spec.exprs;
         match exprs.get(id) {
             Expr::Const(value) => Cell::Known(value.clone()),
-            Expr::Unknown => Cell::Unknown,
+            Expr::Unknown | Expr::Todo(_) => Cell::Unknown,
             Expr::Field(field) => cell(self.steps.get(i).and_then(|(_, cells)| cells.get(*field))),
             Expr::Meta(field) => cell(self.meta.get(*field)),
             Expr::Param(param) => env

@@ -291,6 +291,20 @@ fn at_the_end(verdict: Verdict) -> Verdict {
     }
 }
 
+/// "A property that reads a `todo` is never satisfied, also vacuously": what the words will ask for is not known, nor which
+/// values an `exists` will range over.
+fn unwritten(spec: &Spec, property: &Property, verdict: Verdict) -> Verdict {
+    let universal = property
+        .quantified
+        .as_ref()
+        .is_none_or(|quantified| quantified.universal);
+    match verdict {
+        Verdict::Violated | Verdict::PresumablyViolated if universal => verdict,
+        _ if spec.is_unwritten(property) => Verdict::Unknown,
+        _ => verdict,
+    }
+}
+
 /// The events that are or may be steps, and whether they are known to be. "`where e` drops events that are no steps
 /// (invisible to everything after; where `e` is unknown, both are followed)." It is over one event, so it sees no other.
 fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
@@ -357,7 +371,11 @@ fn after_prefixes(
                 .unwrap_or_default()
         };
         After {
-            verdict: verdict::combine(&readings.iter().map(|after| after.verdict).collect()),
+            verdict: unwritten(
+                spec,
+                property,
+                verdict::combine(&readings.iter().map(|after| after.verdict).collect()),
+            ),
             violated: in_all(&|after| after.violated.clone()),
             failing: in_all(&|after| after.failing.clone()),
         }

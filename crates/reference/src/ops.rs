@@ -144,6 +144,8 @@ pub(super) fn index(whole: &Value, at: &Value) -> Outcome {
 pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value, float: bool) -> Outcome {
     let overflow = || "the result of the arithmetic is out of range".to_owned();
     match (op, lhs, rhs) {
+        // "On null they give null": what a condition beside it rules out is no data error.
+        (_, Value::Null, _) | (_, _, Value::Null) => Ok(Value::Null),
         (Arith::Add, Value::String(lhs), Value::String(rhs)) => {
             Ok(Value::string(format!("{lhs}{rhs}")))
         }
@@ -218,6 +220,7 @@ fn number(op: Arith, lhs: &Number, rhs: &Number, float: bool) -> Result<Number, 
 /// Unary `-`.
 pub(super) fn negate(value: &Value) -> Outcome {
     match value {
+        Value::Null => return Ok(Value::Null),
         Value::Duration(span) => span
             .0
             .checked_neg()

@@ -54,6 +54,10 @@ impl TreeExtractor<'_> {
             let hidden = hidden(query, value, true);
             let reading = match (field.ty.non_null(), nodes.first()) {
                 _ if hidden.is_some() => cell::stand_in(hidden.unwrap_or(ProblemKind::Number)),
+                // A list without elements is a list; only where there is none, data is missing.
+                (Type::List(_) | Type::Set(_), None) if query.has_root(value) => {
+                    cell::from_value(field, &Value::list(nodes))
+                }
                 (_, None) => cell::absent(field),
                 (Type::List(_) | Type::Set(_), _) => cell::from_value(field, &Value::list(nodes)),
                 (_, Some(first)) => cell::from_value(field, first),

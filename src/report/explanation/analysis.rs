@@ -3,9 +3,10 @@
 
 use crate::hir::Spec;
 use crate::ids::FormulaId;
+use crate::lint;
 use crate::report::Finality;
 use crate::translate::{atom, translate};
-use guard_automata::{Dfa, Formulas, LazyDfa, Limits, Run, Survey, Traces, Verdict, Word, compile};
+use guard_automata::{Dfa, Formulas, LazyDfa, Limits, Run, Survey, Verdict, Word, compile};
 
 /// From this bound on, an automaton with counters is tried before one without.
 const LONG: u32 = 4_096;
@@ -137,21 +138,22 @@ impl Analysis {
     }
 
     /// A short trace that satisfies the property.
-    pub(super) fn good(&self) -> Vec<Run> {
+    pub(super) fn good(&self, spec: &Spec) -> Vec<Run> {
         match self {
-            Analysis::Plain(dfa) => runs(dfa.shortest_accepted(Traces::NonEmpty)),
+            Analysis::Plain(dfa) => runs(lint::example(spec, dfa)),
             Analysis::Counted(survey, _) => survey.good.clone().unwrap_or_default(),
             Analysis::Nothing(_) => Vec::new(),
         }
     }
 
     /// A short trace that violates it, for good where there is one.
-    pub(super) fn bad(&self) -> Vec<Run> {
+    pub(super) fn bad(&self, spec: &Spec) -> Vec<Run> {
         match self {
-            Analysis::Plain(dfa) => runs(
-                dfa.shortest_to(Verdict::Violated, Traces::NonEmpty)
-                    .or_else(|| dfa.shortest_rejected(Traces::NonEmpty)),
-            ),
+            Analysis::Plain(dfa) => {
+                let for_good = dfa.enforceable_part().complement();
+                let found = lint::example(spec, &for_good);
+                runs(found.or_else(|| lint::example(spec, &dfa.complement())))
+            }
             Analysis::Counted(survey, _) => survey.bad.clone().unwrap_or_default(),
             Analysis::Nothing(_) => Vec::new(),
         }

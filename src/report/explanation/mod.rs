@@ -188,9 +188,14 @@ impl<'s> Explanation<'s> {
             out,
             paint,
             "holds on",
-            &self.example(&self.automaton.good()),
+            &self.example(&self.automaton.good(self.spec)),
         )?;
-        entry(out, paint, "fails on", &self.example(&self.automaton.bad()))?;
+        entry(
+            out,
+            paint,
+            "fails on",
+            &self.example(&self.automaton.bad(self.spec)),
+        )?;
         if let Some(against) = &self.against {
             entry(out, paint, "against", &self.relation(against))?;
         }

@@ -113,7 +113,7 @@ impl Explanation<'_> {
     pub fn to_json(&self) -> String {
         let property = self.property;
         let automaton = &self.automaton;
-        let (good, bad) = (automaton.good(), automaton.bad());
+        let (good, bad) = (automaton.good(self.spec), automaton.bad(self.spec));
         let object = Object {
             v: 1,
             name: &property.name,

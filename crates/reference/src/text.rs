@@ -1,0 +1,260 @@
+//! Functions on texts, spelled out character by character.
+
+use guard_lang::pattern::Pattern;
+use unicode_normalization::UnicodeNormalization;
+use url::Url;
+
+/// "base64(s): both alphabets, padding or none, white space passed over, padded texts one after the other; null where it is
+/// none; bytes that are not UTF-8 become U+FFFD".
+pub(super) fn base64(text: &str) -> Option<String> {
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut group: Vec<u32> = Vec::new();
+    let (mut digits, mut padding) = (0, 0);
+    let flush = |group: &mut Vec<u32>, bytes: &mut Vec<u8>| {
+        let bits = group.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - group.len()));
+        let found = [bits >> 16, bits >> 8, bits].map(|byte| (byte & 0xFF) as u8);
+        let whole = match group.len() {
+            1 => return false,
+            0 => 0,
+            length => length - 1,
+        };
+        bytes.extend(&found[..whole]);
+        group.clear();
+        true
+    };
+    for c in text.chars() {
+        let digit = match c {
+            'A'..='Z' => c as u32 - 'A' as u32,
+            'a'..='z' => c as u32 - 'a' as u32 + 26,
+            '0'..='9' => c as u32 - '0' as u32 + 52,
+            '+' | '-' => 62,
+            '/' | '_' => 63,
+            '=' => {
+                padding += 1;
+                if !flush(&mut group, &mut bytes) {
+                    return None;
+                }
+                continue;
+            }
+            c if c.is_ascii_whitespace() => continue,
+            _ => return None,
+        };
+        digits += 1;
+        group.push(digit);
+        if group.len() == 4 {
+            flush(&mut group, &mut bytes);
+        }
+    }
+    let whole = flush(&mut group, &mut bytes) && (digits > 0 || padding == 0);
+    whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// "hex(s): pairs of digits of any case, after `0x` or not, white space passed over; null where there is anything else".
+pub(super) fn hex(text: &str) -> Option<String> {
+    let mut text = text.trim();
+    if text.starts_with("0x") || text.starts_with("0X") {
+        text = &text[2..];
+    }
+    let mut bytes = Vec::new();
+    let mut high: Option<u32> = None;
+    for c in text.chars().filter(|c| !c.is_ascii_whitespace()) {
+        let digit = c.to_digit(16)?;
+        match high.take() {
+            None => high = Some(digit),
+            Some(first) => bytes.push((first * 16 + digit) as u8),
+        }
+    }
+    match high {
+        None => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Some(_) => None,
+    }
+}
+
+/// "url_decode(s): percent-encoding decoded once; what is no escape stays, and so does `+`".
+pub(super) fn url_decode(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        match (*first == b'%')
+            .then(|| Some(digit(0)? * 16 + digit(1)?))
+            .flatten()
+        {
+            Some(byte) => {
+                bytes.push(byte as u8);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// "normalize(s): NFKC without the characters that Unicode calls default ignorable".
+pub(super) fn normalize(text: &str) -> String {
+    let ignorable = Pattern::new(r"\p{Default_Ignorable_Code_Point}").ok();
+    let mut text = text.to_owned();
+    // Twice: what is left out can bring two together that compose.
+    for _ in 0..2 {
+        let ignored = |c: &char| {
+            let mut bytes = [0; 4];
+            let one = c.encode_utf8(&mut bytes);
+            ignorable.as_ref().and_then(|pattern| pattern.is_match(one)) != Some(true)
+        };
+        text = text.nfkc().filter(ignored).collect();
+    }
+    text
+}
+
+/// The beginning of a path (`/`, `C:/`, `~x`, or nothing) and its names.
+fn parts(text: &str) -> Result<(String, Vec<String>), String> {
+    let lower = text.to_ascii_lowercase();
+    if text.contains('\0') || lower.contains("%00") {
+        return Err("NUL in a path".to_owned());
+    }
+    for escape in ["%2e", "%2f", "%5c", "%25", "%3a"] {
+        if lower.contains(escape) {
+            return Err(format!("the path hides {escape}"));
+        }
+    }
+    let mut text: String = text
+        .chars()
+        .map(|c| if c == '\\' { '/' } else { c })
+        .collect();
+    let drive = |text: &str| {
+        let bytes = text.as_bytes();
+        bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
+    };
+    for device in ["//?/", "//./"] {
+        if text.starts_with(device) && drive(&text[4..]) {
+            text = text[4..].to_owned();
+            break;
+        }
+    }
+    let mut names: Vec<&str> = text.split('/').collect();
+    let begins = if text.starts_with('/') {
+        "/".to_owned()
+    } else if drive(&text) {
+        let first = names.remove(0);
+        if first.len() > 2 {
+            return Err("a path of a drive's current folder".to_owned());
+        }
+        format!("{}/", first.to_ascii_uppercase())
+    } else if Pattern::new(r"^[A-Za-z][A-Za-z0-9+.-]*:/")
+        .ok()
+        .and_then(|scheme| scheme.is_match(&text))
+        == Some(true)
+    {
+        return Err("an address, not a path".to_owned());
+    } else if text.starts_with('~') {
+        names.remove(0).to_owned()
+    } else {
+        String::new()
+    };
+    let mut kept: Vec<String> = Vec::new();
+    for name in names {
+        if name.is_empty() || name == "." {
+            continue;
+        }
+        if name != ".." && name.trim_matches(['.', ' ']).is_empty() {
+            return Err("a name of dots and spaces".to_owned());
+        }
+        let above = kept.last().is_some_and(|last| last != "..");
+        if name != ".." {
+            kept.push(name.to_owned());
+        } else if above {
+            kept.pop();
+        } else if !begins.ends_with('/') {
+            kept.push(name.to_owned());
+        }
+    }
+    Ok((begins, kept))
+}
+
+/// "path(s): without `.`, `..`, doubled and mixed separators".
+pub(super) fn path(text: &str) -> Result<String, String> {
+    let (begins, names) = parts(text)?;
+    let names = names.join("/");
+    Ok(if begins.is_empty() && names.is_empty() {
+        ".".to_owned()
+    } else if begins.is_empty() || begins.ends_with('/') || names.is_empty() {
+        begins + &names
+    } else {
+        format!("{begins}/{names}")
+    })
+}
+
+/// "below(path, folder): whether it is the folder or lies in it, by whole names".
+pub(super) fn below(of: &str, folder: &str) -> Result<bool, String> {
+    let ((begins, names), (root, wanted)) = (parts(of)?, parts(folder)?);
+    let drives = begins.contains(":/") && root.contains(":/");
+    if begins != root {
+        return if drives {
+            Ok(false)
+        } else {
+            Err("the paths begin at different places".to_owned())
+        };
+    }
+    for place in 0.. {
+        match (names.get(place), wanted.get(place)) {
+            (a, b) if a == b && a.is_some() => {}
+            (Some(name), _) if name == ".." => break,
+            (_, Some(name)) if name == ".." => break,
+            (_, other) => return Ok(other.is_none()),
+        }
+    }
+    Err("the path leaves the current folder".to_owned())
+}
+
+/// "host(url): the host that an address leads to, as browsers and RFC 3986 read it".
+pub(super) fn host(text: &str) -> Result<Option<String>, String> {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    let text: String = text.chars().filter(|c| !"\t\n\r".contains(*c)).collect();
+    let slash = |c: char| c == '/' || c == '\\';
+    let scheme = Pattern::new("^([A-Za-z][A-Za-z0-9+.-]*):").ok();
+    let scheme = scheme.and_then(|scheme| {
+        let found = scheme.group(&text, 1)??;
+        Some(found.to_ascii_lowercase())
+    });
+    let after = |prefix: usize| text.chars().skip(prefix).collect::<String>();
+    let slashes = |text: &str| text.chars().take_while(|c| slash(*c)).count();
+    let rest = match scheme.as_deref() {
+        Some("about" | "cid" | "data" | "javascript" | "mailto" | "mid" | "tel" | "urn") => {
+            return Ok(None);
+        }
+        Some(special @ ("http" | "https" | "ws" | "wss" | "ftp")) => {
+            let rest = after(special.len() + 1);
+            rest.chars().skip(slashes(&rest)).collect()
+        }
+        Some(other) if slashes(&after(other.len() + 1)) == 1 => return Ok(None),
+        Some(other) if slashes(&after(other.len() + 1)) > 1 => after(other.len() + 3),
+        _ => match (slashes(&text), text.chars().next()) {
+            (1, _) | (_, None | Some('?' | '#' | '.')) => return Ok(None),
+            (count, _) => after(count),
+        },
+    };
+    let one = |ends: &str| -> Result<Option<String>, String> {
+        let authority: String = rest.chars().take_while(|c| !ends.contains(*c)).collect();
+        if authority.is_empty() {
+            return Ok(None);
+        }
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let url = Url::parse(&format!("http://{host}")).map_err(|error| error.to_string())?;
+        let mut host = url.host_str().unwrap_or_default().to_owned();
+        while host.ends_with('.') {
+            host.pop();
+        }
+        if host.is_empty() {
+            return Err("no host".to_owned());
+        }
+        Ok(Some(host))
+    };
+    let browsers = one("/\\?#")?;
+    if one("/?#") == Ok(browsers.clone()) {
+        Ok(browsers)
+    } else {
+        Err("two hosts".to_owned())
+    }
+}

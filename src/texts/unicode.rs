@@ -1,0 +1,37 @@
+//! Texts that look alike, made alike.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Returns a text in the compatibility form of Unicode (NFKC: full-width letters, ligatures and the like become plain ones),
+/// without characters that are not seen: zero-width characters, marks of direction, soft hyphens, tags, variation selectors
+/// (Unicode's `Default_Ignorable_Code_Point`).
+pub fn normalize(text: &str) -> String {
+    let seen = |c: &char| !is_ignorable(*c);
+    // Removing a character can bring two together that compose.
+    let once: String = text.nfkc().filter(seen).collect();
+    once.nfkc().filter(seen).collect()
+}
+
+/// `Default_Ignorable_Code_Point` of Unicode 16.
+fn is_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{AD}'
+            | '\u{34F}'
+            | '\u{61C}'
+            | '\u{115F}'..='\u{1160}'
+            | '\u{17B4}'..='\u{17B5}'
+            | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}'
+            | '\u{202A}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FE00}'..='\u{FE0F}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFF8}'
+            | '\u{1BCA0}'..='\u{1BCA3}'
+            | '\u{1D173}'..='\u{1D17A}'
+            | '\u{E0000}'..='\u{E0FFF}'
+    )
+}

@@ -1,0 +1,287 @@
+//! What was silently wrong: each test fails on the version that had the fault.
+
+use crate::support::cli::{Folder, Run};
+use serde_json::Value;
+
+fn lines(run: &Run) -> Vec<Value> {
+    run.out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The verdicts on one property, by trace.
+fn verdicts(lines: &[Value], property: &str) -> Vec<String> {
+    let of = |line: &&Value| line["type"] == "verdict" && line["property"] == property;
+    let verdict = |line: &Value| line["verdict"].as_str().unwrap().to_owned();
+    lines.iter().filter(of).map(verdict).collect()
+}
+
+fn audit(spec: &str, traces: &str) -> Vec<Value> {
+    let folder = Folder::new(&[("a.guard", spec), ("t.jsonl", traces)]);
+    let run = folder.guard(&["audit", "a.guard", "t.jsonl", "--format", "json"]);
+    assert!(run.code != 2, "{run:?}");
+    lines(&run)
+}
+
+/// What the checker and the linter say of a spec, by code.
+fn codes(spec: &str) -> Vec<String> {
+    let folder = Folder::new(&[("a.guard", spec)]);
+    let run = folder.guard(&["check", "a.guard", "--format", "json"]);
+    let codes = lines(&run).into_iter();
+    codes
+        .map(|line| line["code"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+const TODO: &str = "event { kind: string  id: string? }
+predicate calls = kind == \"call\"
+predicate approved = todo(\"a person approved\")
+predicate denied = todo(\"a person denied\")
+track told: bool = false then if approved then true else told
+";
+
+const TODO_TRACES: &str = r#"{"id":"nothing","events":[{"kind":"x"}]}
+{"id":"no id","events":[{"kind":"call"}]}
+{"id":"call","events":[{"kind":"call","id":"1"}]}
+{"id":"empty","events":[]}
+"#;
+
+#[test]
+fn a_property_with_a_todo_is_never_satisfied() {
+    for formula in [
+        "always (calls -> approved)",
+        "forall c: always (id == c and calls -> approved)",
+        "forall c: always (id == c -> once todo(\"the person who owns it agreed\"))",
+        "always (calls -> told or kind == \"call\")",
+        "always (calls and approved -> calls)",
+        "exists c: eventually (id == c and approved)",
+        "exists c: always (id == c or not approved)",
+    ] {
+        let spec = format!("{TODO}property p = {formula}\n");
+        let found = verdicts(&audit(&spec, TODO_TRACES), "p");
+        assert_eq!(found, ["unknown"; 4], "{formula}");
+    }
+    // A step that is wrong whatever the words will ask for is a violation.
+    let spec = format!("{TODO}property p = always (calls -> approved and id == \"2\")\n");
+    let found = verdicts(&audit(&spec, TODO_TRACES), "p");
+    assert_eq!(found, ["unknown", "violated", "violated", "unknown"]);
+    // Other properties are not touched.
+    let spec = format!("{TODO}property p = always (calls -> id == \"1\")\n");
+    let found = verdicts(&audit(&spec, TODO_TRACES), "p");
+    assert_eq!(found, ["satisfied", "violated", "satisfied", "satisfied"]);
+}
+
+#[test]
+fn two_todos_are_different_and_may_both_hold() {
+    let spec = format!(
+        "{TODO}property g1 = always (calls -> approved)\nproperty g2 = always (calls -> denied)\n\
+         property both = never (approved and denied)\nproperty same = always (calls -> todo(\"a person approved\"))\n"
+    );
+    let found: Vec<String> = codes(&spec)
+        .into_iter()
+        .filter(|code| code != "G0950" && code != "G0902")
+        .collect();
+    // `same` has the words of `g1`, and says the same; nothing else follows.
+    assert_eq!(found, ["G0914"]);
+    let folder = Folder::new(&[("a.guard", &spec)]);
+    let run = folder.guard(&["explain", "a.guard", "g1", "--against", "g2"]);
+    assert!(run.out.contains("overlapping"), "{}", run.out);
+}
+
+#[test]
+fn files_that_a_glob_leaves_out_are_counted() {
+    let folder = Folder::new(&[
+        (
+            "a.guard",
+            "event { kind: string }\nproperty p = never kind == \"x\"\n",
+        ),
+        ("runs/a.json", r#"{"events":[{"kind":"y"}]}"#),
+        ("runs/b.jsonl", r#"{"events":[{"kind":"y"}]}"#),
+        ("runs/deep/c.json", r#"{"events":[{"kind":"y"}]}"#),
+        ("runs/deep/d.ndjson", r#"{"events":[{"kind":"y"}]}"#),
+    ]);
+    let audit = |globs: &[&str]| {
+        let mut args = vec!["audit", "a.guard", "runs", "--format", "json"];
+        args.extend(globs);
+        let run = folder.guard(&args);
+        assert_eq!(run.code, 0, "{run:?}");
+        let lines = lines(&run);
+        let problem = lines.iter().find(|line| line["type"] == "problem");
+        let message = problem.map(|line| line["message"].as_str().unwrap().to_owned());
+        let files = lines.last().unwrap()["input"]["files"].as_u64().unwrap();
+        (files, message)
+    };
+    let left = |text: &str| Some(text.to_owned());
+    assert_eq!(audit(&[]), (4, None));
+    assert_eq!(
+        audit(&["--glob", "*.json"]),
+        (
+            2,
+            left("2 files of this folder do not match `*.json` and were not read")
+        )
+    );
+    assert_eq!(
+        audit(&["--glob", "*.json", "--glob", "deep/*"]),
+        (
+            3,
+            left("1 file of this folder does not match `*.json` or `deep/*` and was not read")
+        )
+    );
+    assert_eq!(
+        audit(&[
+            "--glob",
+            "*.{json,jsonl,ndjson}",
+            "--exclude",
+            "deep/*.ndjson"
+        ]),
+        (3, None)
+    );
+    assert_eq!(audit(&["--exclude", "*.ndjson"]), (3, None));
+    let run = folder.guard(&["audit", "a.guard", "runs", "--glob", "*.json"]);
+    assert!(
+        run.err.contains("note: runs: 2 files of this folder"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_json_path_without_nodes_is_an_empty_list() {
+    let spec = "event {
+  kind: string
+  paths: list<string> from \"$.edits[*].path\"
+  names: set<string>? from \"$.edits[?@.name].name\"
+  first: string? from \"$.edits[*].path\"
+}
+property none = always (kind == \"edit\" -> paths == [])
+property known = always (kind == \"edit\" -> names != null)
+";
+    let traces = r#"{"id":"empty","events":[{"kind":"edit","edits":[]}]}
+{"id":"other","events":[{"kind":"edit","edits":[{"x":1}]}]}
+{"id":"one","events":[{"kind":"edit","edits":[{"path":"a","name":"n"}]}]}
+{"id":"absent","events":[{"kind":"edit"}]}
+{"id":"null","events":[{"kind":"edit","edits":null}]}
+"#;
+    let lines = audit(spec, traces);
+    assert_eq!(
+        verdicts(&lines, "none"),
+        ["satisfied", "satisfied", "violated", "unknown", "unknown"]
+    );
+    assert_eq!(
+        verdicts(&lines, "known"),
+        [
+            "satisfied",
+            "satisfied",
+            "satisfied",
+            "violated",
+            "violated"
+        ]
+    );
+    let missing: Vec<&str> = lines
+        .iter()
+        .filter(|line| line["type"] == "problem")
+        .map(|line| line["trace"].as_str().unwrap())
+        .collect();
+    assert_eq!(missing, ["absent", "null"]);
+}
+
+#[test]
+fn comparisons_that_match_draw_no_finding() {
+    let head = "event { kind: string  id: string?  at: time?  took: duration? }\n";
+    for (items, found) in [
+        // A quantified name has the types of all that it is compared with.
+        (
+            "property p = forall b: always (at == b -> eventually (kind == \"x\" and at == b))\n",
+            vec![],
+        ),
+        (
+            "property p = forall b: always (took == b -> eventually took != b)\n",
+            vec![],
+        ),
+        // A constant is not null, and neither is a field without `?`.
+        (
+            "predicate f(r: json) = id == r\nproperty p = never f(\"all\")\n",
+            vec![],
+        ),
+        (
+            "predicate f(r: json) = id == r\nproperty p = never f(kind)\n",
+            vec![],
+        ),
+        (
+            "predicate f(r: json) = id == r\nproperty p = never f(before(id))\n",
+            vec!["G0309"],
+        ),
+        ("property p = never at == kind\n", vec!["G0308"]),
+    ] {
+        let mut codes = codes(&format!("{head}{items}"));
+        codes.retain(|code| ["G0308", "G0309"].contains(&code.as_str()));
+        assert_eq!(codes, found, "{items}");
+    }
+}
+
+#[test]
+fn formulas_that_read_two_ways_are_refused_wherever_they_end_an_operand() {
+    let head = "event { a: bool  b: bool  c: bool }\n";
+    for formula in [
+        "not eventually b and c",
+        "a and eventually b -> c",
+        "a and eventually b or c",
+        "a or not always b <-> c",
+        "F (a -> not never b) and (not once b or c)",
+        "a until not eventually b and c",
+        "G eventually a and b",
+    ] {
+        let found = codes(&format!("{head}property p = {formula}\n"));
+        assert!(
+            found.iter().all(|code| code == "G0111"),
+            "{formula}: {found:?}"
+        );
+        assert!(!found.is_empty(), "{formula}");
+    }
+    for formula in [
+        "(not eventually b) and c",
+        "not eventually (b and c)",
+        "a and (eventually b) -> c",
+        "a and c -> eventually b",
+        "G F a and F G b",
+        "always (a -> not eventually b)",
+    ] {
+        let found = codes(&format!("{head}property p = {formula}\n"));
+        assert!(!found.contains(&"G0111".to_owned()), "{formula}");
+    }
+}
+
+#[test]
+fn allow_turns_off_what_the_checker_finds_and_near_names_are_offered() {
+    let head = "event { id: string?  other: string? }\n";
+    let allowed = |lint: &str| format!("{head}@allow({lint})\nproperty p = never id == other\n");
+    assert_eq!(codes(&allowed("unused")), ["G0309"]);
+    for lint in ["null_equals_null", "\"null-equals-null\"", "G0309"] {
+        assert!(codes(&allowed(lint)).is_empty(), "{lint}");
+    }
+    let folder = Folder::new(&[("a.guard", &allowed("null_equls_null"))]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("write `null_equals_null`"), "{}", run.out);
+    let run = folder.guard(&["explain", "null_equals_null"]);
+    assert!(
+        run.out.contains("`@allow(null_equals_null)`"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn check_counts_properties_and_not_expectations() {
+    let spec = "event { kind: string }\nproperty p = never kind == \"x\"\n\
+                test \"t\" {\n  given [{kind: \"y\"}]\n  expect p satisfied\n  expect kind == \"y\" at 0\n  \
+                expect G (kind == \"y\") satisfied\n}\n";
+    let folder = Folder::new(&[("a.guard", spec)]);
+    let run = folder.guard(&["check", "a.guard"]);
+    assert!(
+        run.out.ends_with("ok: 1 file, 1 property, 1 test\n"),
+        "{}",
+        run.out
+    );
+}
