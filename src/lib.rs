@@ -104,6 +104,8 @@ pub mod syntax;
 #[doc(hidden)]
 pub mod system;
 #[doc(hidden)]
+pub mod texts;
+#[doc(hidden)]
 pub mod translate;
 #[doc(hidden)]
 pub mod types;

@@ -80,6 +80,23 @@ impl Pattern {
         Some(group.map(|group| group.as_str()))
     }
 
+    /// A text with every match replaced by another text, as it stands; the inner none where the result has more than `most`
+    /// bytes.
+    pub fn replace(&self, text: &str, with: &str, most: usize) -> Option<Option<String>> {
+        let mut made = String::new();
+        let mut end = 0;
+        for found in self.regex()?.find_iter(text) {
+            made.push_str(text.get(end..found.start()).unwrap_or_default());
+            made.push_str(with);
+            end = found.end();
+            if made.len() > most {
+                return Some(None);
+            }
+        }
+        made.push_str(text.get(end..).unwrap_or_default());
+        Some((made.len() <= most).then_some(made))
+    }
+
     fn regex(&self) -> Option<&Regex> {
         let compile = || {
             let builder = &mut RegexBuilder::new(&self.text);

@@ -1,5 +1,7 @@
 //! Choices and quantifiers over lists: `if`, `cases`, `any`, `all`, `count … in`.
 
+use std::sync::Arc;
+
 use super::names::Names;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
@@ -177,7 +179,13 @@ impl<'a> Checker<'a> {
         let variable_id = variable.id;
         let inner = scope.with_name(name, Binding::Value(variable));
         let body_span = *body.span;
-        let body = self.boolean(&inner, body);
+        let made = if kind == ast::QuantifierKind::Map {
+            self.value(&inner, body, None)
+        } else {
+            let id = self.boolean(&inner, body);
+            Typed { id, ty: Type::Bool }
+        };
+        let body = made.id;
         if self.looks_back_at(body, variable_id) {
             self.report(
                 Diagnostic::new(
@@ -193,6 +201,15 @@ impl<'a> Checker<'a> {
             ast::QuantifierKind::Any => (hir::Quantifier::Any, Type::Bool),
             ast::QuantifierKind::All => (hir::Quantifier::All, Type::Bool),
             ast::QuantifierKind::Count => (hir::Quantifier::Count, Type::Int),
+            ast::QuantifierKind::Map => {
+                let list = Type::List(Arc::new(made.ty));
+                let ty = if over.ty.may_be_null() {
+                    list.nullable()
+                } else {
+                    list
+                };
+                (hir::Quantifier::Map, ty)
+            }
         };
         self.add(
             Expr::Quantifier {

@@ -24,6 +24,7 @@ mod command;
 mod enforce;
 mod expr;
 mod formula;
+mod functions;
 mod layout;
 mod links;
 mod literal;
@@ -61,7 +62,7 @@ use crate::syntax::ast;
 use crate::types::{EnumType, RecordType, Type};
 
 use branching::Place;
-pub use calls::functions;
+pub use functions::functions;
 pub use links::Links;
 use names::Names;
 pub use property::ATTRIBUTES;

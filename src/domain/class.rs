@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::question::{Asked, Question};
-use crate::hir::{Builtin, Compare, Expr, Spec};
+use crate::hir::{Builtin, Compare, Expr, Quantifier, Spec};
 use crate::ids::ExprId;
 use crate::types::Type;
 use crate::value::{EnumValue, Number, Value};
@@ -184,7 +184,10 @@ fn least(expr: &Expr) -> Option<Value> {
     match expr {
         Expr::Call(Builtin::Len | Builtin::Abs, _)
         | Expr::Count { .. }
-        | Expr::Quantifier { .. } => Some(Value::int(0)),
+        | Expr::Quantifier {
+            kind: Quantifier::Count,
+            ..
+        } => Some(Value::int(0)),
         _ => None,
     }
 }

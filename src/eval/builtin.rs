@@ -5,9 +5,10 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use super::json;
-use super::ops::{Fault, kind_of, order};
+use super::ops::{Fault, elements, kind_of, order};
 use crate::hir::Builtin;
 use crate::shell;
+use crate::texts;
 use crate::value::{Number, Value};
 
 /// The name of a function, for messages.
@@ -29,6 +30,19 @@ fn name(builtin: Builtin) -> &'static str {
         Builtin::Json => "json",
         Builtin::Commands => "commands",
         Builtin::Text => "text",
+        Builtin::Join => "join",
+        Builtin::Remove => "remove",
+        Builtin::Drop => "drop",
+        Builtin::Slice => "slice",
+        Builtin::IndexOf => "index_of",
+        Builtin::Range => "range",
+        Builtin::Base64 => "base64",
+        Builtin::Hex => "hex",
+        Builtin::UrlDecode => "url_decode",
+        Builtin::Path => "path",
+        Builtin::Below => "below",
+        Builtin::Host => "host",
+        Builtin::Normalize => "normalize",
     }
 }
 
@@ -37,12 +51,15 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
         return Ok(Value::Null);
     };
     if builtin == Builtin::Text {
-        let mut text = String::new();
-        all_text(first, &mut text);
-        return Ok(Value::string(text));
+        let mut texts = Vec::new();
+        all_text(first, &mut texts);
+        return Ok(Value::string(texts.join("\n")));
+    }
+    if builtin == Builtin::Below && args.iter().any(Value::is_null) {
+        return Ok(Value::Bool(false));
     }
     // An element that is null is an element; any other operand that is null leaves nothing to say.
-    if first.is_null() || (builtin != Builtin::Add && rest.iter().any(Value::is_null)) {
+    if first.is_null() || (!builtin.takes_elements() && rest.iter().any(Value::is_null)) {
         return Ok(Value::Null);
     }
     let wrong = |value: &Value| Fault::WrongType(name(builtin), kind_of(value));
@@ -113,6 +130,41 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             let n = usize::try_from(n.to_int().unwrap_or(0).max(0)).unwrap_or(usize::MAX);
             Ok(Value::List(items[items.len().saturating_sub(n)..].into()))
         }
+        (Builtin::Drop, Value::List(items), Some(Value::Number(n))) => Ok(Value::List(
+            items.iter().skip(position(n)).cloned().collect(),
+        )),
+        (Builtin::Slice, _, _) => slice(args),
+        (Builtin::Join, list @ (Value::List(_) | Value::Set(_)), Some(Value::String(by))) => {
+            join(list, by)
+        }
+        (Builtin::Remove, Value::Set(items), Some(item)) => Ok(Value::Set(items.without(item))),
+        (Builtin::IndexOf, Value::List(items), Some(item)) => Ok(items
+            .iter()
+            .position(|other| other == item)
+            .map_or(Value::Null, count)),
+        (Builtin::IndexOf, Value::String(text), Some(Value::String(part))) => {
+            let before = text.find(part.as_str()).and_then(|at| text.get(..at));
+            Ok(before.map_or(Value::Null, |before| count(before.chars().count())))
+        }
+        (Builtin::IndexOf, Value::String(_), Some(Value::Null)) => Ok(Value::Null),
+        (Builtin::Range, Value::Number(n), _) => match position(n) {
+            n if n > texts::MOST_ITEMS => Err(Fault::TooLong("range")),
+            n => Ok(Value::list((0..n).map(count).collect())),
+        },
+        (Builtin::Base64, Value::String(text), _) => Ok(or_null(texts::base64(text))),
+        (Builtin::Hex, Value::String(text), _) => Ok(or_null(texts::hex(text))),
+        (Builtin::UrlDecode, Value::String(text), _) => Ok(Value::string(texts::url_decode(text))),
+        (Builtin::Normalize, Value::String(text), _) => Ok(Value::string(texts::normalize(text))),
+        (Builtin::Path, Value::String(text), _) => {
+            texts::path(text).map(Value::string).map_err(Fault::Unclear)
+        }
+        (Builtin::Below, Value::String(path), Some(Value::String(folder))) => {
+            let below = texts::below(path, folder).map_err(Fault::Unclear)?;
+            Ok(Value::Bool(below))
+        }
+        (Builtin::Host, Value::String(text), _) => {
+            texts::host(text).map(or_null).map_err(Fault::Unclear)
+        }
         (Builtin::Json, Value::String(text), _) => json::parse(text),
         (Builtin::Commands, Value::String(text), _) => {
             let commands = shell::commands(text).map_err(Fault::NoShell)?;
@@ -130,6 +182,62 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             _ => first,
         })),
     }
+}
+
+fn or_null(text: Option<String>) -> Value {
+    text.map_or(Value::Null, Value::string)
+}
+
+/// A number of elements; below zero none.
+fn position(number: &Number) -> usize {
+    match number.to_int() {
+        Some(int) => usize::try_from(int.max(0)).unwrap_or(usize::MAX),
+        None if number.to_f64() > 0.0 => usize::MAX,
+        None => 0,
+    }
+}
+
+fn slice(args: &[Value]) -> Result<Value, Fault> {
+    let [of, Value::Number(from), Value::Number(to)] = args else {
+        let wrong = args
+            .iter()
+            .skip(1)
+            .find(|arg| !matches!(arg, Value::Number(_)));
+        return Err(Fault::WrongType(
+            "slice",
+            kind_of(wrong.unwrap_or(&Value::Null)),
+        ));
+    };
+    let (from, to) = (position(from), position(to));
+    let length = to.saturating_sub(from);
+    match of {
+        Value::List(items) => {
+            let items = items.iter().skip(from).take(length);
+            Ok(Value::List(items.cloned().collect()))
+        }
+        Value::String(text) => {
+            let text: String = text.chars().skip(from).take(length).collect();
+            Ok(Value::string(text))
+        }
+        other => Err(Fault::WrongType("slice", kind_of(other))),
+    }
+}
+
+fn join(list: &Value, by: &str) -> Result<Value, Fault> {
+    let mut text = String::new();
+    for (place, item) in elements(list).into_iter().flatten().enumerate() {
+        let Value::String(item) = item else {
+            return Err(Fault::WrongType("join", kind_of(item)));
+        };
+        if place > 0 {
+            text.push_str(by);
+        }
+        text.push_str(item);
+        if text.len() > texts::MOST_BYTES {
+            return Err(Fault::TooLong("join"));
+        }
+    }
+    Ok(Value::string(text))
 }
 
 /// The remainder with the sign of the divisor.
@@ -160,27 +268,17 @@ fn modulo(lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
     }
 }
 
-/// Appends all text in a value, keys included, one a line.
-fn all_text(value: &Value, into: &mut String) {
-    let line = |text: &str, into: &mut String| {
-        if !into.is_empty() {
-            into.push('\n');
-        }
-        into.push_str(text);
-    };
+/// Appends all text in a value, keys and numbers included.
+fn all_text(value: &Value, into: &mut Vec<String>) {
     match value {
-        Value::String(text) => line(text, into),
+        Value::String(text) => into.push(text.to_string()),
+        Value::Number(number) => into.push(number.to_string()),
         Value::List(items) => items.iter().for_each(|item| all_text(item, into)),
         Value::Set(items) => items.iter().for_each(|item| all_text(item, into)),
         Value::Object(object) => object.iter().for_each(|(key, value)| {
-            line(key, into);
+            into.push(key.to_string());
             all_text(value, into);
         }),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Time(_)
-        | Value::Duration(_)
-        | Value::Enum(_) => {}
+        Value::Null | Value::Bool(_) | Value::Time(_) | Value::Duration(_) | Value::Enum(_) => {}
     }
 }

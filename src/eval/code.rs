@@ -65,6 +65,7 @@ pub(super) enum Node {
     },
     Call(Builtin, Box<[NodeId]>),
     Capture(NodeId, u32, usize),
+    Replace(NodeId, u32, NodeId),
     List(Box<[NodeId]>),
     Set(Box<[NodeId]>),
     Record(Box<[(SmolStr, NodeId)]>),
@@ -229,6 +230,7 @@ impl Code {
             | Node::StartsWith(a, b)
             | Node::EndsWith(a, b)
             | Node::Arith(_, a, b)
+            | Node::Replace(a, _, b)
             | Node::Coalesce(a, b) => vec![*a, *b],
             Node::If(a, b, c) => vec![*a, *b, *c],
             Node::Quantifier { over, body, .. } => vec![*over, *body],

@@ -299,6 +299,10 @@ impl<'a> Lower<'a> {
             Expr::Capture(a, regex, group) => {
                 Node::Capture(self.lower(*a, early)?, self.regex(*regex), *group)
             }
+            Expr::Replace(a, regex, b) => {
+                let (a, b) = (self.lower(*a, early)?, self.lower(*b, early)?);
+                Node::Replace(a, self.regex(*regex), b)
+            }
             Expr::List(items) => {
                 let items = self.all(items, early)?;
                 match self.constants(&items) {

@@ -19,6 +19,9 @@ pub(super) enum Fault {
     Cast(String, &'static str),
     DuplicateKey(String),
     NoShell(crate::shell::ShellError),
+    /// What a function would make is beyond the limits of texts and lists.
+    TooLong(&'static str),
+    Unclear(crate::texts::Unclear),
 }
 
 impl std::fmt::Display for Fault {
@@ -31,6 +34,13 @@ impl std::fmt::Display for Fault {
             Fault::Cast(ty, kind) => write!(f, "{kind} is no `{ty}`"),
             Fault::DuplicateKey(key) => write!(f, "JSON text with the key `{key}` twice"),
             Fault::NoShell(error) => write!(f, "{error}"),
+            Fault::TooLong(function) => write!(
+                f,
+                "`{function}` would make more than {} bytes or {} elements",
+                crate::texts::MOST_BYTES,
+                crate::texts::MOST_ITEMS
+            ),
+            Fault::Unclear(error) => write!(f, "{error}"),
         }
     }
 }

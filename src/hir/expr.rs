@@ -83,7 +83,8 @@ pub enum Expr {
     Cast(ExprId),
     /// `if c then a else b`; `cases` are nested ones.
     If(ExprId, ExprId, ExprId),
-    /// `any|all|count y in xs: p`; over null: over nothing; over another non-list: unknown and a data error.
+    /// `any|all|count y in xs: p`; over null: over nothing; `[e for y in xs]`, null over null; over another non-list: unknown and
+    /// a data error.
     Quantifier {
         /// Which.
         kind: Quantifier,
@@ -98,6 +99,8 @@ pub enum Expr {
     Call(Builtin, Box<[ExprId]>),
     /// `capture(s, /re/, n)`: the n-th group of the first match, or null; null of null.
     Capture(ExprId, RegexId, usize),
+    /// `replace(s, /re/, t)`: every match with `t` in its place, as it stands; null of null.
+    Replace(ExprId, RegexId, ExprId),
     /// `[a, b]`
     List(Box<[ExprId]>),
     /// `{a, b}`
@@ -183,6 +186,8 @@ pub enum Quantifier {
     All,
     /// How many elements.
     Count,
+    /// The list of what the body is for each element.
+    Map,
 }
 
 /// Predefined functions. On null they give null, unless said otherwise.
@@ -218,8 +223,42 @@ pub enum Builtin {
     Json,
     /// `commands(s)`: the commands of a shell line, each a list of words; a data error where it is no shell line.
     Commands,
-    /// `text(j)`: all text in a value, keys included, joined by line ends; the empty text for null.
+    /// `text(x)`: all text in a value, keys and numbers included, joined by line ends; the empty text for null.
     Text,
+    /// `join(xs, sep)`
+    Join,
+    /// `set.remove(x)`
+    Remove,
+    /// `list.drop(n)`: without its first `n` elements.
+    Drop,
+    /// `slice(x, from, to)`: the elements of a list, or characters of a text, from one position up to another, which is not
+    /// among them.
+    Slice,
+    /// `index_of(xs, x)`: the first position of an element, or of a part of a text; null where there is none.
+    IndexOf,
+    /// `range(n)`: `[0, 1, …, n - 1]`
+    Range,
+    /// `base64(s)`: the text that it stands for; null where it is none.
+    Base64,
+    /// `hex(s)`: the text that hexadecimal digits stand for; null where there is anything else.
+    Hex,
+    /// `url_decode(s)`: percent-encoding decoded once.
+    UrlDecode,
+    /// `path(s)`: without `.`, `..` and doubled or mixed separators; a data error where programs read it in two ways.
+    Path,
+    /// `below(path, folder)`: whether the path is the folder or lies in it; false of null.
+    Below,
+    /// `host(url)`: the host of an address, in one form; null where it has none; a data error where programs read two.
+    Host,
+    /// `normalize(s)`: NFKC, without characters that are not seen.
+    Normalize,
+}
+
+impl Builtin {
+    /// Whether the arguments after the first are elements, of which null is one.
+    pub fn takes_elements(self) -> bool {
+        matches!(self, Builtin::Add | Builtin::Remove | Builtin::IndexOf)
+    }
 }
 
 /// Past operators in expressions.
@@ -352,6 +391,7 @@ impl Exprs {
             | Expr::StartsWith(a, b)
             | Expr::EndsWith(a, b)
             | Expr::Arith(_, a, b)
+            | Expr::Replace(a, _, b)
             | Expr::Coalesce(a, b) => vec![*a, *b],
             Expr::If(c, a, b) => vec![*c, *a, *b],
             Expr::Quantifier { over, body, .. } => vec![*over, *body],
@@ -380,6 +420,7 @@ impl Exprs {
             Expr::Neg(e) => Expr::Neg(f(*e)),
             Expr::Cast(e) => Expr::Cast(f(*e)),
             Expr::Capture(e, regex, group) => Expr::Capture(f(*e), *regex, *group),
+            Expr::Replace(a, regex, b) => Expr::Replace(f(*a), *regex, f(*b)),
             Expr::Before(e) => Expr::Before(f(*e)),
             Expr::Next(e) => Expr::Next(f(*e)),
             Expr::Index(a, b) => Expr::Index(f(*a), f(*b)),

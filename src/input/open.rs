@@ -134,7 +134,10 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, OpenErr
     };
     let facts = std::fs::metadata(path).map_err(|reason| unreadable(path, reason))?;
     if !facts.is_dir() {
-        return Ok(only(FileName::given(argument), Medium::File(path.to_owned())));
+        return Ok(only(
+            FileName::given(argument),
+            Medium::File(path.to_owned()),
+        ));
     }
     let mut listing = Listing::default();
     let walk = WalkDir::new(path).min_depth(1).sort_by_file_name();

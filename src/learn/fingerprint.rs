@@ -149,6 +149,7 @@ impl Hasher<'_> {
             Expr::Capture(_, regex, group) => {
                 format!("capture {} {group}", spec.exprs.regex(*regex).as_str())
             }
+            Expr::Replace(_, regex, _) => format!("replace {}", spec.exprs.regex(*regex).as_str()),
             Expr::Member(_, name) => format!("member {name:?}"),
             Expr::Record(members) => {
                 let names: Vec<_> = members.iter().map(|(name, _)| name).collect();

@@ -335,7 +335,9 @@ impl Monitor {
             // The clock of the trace rules, which is that of its events: one with an earlier time may still come.
             for (idx, (_, verdict)) in decision.verdicts.iter_mut().enumerate() {
                 let property = PropertyId::new(idx);
-                let known = self.step_cache.verdict(&self.program, &mut trace.live, property);
+                let known = self
+                    .step_cache
+                    .verdict(&self.program, &mut trace.live, property);
                 *verdict = match *verdict {
                     Verdict::Violated if !known.is_final() => Verdict::PresumablyViolated,
                     Verdict::Satisfied if !known.is_final() => Verdict::PresumablySatisfied,

@@ -30,6 +30,9 @@ struct Parts {
 /// If programs read different files in it: see [`Unclear`].
 pub fn path(text: &str) -> Result<String, Unclear> {
     let Parts { root, names } = parts(text)?;
+    // A file of the current folder that is called like a home or a drive.
+    let masked = |name: &String| name.starts_with('~') || name.contains(':');
+    let masked = root == Root::Current && names.first().is_some_and(masked);
     let names = names.join("/");
     Ok(match root {
         Root::Absolute => format!("/{names}"),
@@ -37,6 +40,7 @@ pub fn path(text: &str) -> Result<String, Unclear> {
         Root::Home(home) if names.is_empty() => home,
         Root::Home(home) => format!("{home}/{names}"),
         Root::Current if names.is_empty() => ".".to_owned(),
+        Root::Current if masked => format!("./{names}"),
         Root::Current => names,
     })
 }

@@ -97,4 +97,5 @@ mod syntax_format;
 mod syntax_print;
 mod syntax_ui;
 mod system_properties;
+mod text_functions;
 mod tidy;

@@ -236,7 +236,8 @@ fn follow(spec: &str, runs: &Path, glob: Option<&str>) {
     );
     let program = Program::compile(&spec, &Limits::default()).unwrap();
     let monitor = Mutex::new(Monitor::new(&spec, Options::default()).unwrap());
-    let readers = Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default()).unwrap();
+    let readers =
+        Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default()).unwrap();
     let globs: Vec<String> = glob.iter().map(ToString::to_string).collect();
     let selection = open::Selection::new(&globs, &[]).unwrap();
     let sources = open::sources(runs.to_str().unwrap(), &selection)

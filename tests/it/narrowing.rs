@@ -86,7 +86,7 @@ fn every_flow_position_narrows() {
         "property p = never (n in [1, 2] and n + 1 < 6)",
         "property p = never (maybe(n) and n + 1 < 6)",
         // a field of the record is the same at every step
-        "property p = meta.limit != null -> always kind == \"x\" or always (n ?? 0) < meta.limit + 1",
+        "property p = meta.limit != null -> (always kind == \"x\") or always (n ?? 0) < meta.limit + 1",
     ] {
         assert_eq!(errors(items), Vec::<&str>::new(), "{items}");
     }

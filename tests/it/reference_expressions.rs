@@ -364,7 +364,7 @@ fn functions() {
         (Builtin::Json, vec![s("{")], null(), false),
         (Builtin::Json, vec![s(r#"{"a": 1, "a": 2}"#)], U, true),
         (Builtin::Json, vec![s("1e999")], U, true),
-        (Builtin::Text, vec![parsed], s("a\nx\nb"), false),
+        (Builtin::Text, vec![parsed], s("a\n1\nx\nb"), false),
         (Builtin::Text, vec![null()], s(""), false),
     ];
     for (function, args, value, error) in table {

@@ -39,6 +39,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "source",
             "ids",
             "value",
+            "signature",
+            "types",
         ],
     ),
     ("source", &[]),
@@ -95,6 +97,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("shell", &[]),
+    ("texts", &[]),
     ("integrations", &["monitor"]),
     ("problem", &[]),
     ("signature", &["types", "value"]),
@@ -136,6 +139,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "types",
             "value",
             "verdict",
+            "texts",
         ],
     ),
     (
@@ -155,6 +159,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "types",
             "value",
             "verdict",
+            "texts",
         ],
     ),
     (

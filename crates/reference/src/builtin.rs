@@ -7,7 +7,8 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use super::ops::{Outcome, kind, order};
+use super::ops::{Outcome, elements, kind, order};
+use super::text;
 use guard_lang::hir::Builtin;
 use guard_lang::value::{Instant, Number, Object, Value};
 
@@ -18,8 +19,8 @@ const JSON_DEPTH: usize = 128;
 /// `set.add` adds, and `text`.
 pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
     let null = match function {
-        Builtin::Text => false,
-        Builtin::Add => args.first().is_none_or(Value::is_null),
+        Builtin::Text | Builtin::Below => false,
+        function if function.takes_elements() => args.first().is_none_or(Value::is_null),
         _ => args.iter().any(Value::is_null),
     };
     if null {
@@ -33,6 +34,9 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
         (Builtin::Lower, [Value::String(text)]) => Ok(Value::string(text.to_lowercase())),
         (Builtin::Upper, [Value::String(text)]) => Ok(Value::string(text.to_uppercase())),
         (Builtin::Trim, [Value::String(text)]) => Ok(Value::string(text.trim())),
+        (Builtin::Split, [Value::String(text), Value::String(sep)]) if sep.is_empty() => Ok(
+            Value::list(text.chars().map(|c| Value::string(c.to_string())).collect()),
+        ),
         (Builtin::Split, [Value::String(text), Value::String(sep)]) => Ok(Value::list(
             text.split(sep.as_str()).map(Value::string).collect(),
         )),
@@ -77,6 +81,74 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
                     .collect(),
             ))
         }
+        (Builtin::Remove, [Value::Set(items), item]) => Ok(Value::Set(
+            items
+                .iter()
+                .filter(|other| *other != item)
+                .cloned()
+                .collect(),
+        )),
+        (Builtin::Drop, [Value::List(items), Value::Number(n)]) => {
+            Ok(Value::list(between(items, &at(n), &i128::MAX)))
+        }
+        (Builtin::Slice, [Value::List(items), Value::Number(from), Value::Number(to)]) => {
+            Ok(Value::list(between(items, &at(from), &at(to))))
+        }
+        (Builtin::Slice, [Value::String(text), Value::Number(from), Value::Number(to)]) => {
+            let chars: Vec<char> = text.chars().collect();
+            let part: String = between(&chars, &at(from), &at(to)).into_iter().collect();
+            Ok(Value::string(part))
+        }
+        (Builtin::IndexOf, [Value::List(items), item]) => {
+            match (0..items.len()).find(|place| items[*place] == *item) {
+                Some(place) => int(place),
+                None => Ok(Value::Null),
+            }
+        }
+        (Builtin::IndexOf, [Value::String(_), Value::Null]) => Ok(Value::Null),
+        (Builtin::IndexOf, [Value::String(text), Value::String(part)]) => {
+            let chars: Vec<char> = text.chars().collect();
+            let begins = |place: &usize| {
+                let rest: String = chars[*place..].iter().collect();
+                rest.starts_with(part.as_str())
+            };
+            match (0..=chars.len()).find(begins) {
+                Some(place) => int(place),
+                None => Ok(Value::Null),
+            }
+        }
+        (Builtin::Range, [Value::Number(n)]) => {
+            let n = at(n).max(0);
+            if n > guard_lang::texts::MOST_ITEMS as i128 {
+                return Err("too long a list".to_owned());
+            }
+            Ok(Value::list((0..n).map(Value::int).collect()))
+        }
+        (Builtin::Join, [list @ (Value::List(_) | Value::Set(_)), Value::String(sep)]) => {
+            let mut texts = Vec::new();
+            for item in elements(list)? {
+                match item {
+                    Value::String(text) => texts.push(text.to_string()),
+                    other => return Err(format!("{} is no text", kind(&other))),
+                }
+            }
+            let joined = texts.join(sep);
+            if joined.len() > guard_lang::texts::MOST_BYTES {
+                return Err("too long a text".to_owned());
+            }
+            Ok(Value::string(joined))
+        }
+        (Builtin::Base64, [Value::String(text)]) => Ok(or_null(text::base64(text))),
+        (Builtin::Hex, [Value::String(text)]) => Ok(or_null(text::hex(text))),
+        (Builtin::UrlDecode, [Value::String(text)]) => Ok(Value::string(text::url_decode(text))),
+        (Builtin::Normalize, [Value::String(text)]) => Ok(Value::string(text::normalize(text))),
+        (Builtin::Path, [Value::String(text)]) => text::path(text).map(Value::string),
+        // "false of null"
+        (Builtin::Below, [a, b]) if a.is_null() || b.is_null() => Ok(Value::Bool(false)),
+        (Builtin::Below, [Value::String(path), Value::String(folder)]) => {
+            text::below(path, folder).map(Value::Bool)
+        }
+        (Builtin::Host, [Value::String(text)]) => text::host(text).map(or_null),
         (Builtin::Json, [Value::String(text)]) => match serde_json::from_str::<&RawValue>(text) {
             Ok(raw) => json(raw.get(), JSON_DEPTH),
             Err(_) => Ok(Value::Null),
@@ -101,6 +173,29 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
             ))
         }
     }
+}
+
+fn or_null(text: Option<String>) -> Value {
+    text.map_or(Value::Null, Value::string)
+}
+
+/// A position; one beyond all integers is beyond every list.
+fn at(number: &Number) -> i128 {
+    match number.to_int() {
+        Some(int) => int,
+        None if number.to_f64() > 0.0 => i128::MAX,
+        None => i128::MIN,
+    }
+}
+
+/// The elements at these positions, the second not included.
+fn between<T: Clone>(items: &[T], from: &i128, to: &i128) -> Vec<T> {
+    let within = |place: &i128| from <= place && place < to;
+    let places = (0..).zip(items);
+    places
+        .filter(|(place, _)| within(place))
+        .map(|(_, item)| item.clone())
+        .collect()
 }
 
 fn int(length: usize) -> Outcome {
@@ -158,6 +253,7 @@ fn modulo(lhs: &Number, rhs: &Number) -> Outcome {
 fn all_text(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.to_string()),
+        Value::Number(number) => texts.push(number.to_string()),
         Value::List(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Set(items) => items.iter().for_each(|item| all_text(item, texts)),
         Value::Object(object) => {
@@ -166,12 +262,7 @@ fn all_text(value: &Value, texts: &mut Vec<String>) {
                 all_text(value, texts);
             }
         }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Time(_)
-        | Value::Duration(_)
-        | Value::Enum(_) => {}
+        Value::Null | Value::Bool(_) | Value::Time(_) | Value::Duration(_) | Value::Enum(_) => {}
     }
 }
 

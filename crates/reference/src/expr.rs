@@ -238,6 +238,19 @@ impl<'a> Ctx<'a> {
         let Some(items) = self.elements(env, over, i) else {
             return Cell::Unknown;
         };
+        if kind == Quantifier::Map {
+            // "null over null": `elements` has no element of it.
+            if self.eval(env, over, i) == Cell::Known(Value::Null) {
+                return Cell::Known(Value::Null);
+            }
+            let each = items.into_iter().map(|item| {
+                let mut env = env.clone();
+                env.locals.push((local, item));
+                known(self.eval(&env, body, i))
+            });
+            let made: Option<Vec<Value>> = each.collect();
+            return made.map_or(Cell::Unknown, |items| Cell::Known(Value::list(items)));
+        }
         let truths: Vec<Truth> = items
             .into_iter()
             .map(|item| {
@@ -249,6 +262,7 @@ impl<'a> Ctx<'a> {
         match kind {
             Quantifier::Any => from_truth(truths.into_iter().fold(Truth::False, Truth::or)),
             Quantifier::All => from_truth(truths.into_iter().fold(Truth::True, Truth::and)),
+            Quantifier::Map => Cell::Unknown,
             Quantifier::Count if truths.contains(&Truth::Unknown) => Cell::Unknown,
             Quantifier::Count => {
                 count(truths.iter().filter(|truth| **truth == Truth::True).count())
@@ -283,6 +297,9 @@ impl<'a> Ctx<'a> {
             (Expr::Call(function, _), args) => builtin::call(*function, args),
             (Expr::Capture(_, regex, group), [text]) => {
                 ops::capture(text, exprs.regex(*regex), *group)
+            }
+            (Expr::Replace(_, regex, _), [text, with]) => {
+                ops::replace(text, exprs.regex(*regex), with)
             }
             (Expr::List(_), items) => Ok(Value::list(items.to_vec())),
             (Expr::Set(_), items) => Ok(Value::Set(items.iter().cloned().collect())),

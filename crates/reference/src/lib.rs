@@ -40,6 +40,7 @@ mod history;
 mod ops;
 mod quantifier;
 mod tableau;
+mod text;
 mod track;
 mod verdict;
 

@@ -109,6 +109,22 @@ pub(super) fn capture(text: &Value, regex: &Pattern, group: usize) -> Outcome {
     }
 }
 
+/// "`replace(s, /re/, t)`: every match replaced by `t` as it stands; null of null".
+pub(super) fn replace(text: &Value, regex: &Pattern, with: &Value) -> Outcome {
+    match (text, with) {
+        (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),
+        (Value::String(text), Value::String(with)) => {
+            let made = regex.replace(text, with, usize::MAX).flatten();
+            let made = made.ok_or_else(unusable)?;
+            if made.len() > guard_lang::texts::MOST_BYTES {
+                return Err("too long a text".to_owned());
+            }
+            Ok(Value::string(made))
+        }
+        (Value::String(_), other) | (other, _) => Err(format!("{} is no string", kind(other))),
+    }
+}
+
 fn unusable() -> String {
     "the regular expression cannot be compiled".to_owned()
 }

@@ -175,7 +175,14 @@ fn parts(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// "path(s): without `.`, `..`, doubled and mixed separators".
 pub(super) fn path(text: &str) -> Result<String, String> {
-    let (begins, names) = parts(text)?;
+    let (begins, mut names) = parts(text)?;
+    if begins.is_empty()
+        && names
+            .first()
+            .is_some_and(|name| name.starts_with('~') || name.contains(':'))
+    {
+        names.insert(0, ".".to_owned());
+    }
     let names = names.join("/");
     Ok(if begins.is_empty() && names.is_empty() {
         ".".to_owned()
@@ -241,7 +248,7 @@ pub(super) fn host(text: &str) -> Result<Option<String>, String> {
             return Ok(None);
         }
         let host = authority.rsplit('@').next().unwrap_or_default();
-        let url = Url::parse(&format!("http://{host}")).map_err(|error| error.to_string())?;
+        let url = Url::parse(&format!("http://{host}/")).map_err(|error| error.to_string())?;
         let mut host = url.host_str().unwrap_or_default().to_owned();
         while host.ends_with('.') {
             host.pop();

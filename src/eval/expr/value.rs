@@ -9,6 +9,7 @@ use crate::eval::json;
 use crate::eval::ops::{self, Fault};
 use crate::eval::register::{Held, Operands};
 use crate::hir::Quantifier;
+use crate::texts;
 use crate::value::{Cell, Object, Truth, Value};
 
 impl<'a> Eval<'a> {
@@ -133,6 +134,54 @@ impl<'a> Eval<'a> {
                     Val::Own(Value::int(count))
                 } else {
                     Val::Unknown
+                }
+            }
+            Node::Quantifier {
+                kind: Quantifier::Map,
+                local,
+                over,
+                body,
+            } => {
+                if self.value(*over).known() == Some(&Value::Null) {
+                    return Val::Own(Value::Null);
+                }
+                let (mut made, mut known) = (Vec::new(), true);
+                let complete = self.each_element(id, *over, |eval, item| {
+                    let outer =
+                        std::mem::replace(&mut eval.eval_cache.locals[*local as usize], item);
+                    match eval.value(*body).into_cell() {
+                        Cell::Known(value) => made.push(value),
+                        Cell::Unknown => known = false,
+                    }
+                    eval.eval_cache.locals[*local as usize] = outer;
+                    known
+                });
+                if complete && known {
+                    Val::Own(Value::list(made))
+                } else {
+                    Val::Unknown
+                }
+            }
+            Node::Replace(text, regex, with) => {
+                let (text, with) = (self.value(*text), self.value(*with));
+                match (text.known(), with.known()) {
+                    (Some(Value::String(text)), Some(Value::String(with))) => {
+                        let pattern = &code.patterns[*regex as usize];
+                        match pattern.replace(text, with, texts::MOST_BYTES) {
+                            Some(made) => {
+                                let made = made.map(Value::string);
+                                self.checked(id, made.ok_or(Fault::TooLong("replace")))
+                            }
+                            None => Val::Unknown,
+                        }
+                    }
+                    (Some(Value::Null), Some(_)) | (Some(_), Some(Value::Null)) => {
+                        Val::Own(Value::Null)
+                    }
+                    (Some(Value::String(_)), Some(other)) | (Some(other), Some(_)) => {
+                        self.checked(id, Err(Fault::WrongType("replace", ops::kind_of(other))))
+                    }
+                    _ => Val::Unknown,
                 }
             }
             Node::Call(function, args) => match self.all(args) {

@@ -140,9 +140,9 @@ pub enum ExprKind {
     },
     /// `cases { c => v … else => v }`.
     Cases(Vec<CaseArm>),
-    /// `any y in xs: p`, `all y in xs: p`, `count y in xs: p`.
+    /// `any y in xs: p`, `all y in xs: p`, `count y in xs: p`, `[e for y in xs]`.
     Quantifier {
-        /// Which of the three.
+        /// Which of the four.
         kind: QuantifierKind,
         /// The bound name.
         name: Name,
@@ -401,6 +401,8 @@ pub enum QuantifierKind {
     All,
     /// `count`.
     Count,
+    /// `[e for y in xs]`.
+    Map,
 }
 
 /// Quantifiers over the values of a trace.

@@ -40,8 +40,8 @@ fn level_of(expr: &Expr) -> u8 {
         | ExprKind::Temporal { .. }
         | ExprKind::Ctl { .. }
         | ExprKind::If { .. }
-        | ExprKind::Quantifier { .. }
         | ExprKind::Instances { .. } => level::PREFIX,
+        ExprKind::Quantifier { kind, .. } if *kind != QuantifierKind::Map => level::PREFIX,
         ExprKind::Unary {
             op: UnaryOp::Neg, ..
         } => level::NEGATION,
@@ -82,10 +82,27 @@ fn binary(op: BinaryOp) -> (u8, u8, u8, &'static str) {
 }
 
 fn is_tail(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::If { .. } | ExprKind::Quantifier { .. } | ExprKind::Instances { .. }
-    )
+    match expr.kind {
+        ExprKind::If { .. } | ExprKind::Instances { .. } => true,
+        ExprKind::Quantifier { kind, .. } => kind != QuantifierKind::Map,
+        _ => false,
+    }
+}
+
+/// Whether an expression is, or ends in, a formula led by a word, without parentheses around it.
+fn ends_in_led(expr: &Expr) -> bool {
+    if *expr.parens > 0 {
+        return false;
+    }
+    match &expr.kind {
+        ExprKind::Temporal { spelling, .. } if spelling.len() != 1 => true,
+        ExprKind::Temporal { operand, .. } | ExprKind::Unary { operand, .. } => {
+            ends_in_led(operand)
+        }
+        ExprKind::Chain { operands, .. } => operands.last().is_some_and(ends_in_led),
+        ExprKind::Binary { rhs, .. } | ExprKind::TemporalInfix { rhs, .. } => ends_in_led(rhs),
+        _ => false,
+    }
 }
 
 fn temporal_word(op: TemporalOp) -> &'static str {
@@ -149,14 +166,10 @@ impl Printer {
     /// A left operand: not open, and no formula led by a word.
     fn left(&mut self, expr: &Expr, least: u8) {
         let led = match &expr.kind {
-            ExprKind::Temporal { spelling, .. } => spelling.len() != 1 || self.probability,
-            _ => false,
+            ExprKind::Temporal { .. } if self.probability => *expr.parens == 0,
+            _ => ends_in_led(expr),
         };
-        let least = if led && *expr.parens == 0 {
-            level::PRIMARY + 1
-        } else {
-            least
-        };
+        let least = if led { level::PRIMARY + 1 } else { least };
         self.at(expr, least, false);
     }
 
@@ -395,6 +408,20 @@ impl Printer {
                 self.any(otherwise);
             }
             ExprKind::Quantifier {
+                kind: QuantifierKind::Map,
+                name,
+                source,
+                body,
+            } => {
+                self.put("[");
+                self.any(body);
+                self.put(" for ");
+                self.put(&name.text);
+                self.put(" in ");
+                self.any(source);
+                self.put("]");
+            }
+            ExprKind::Quantifier {
                 kind,
                 name,
                 source,
@@ -403,7 +430,7 @@ impl Printer {
                 self.put(match kind {
                     QuantifierKind::Any => "any ",
                     QuantifierKind::All => "all ",
-                    QuantifierKind::Count => "count ",
+                    QuantifierKind::Count | QuantifierKind::Map => "count ",
                 });
                 self.put(&name.text);
                 self.put(" in ");

@@ -1,0 +1,405 @@
+//! Predefined functions: their arguments and types.
+
+use std::sync::Arc;
+
+use super::scope::Scope;
+use super::{Checker, Typed};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::hir::{Builtin, Expr};
+use crate::source::Span;
+use crate::syntax::ast;
+use crate::types::Type;
+use crate::value::Value;
+
+/// Predefined functions that take values only.
+const FUNCTIONS: &[(&str, Builtin)] = &[
+    ("len", Builtin::Len),
+    ("lower", Builtin::Lower),
+    ("upper", Builtin::Upper),
+    ("trim", Builtin::Trim),
+    ("split", Builtin::Split),
+    ("words", Builtin::Words),
+    ("min", Builtin::Min),
+    ("max", Builtin::Max),
+    ("abs", Builtin::Abs),
+    ("floor", Builtin::Floor),
+    ("mod", Builtin::Mod),
+    ("add", Builtin::Add),
+    ("last", Builtin::Last),
+    ("json", Builtin::Json),
+    ("commands", Builtin::Commands),
+    ("text", Builtin::Text),
+    ("join", Builtin::Join),
+    ("remove", Builtin::Remove),
+    ("drop", Builtin::Drop),
+    ("slice", Builtin::Slice),
+    ("index_of", Builtin::IndexOf),
+    ("range", Builtin::Range),
+    ("base64", Builtin::Base64),
+    ("hex", Builtin::Hex),
+    ("url_decode", Builtin::UrlDecode),
+    ("path", Builtin::Path),
+    ("below", Builtin::Below),
+    ("host", Builtin::Host),
+    ("normalize", Builtin::Normalize),
+];
+
+/// The names of the predefined functions.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    let named = FUNCTIONS.iter().map(|(name, _)| *name);
+    named.chain(["before", "capture", "replace", "todo"])
+}
+
+impl<'a> Checker<'a> {
+    /// `capture(s, /re/, n = 1)`
+    fn capture(&mut self, scope: &Scope<'a>, args: &[&'a ast::Expr], span: Span) -> Typed {
+        if !self.arity("capture", 2, 3, args.len(), span) {
+            return self.wrong();
+        }
+        let text = self.text_operand(scope, args[0]);
+        let Some(regex) = self.regex(scope, args[1]) else {
+            return self.wrong();
+        };
+        let group = match args.get(2) {
+            None => 1,
+            Some(arg) => {
+                let typed = self.value(scope, arg, Some(&Type::Int));
+                match self.spec.exprs.get(typed.id) {
+                    Expr::Const(Value::Number(number)) => number
+                        .to_int()
+                        .and_then(|int| usize::try_from(int).ok())
+                        .unwrap_or(usize::MAX),
+                    _ => {
+                        self.error(
+                            Code::G0301,
+                            *arg.span,
+                            "the number of a group is asked for, as a literal",
+                        );
+                        return self.wrong();
+                    }
+                }
+            }
+        };
+        let groups = self.spec.exprs.regex(regex).n_groups();
+        if group > groups {
+            self.report(
+                Diagnostic::new(
+                    Code::G0315,
+                    span,
+                    format!("the regular expression has {groups} groups"),
+                )
+                .label(format!("group {group} is asked for"))
+                .also(*args[1].span, "the regular expression")
+                .note("group 0 is the whole match; put what you want in parentheses"),
+            );
+            return self.wrong();
+        }
+        self.add(
+            Expr::Capture(text, regex, group),
+            Type::String.nullable(),
+            span,
+        )
+    }
+
+    /// `replace(s, /re/, t)`
+    fn replace(&mut self, scope: &Scope<'a>, args: &[&'a ast::Expr], span: Span) -> Typed {
+        if !self.arity("replace", 3, 3, args.len(), span) {
+            return self.wrong();
+        }
+        let text = self.value(scope, args[0], Some(&Type::String));
+        let Some(regex) = self.regex(scope, args[1]) else {
+            return self.wrong();
+        };
+        let with = self.value(scope, args[2], Some(&Type::String));
+        let is_text = |ty: &Type| *ty == Type::String;
+        if !self.asked(&text, args[0], "a text", is_text)
+            || !self.asked(&with, args[2], "a text", is_text)
+        {
+            return self.wrong();
+        }
+        let ty = if text.ty.may_be_null() || with.ty.may_be_null() {
+            Type::String.nullable()
+        } else {
+            Type::String
+        };
+        self.add(Expr::Replace(text.id, regex, with.id), ty, span)
+    }
+
+    /// A predefined function.
+    pub(super) fn function(
+        &mut self,
+        scope: &Scope<'a>,
+        name: &'a ast::Name,
+        args: &[&'a ast::Expr],
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Typed {
+        match name.as_str() {
+            "capture" => return self.capture(scope, args, span),
+            "replace" => return self.replace(scope, args, span),
+            _ => {}
+        }
+        let Some((_, builtin)) = FUNCTIONS.iter().find(|(known, _)| *known == name.as_str()) else {
+            let mut diagnostic = Diagnostic::new(
+                Code::G0201,
+                name.span,
+                format!("there is no function `{name}`"),
+            )
+            .label("not declared");
+            let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+            candidates.extend(["count", "before", "capture", "replace", "todo"]);
+            candidates.extend(self.names.all(scope.module, super::names::Space::Value));
+            if let Some(near) = did_you_mean(&name.text, candidates) {
+                diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
+            }
+            self.report(diagnostic);
+            return self.wrong();
+        };
+        let builtin = *builtin;
+        let (least, most) = match builtin {
+            Builtin::Min | Builtin::Max => (1, usize::MAX),
+            Builtin::Split
+            | Builtin::Mod
+            | Builtin::Add
+            | Builtin::Last
+            | Builtin::Join
+            | Builtin::Remove
+            | Builtin::Drop
+            | Builtin::IndexOf
+            | Builtin::Below => (2, 2),
+            Builtin::Slice => (3, 3),
+            _ => (1, 1),
+        };
+        if !self.arity(&name.text, least, most, args.len(), span) {
+            return self.wrong();
+        }
+        let mut given: Vec<Typed> = Vec::with_capacity(args.len());
+        for arg in args {
+            let hint = match (builtin, given.first()) {
+                (Builtin::Min | Builtin::Max, Some(first)) => Some(first.ty.clone()),
+                (Builtin::Min | Builtin::Max, None) => expected.cloned(),
+                (builtin, Some(first)) if builtin.takes_elements() => match first.ty.non_null() {
+                    Type::Set(item) | Type::List(item) => Some(item.as_ref().clone()),
+                    _ => None,
+                },
+                (Builtin::Add | Builtin::Remove, None) => expected.cloned(),
+                _ => None,
+            };
+            given.push(self.value(scope, arg, hint.as_ref()));
+        }
+        if given.iter().any(|typed| typed.ty == Type::Error) {
+            return self.wrong();
+        }
+        let operands = if builtin.takes_elements() {
+            1
+        } else {
+            given.len()
+        };
+        let nullable = given[..operands].iter().any(|typed| typed.ty.may_be_null());
+        let is_text = |ty: &Type| *ty == Type::String;
+        let ty = match builtin {
+            Builtin::Len => self
+                .asked(&given[0], args[0], "a text, list, set or object", |ty| {
+                    matches!(
+                        ty,
+                        Type::String
+                            | Type::List(_)
+                            | Type::Set(_)
+                            | Type::Map(_)
+                            | Type::Record(_)
+                    )
+                })
+                .then_some(Type::Int),
+            Builtin::Lower
+            | Builtin::Upper
+            | Builtin::Trim
+            | Builtin::UrlDecode
+            | Builtin::Path
+            | Builtin::Normalize => self
+                .asked(&given[0], args[0], "a text", is_text)
+                .then_some(Type::String),
+            Builtin::Base64 | Builtin::Hex | Builtin::Host => self
+                .asked(&given[0], args[0], "a text", is_text)
+                .then_some(Type::String.nullable()),
+            Builtin::Below => (self.asked(&given[0], args[0], "a text", is_text)
+                && self.asked(&given[1], args[1], "a text", is_text))
+            .then_some(Type::Bool),
+            Builtin::Join => (self.asked(&given[0], args[0], "a list of texts", |ty| match ty {
+                Type::List(item) | Type::Set(item) => {
+                    matches!(**item, Type::String | Type::Json | Type::Error)
+                }
+                _ => false,
+            }) && self.asked(&given[1], args[1], "a text", is_text))
+            .then_some(Type::String),
+            Builtin::Slice => {
+                let fits = self.asked(&given[0], args[0], "a list or a text", |ty| {
+                    matches!(ty, Type::List(_) | Type::String)
+                }) && self.asked_int(&given[1], args[1])
+                    && self.asked_int(&given[2], args[2]);
+                fits.then(|| given[0].ty.non_null().clone())
+            }
+            Builtin::Range => self
+                .asked_int(&given[0], args[0])
+                .then(|| Type::List(Arc::new(Type::Int))),
+            Builtin::IndexOf => {
+                let fits = self.asked(&given[0], args[0], "a list or a text", |ty| {
+                    matches!(ty, Type::List(_) | Type::String)
+                });
+                let item = match given[0].ty.non_null() {
+                    Type::List(item) => item.as_ref().clone(),
+                    Type::String => Type::String,
+                    _ => Type::Json,
+                };
+                if fits && !Self::comparable(&given[1].ty, &item) {
+                    self.mismatch(*args[1].span, &given[1].ty, &item);
+                    return self.wrong();
+                }
+                fits.then(|| Type::Int.nullable())
+            }
+            Builtin::Words => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::List(Arc::new(Type::String))),
+            Builtin::Split => (self.asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                && self.asked(&given[1], args[1], "a text", |ty| *ty == Type::String))
+            .then_some(Type::List(Arc::new(Type::String))),
+            Builtin::Json => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::Json),
+            Builtin::Commands => self
+                .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
+                .then_some(Type::List(Arc::new(Type::List(Arc::new(Type::String))))),
+            Builtin::Text => {
+                let ids = vec![given[0].id];
+                return self.add(Expr::Call(builtin, ids.into()), Type::String, span);
+            }
+            Builtin::Abs | Builtin::Floor => {
+                if !self.definite(&given[0], args[0], &name.text) {
+                    return self.wrong();
+                }
+                Some(if builtin == Builtin::Floor {
+                    Type::Int
+                } else {
+                    given[0].ty.non_null().clone()
+                })
+            }
+            Builtin::Mod => {
+                if !self.definite(&given[0], args[0], "mod")
+                    || !self.definite(&given[1], args[1], "mod")
+                {
+                    return self.wrong();
+                }
+                Self::join(&given[0].ty, &given[1].ty)
+            }
+            Builtin::Min | Builtin::Max => {
+                let mut joined = given[0].ty.clone();
+                for (typed, arg) in given.iter().zip(args) {
+                    let ty = typed.ty.non_null();
+                    let ordered = Self::is_ordered(ty) && *ty != Type::Json;
+                    match Self::join(&joined, &typed.ty) {
+                        Some(ty) if ordered => joined = ty,
+                        _ => {
+                            self.report(
+                                Diagnostic::new(
+                                    Code::G0303,
+                                    *arg.span,
+                                    format!("`{name}` needs values of one ordered type, and this is `{}`", typed.ty),
+                                )
+                                .label(format!("`{}`", typed.ty)),
+                            );
+                            return self.wrong();
+                        }
+                    }
+                }
+                Some(joined)
+            }
+            Builtin::Add | Builtin::Remove => match given[0].ty.non_null() {
+                Type::Set(item) if Self::fits(&given[1].ty, item) || **item == Type::Error => {
+                    Some(Type::Set(if **item == Type::Error {
+                        Arc::new(given[1].ty.clone())
+                    } else {
+                        item.clone()
+                    }))
+                }
+                Type::Set(item) => {
+                    let item = item.as_ref().clone();
+                    self.mismatch(*args[1].span, &given[1].ty, &item);
+                    return self.wrong();
+                }
+                ty => {
+                    let message = format!("`{name}` is a function of sets, and this is `{ty}`");
+                    self.error(Code::G0303, *args[0].span, message);
+                    return self.wrong();
+                }
+            },
+            Builtin::Last | Builtin::Drop => match given[0].ty.non_null() {
+                ty @ (Type::List(_) | Type::Json) if given[1].ty == Type::Int => Some(ty.clone()),
+                ty => {
+                    let message = format!(
+                        "`{name}` takes a list and an int, and this is `{ty}` and `{}`",
+                        given[1].ty
+                    );
+                    self.error(Code::G0303, span, message);
+                    return self.wrong();
+                }
+            },
+        };
+        let Some(ty) = ty else { return self.wrong() };
+        let ty = if nullable && !matches!(builtin, Builtin::Min | Builtin::Max | Builtin::Below) {
+            ty.nullable()
+        } else {
+            ty
+        };
+        let ids: Vec<_> = given.iter().map(|typed| typed.id).collect();
+        self.add(Expr::Call(builtin, ids.into()), ty, span)
+    }
+
+    /// Reports an argument of the wrong type; JSON is looked at when it is there.
+    fn asked(
+        &mut self,
+        typed: &Typed,
+        expr: &ast::Expr,
+        what: &str,
+        fits: impl Fn(&Type) -> bool,
+    ) -> bool {
+        let ty = typed.ty.non_null();
+        if matches!(ty, Type::Json | Type::Error | Type::Null) || fits(ty) {
+            return true;
+        }
+        self.report(
+            Diagnostic::new(
+                Code::G0301,
+                *expr.span,
+                format!("{what} is asked for, and this is `{ty}`"),
+            )
+            .label(format!("`{ty}`")),
+        );
+        false
+    }
+
+    /// Reports an argument that is not a whole number.
+    fn asked_int(&mut self, typed: &Typed, expr: &ast::Expr) -> bool {
+        if matches!(typed.ty, Type::Int | Type::Error) {
+            return true;
+        }
+        self.mismatch(*expr.span, &typed.ty, &Type::Int);
+        false
+    }
+
+    fn definite(&mut self, typed: &Typed, expr: &ast::Expr, name: &str) -> bool {
+        if matches!(
+            typed.ty.non_null(),
+            Type::Int | Type::Float | Type::Duration
+        ) {
+            return true;
+        }
+        self.report(
+            Diagnostic::new(
+                Code::G0307,
+                *expr.span,
+                format!("`{name}` needs a number, and this is `{}`", typed.ty),
+            )
+            .label(format!("`{}`", typed.ty)),
+        );
+        false
+    }
+}
