@@ -1,61 +1,17 @@
 //! `enforce` clauses as a live run asks them.
 
 use rustc_hash::FxHashSet;
-use smol_str::SmolStr;
 
 use super::automata::Automata;
-use super::code::NodeId;
+use super::compile::{message, place_in, property_code};
+use super::compiled::{ArmTexts, ClauseCode, Depends, PropertyCode, WatchedCode};
 use super::limits::LimitError;
 use super::lower::Lower;
-use super::program::{Message, Program, PropertyCode, message};
-use super::world::{Cache, World};
 use crate::hir::reads::reads;
 use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
 use crate::ids::{ExprId, LetterId, PropertyId};
 use crate::translate::translate;
-use crate::value::{Cell, Truth};
 use guard_automata::{Atom, Formulas as AFormulas, Interval};
-
-/// The clauses of a spec.
-#[derive(Debug, Default)]
-pub(super) struct ClauseCode {
-    /// What each clause watches.
-    pub(super) watched: Vec<WatchedCode>,
-    /// What each arm of each clause says.
-    pub(super) arm_texts: Vec<Vec<ArmTexts>>,
-    /// What each clause depends on.
-    pub(super) depends: Vec<Depends>,
-}
-
-/// What a clause watches.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum WatchedCode {
-    /// A property, and the place of the one that stands for it after violations.
-    Property(PropertyId, Option<usize>),
-    When(NodeId),
-    /// What is said of a model: whoever follows the state of the run knows it.
-    Elsewhere,
-}
-
-/// What an arm says.
-#[derive(Debug, Default)]
-pub(super) struct ArmTexts {
-    pub(super) message: Option<Message>,
-    pub(super) args: Vec<(Option<SmolStr>, NodeId)>,
-}
-
-/// All that what a clause watches may depend on.
-#[derive(Debug, Default)]
-pub(super) struct Depends {
-    /// Positions of fields, of the event and of the record.
-    pub(super) fields: Vec<usize>,
-    pub(super) meta: Vec<usize>,
-    /// Tracks, by number.
-    pub(super) tracks: Vec<usize>,
-    pub(super) exprs: FxHashSet<ExprId>,
-    /// Whether it carries history in expressions.
-    pub(super) history: bool,
-}
 
 impl ClauseCode {
     /// Lowers what clauses say, and adds to the properties those that watch `G φ` on after a violation.
@@ -129,7 +85,7 @@ fn again(
     }
     let ids: Vec<LetterId> = spec.formulas.letters_of(of.formula);
     let mut formulas = AFormulas::new();
-    let place = super::program::place_in(&ids);
+    let place = place_in(&ids);
     let inner = translate(&spec.formulas, *inner, place, &mut formulas);
     let start = Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX));
     let asks = formulas.atom(start);
@@ -140,7 +96,7 @@ fn again(
         property: of.name.clone(),
         error,
     })?;
-    super::program::property_code(spec, of, automaton, lower).map(Some)
+    property_code(spec, of, automaton, lower).map(Some)
 }
 
 /// The letters of a property.
@@ -203,37 +159,5 @@ fn depends(spec: &Spec, watched: &Watched) -> Depends {
         tracks: read.tracks.into_iter().map(|track| track.index()).collect(),
         exprs,
         history: read.history,
-    }
-}
-
-impl Program {
-    /// Joins the conditions of `enforce when` in one way to read the trace with those in others.
-    pub(super) fn note_conditions(
-        &self,
-        world: &World,
-        cells: &[Cell],
-        meta: &[Cell],
-        cache: &mut Cache,
-        into: &mut Vec<Truth>,
-    ) {
-        let first = into.is_empty();
-        let conditions = self
-            .clauses
-            .watched
-            .iter()
-            .filter_map(|watched| match watched {
-                WatchedCode::When(condition) => Some(*condition),
-                WatchedCode::Property(..) | WatchedCode::Elsewhere => None,
-            });
-        for (place, condition) in conditions.enumerate() {
-            let mut eval = world.eval(&self.code, cells, meta, &mut cache.eval_cache);
-            let truth = eval.letter(condition);
-            match into.get_mut(place) {
-                Some(joined) if *joined != truth => *joined = Truth::Unknown,
-                Some(_) => {}
-                None if first => into.push(truth),
-                None => {}
-            }
-        }
     }
 }

@@ -3,12 +3,13 @@
 //! Nodes differ from [`Expr`](crate::hir::Expr)s in one more respect: an expression that reads tracks means one thing
 //! within updates of tracks and another everywhere else, and is two nodes.
 
+pub(super) mod symbols;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
-use super::classes::Classes;
 use crate::hir::{Arith, Builtin, Compare, PastOp, Quantifier, Window};
 use crate::ids::ExprId;
 use crate::pattern::Pattern;
@@ -184,7 +185,7 @@ pub(super) struct Code {
     pub(super) n_locals: usize,
     pub(super) tracks: Vec<TrackCode>,
     pub(super) enums: Vec<Arc<EnumType>>,
-    pub(super) classes: Classes,
+    pub(super) classes: symbols::Classes,
 }
 
 impl Code {

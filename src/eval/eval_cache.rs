@@ -1,13 +1,12 @@
 //! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
 
 use super::binding::Key;
-use super::classes::{MatchSet, TransitionCache};
+use super::classes::{Demands, MatchSet, TransitionCache};
 use super::code::{Code, NodeId};
-use super::demand::Demands;
+use super::compiled::{Compiled, PropertyCode, QuantifiedCode};
 use super::json;
 use super::monitor::StateSetId;
 use super::ops::Fault;
-use super::program::{Program, PropertyCode, QuantifiedCode};
 use crate::pool::PoolGuard;
 use crate::value::{Cell, Truth, Value};
 
@@ -124,7 +123,7 @@ impl EvalCache {
     }
 
     /// What the step's event may be asked for; none where that cannot be told.
-    pub(super) fn demands(&mut self, program: &Program) -> Option<&Demands> {
+    pub(super) fn demands(&mut self, program: &Compiled) -> Option<&Demands> {
         let (transitions, class) = self.class()?;
         Some(transitions.demands(program, class))
     }

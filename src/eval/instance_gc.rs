@@ -7,21 +7,10 @@
 use rustc_hash::FxHashSet;
 
 use super::code::{Code, Node, NodeId, Reads};
+use super::compiled::{LetterCode, Release};
 use super::monitor::Automaton;
-use super::program::LetterCode;
 use crate::hir::Quantified;
 use crate::value::{Truth, Value};
-
-/// Whether an instance in the situation of the root may be forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Release {
-    /// Yes: while only unseen values are read, the root never has a value that decides the property.
-    Neutral,
-    /// No: at the end each value that was seen may have to be told.
-    Never,
-    /// No, and each has to be looked at at every event: tracks tell them apart.
-    ReadsTracks,
-}
 
 /// Whether bindings that lack a value can ever have a value that decides the property.
 pub(super) fn release(

@@ -2,8 +2,9 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
+use super::compiled::{FilterCode, Message};
 use super::explain::Wanted;
-use super::program::{FilterCode, Message, Program};
+use super::program::Program;
 use super::text;
 use super::trace::TraceSource;
 use super::world::World;
@@ -74,7 +75,7 @@ impl Program {
         meta: &[Cell],
         which: impl Fn(&FilterCode) -> Option<super::code::NodeId>,
     ) -> Option<Truth> {
-        let node = which(&self.filter)?;
+        let node = which(&self.compiled.filter)?;
         Some(self.outside(meta, |eval| eval.letter(node)))
     }
 
@@ -86,14 +87,14 @@ impl Program {
     ) -> T {
         let mut cache = self.cache();
         cache.eval_cache.begin_step(None);
-        let world = World::without_watches(self);
-        let nothing = vec![Cell::Unknown; self.spec.signature.fields.len()];
-        look(&mut world.eval(&self.code, &nothing, meta, &mut cache.eval_cache))
+        let world = World::without_watches(&self.compiled);
+        let nothing = vec![Cell::Unknown; self.compiled.spec.signature.fields.len()];
+        look(&mut world.eval(&self.compiled.code, &nothing, meta, &mut cache.eval_cache))
     }
 
     /// What a trace is called.
     pub(super) fn name(&self, source: &TraceSource) -> SmolStr {
-        if let Some(message) = &self.filter.id {
+        if let Some(message) = &self.compiled.filter.id {
             return SmolStr::from(self.fill(message, &source.meta));
         }
         match &source.id {

@@ -19,10 +19,8 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::code::NodeId;
-use super::expr::Eval;
+use super::compiled::{Compiled, PropertyCode};
 use super::monitor::{Automaton, StateSetId, StateSetInterner};
-use super::program::{Program, PropertyCode};
-use super::world::Watch;
 use crate::value::Truth;
 
 /// Automata with more states are stepped alone: counting would multiply the states of the product.
@@ -160,47 +158,40 @@ enum Need {
     Alone,
 }
 
-impl Eval<'_> {
-    /// Steps with the product and the class of the event. The product is taken out meanwhile, since stepping it evaluates
-    /// letters. Returns `None` if the event has no class.
-    pub(super) fn with_product<T>(
-        &mut self,
-        step: impl FnOnce(&mut LazyProductDfa, &mut Self, u32) -> T,
-    ) -> Option<T> {
-        let (transitions, class) = self.eval_cache.class()?;
-        let mut product = transitions.product.take().unwrap_or_default();
-        let stepped = step(&mut product, self, class);
-        if let Some((transitions, _)) = self.eval_cache.class() {
-            transitions.product = Some(product);
-        }
-        Some(stepped)
-    }
+/// What a step asks of the event.
+pub(super) trait Letters {
+    /// The truth of a letter that the class of the event leaves open.
+    fn open_letter(&mut self, node: NodeId) -> Truth;
+
+    /// The truth of a letter as far as it follows from the class of the event.
+    fn by_class(&mut self, node: NodeId) -> Option<Truth>;
+
+    /// Whether nothing was read before this event.
+    fn is_first(&self) -> bool;
 }
 
 impl LazyProductDfa {
-    /// Steps the properties that are in the product. Those to be stepped alone are left in `alone`; false where all are.
-    #[allow(clippy::too_many_arguments, reason = "one event: all of it is needed")]
+    /// Steps the properties that are in the product. `plain` is the state of a property and whether its trigger held, if the
+    /// property is in one state. Returns `None` if all properties are to be stepped alone.
     pub(super) fn step(
         &mut self,
-        program: &Program,
-        eval: &mut Eval<'_>,
+        program: &Compiled,
+        letters: &mut impl Letters,
         class: u32,
         position: &mut ProductState,
-        watches: &mut [Watch],
-        open: &mut Vec<u32>,
-        settled: &mut Vec<u32>,
-        alone: &mut Vec<u32>,
-    ) -> bool {
+        open: &[u32],
+        plain: impl Fn(u32) -> Option<(StateSetId, bool)>,
+    ) -> Option<Step<'_>> {
         let most = program.limits.joint_bytes;
         if self.given_up || (self.bytes > most && !self.forget()) {
-            return false;
+            return None;
         }
         if self.stamp == 0 {
             self.stamp = PRODUCTS.fetch_add(1, Ordering::Relaxed) + 1;
         }
         self.n_steps += 1;
         if position.stamp != self.stamp {
-            let state = self.enter(program, watches, open, eval.clock.position == 0);
+            let state = self.enter(program, open, plain, letters.is_first());
             *position = ProductState {
                 stamp: self.stamp,
                 state,
@@ -214,37 +205,32 @@ impl LazyProductDfa {
             match edge.target() {
                 Target::Leaf(leaf) => break leaf,
                 Target::Test(test) => {
-                    let truth = eval.open_letter(self.tests[test].letter);
+                    let truth = letters.open_letter(self.tests[test].letter);
                     self.answers.push((test, truth));
                     edge = self.tests[test].then[branch(truth)];
                 }
-                Target::NotYet => match self.find(program, eval, state, class) {
+                Target::NotYet => match self.find(program, letters, state, class) {
                     Some(found) => edge = found,
                     None => {
                         self.given_up = true;
-                        return false;
+                        return None;
                     }
                 },
             }
         };
         let leaf = &self.leaves[leaf];
         position.state = leaf.next;
-        for &(id, component) in &leaf.changes {
-            watches[id as usize] = Watch::Plain {
-                state_set: component.state_set(),
-                triggered: component.triggered(),
-            };
-            if component.gone() {
-                open.retain(|other| *other != id);
-            }
-        }
-        settled.extend_from_slice(&leaf.settled);
-        alone.extend_from_slice(&leaf.alone);
-        true
+        Some(Step(leaf))
     }
 
     /// The state that a world is in.
-    fn enter(&mut self, program: &Program, watches: &[Watch], open: &[u32], first: bool) -> u32 {
+    fn enter(
+        &mut self,
+        program: &Compiled,
+        open: &[u32],
+        plain: impl Fn(u32) -> Option<(StateSetId, bool)>,
+        first: bool,
+    ) -> u32 {
         let classes = &program.code.classes;
         let mut open = open.iter().peekable();
         let component = |id: &u32| {
@@ -252,12 +238,9 @@ impl LazyProductDfa {
             if gone {
                 return ComponentState::new(StateSetInterner::INITIAL, false, true);
             }
-            match &watches[*id as usize] {
-                Watch::Plain {
-                    state_set,
-                    triggered,
-                } if *state_set < classes.n_states(*id as usize) => {
-                    ComponentState::new(*state_set, *triggered, false)
+            match plain(*id) {
+                Some((state_set, triggered)) if state_set < classes.n_states(*id as usize) => {
+                    ComponentState::new(state_set, triggered, false)
                 }
                 _ => ComponentState::ALONE,
             }
@@ -292,12 +275,12 @@ impl LazyProductDfa {
     #[cold]
     fn find(
         &mut self,
-        program: &Program,
-        eval: &mut Eval<'_>,
+        program: &Compiled,
+        letters: &mut impl Letters,
         state: u32,
         class: u32,
     ) -> Option<Edge> {
-        let edge = match self.follow(program, eval, state) {
+        let edge = match self.follow(program, letters, state) {
             Err(letter) => {
                 self.bytes += size_of::<Test>();
                 self.tests.push(Test {
@@ -333,14 +316,14 @@ impl LazyProductDfa {
     /// Steps all properties by the answers; the letter that is needed first and was not asked.
     fn follow(
         &mut self,
-        program: &Program,
-        eval: &mut Eval<'_>,
+        program: &Compiled,
+        letters: &mut impl Letters,
         state: u32,
     ) -> Result<Leaf, NodeId> {
         let Some(components) = self.states.get_index(state as usize) else {
             return Ok(Leaf::all_alone(state, program));
         };
-        let (Some((first, components)), code) = (components.split_last(), eval.code) else {
+        let Some((first, components)) = components.split_last() else {
             return Ok(Leaf::all_alone(state, program));
         };
         let (tests, answers) = (&self.tests, &self.answers);
@@ -348,7 +331,7 @@ impl LazyProductDfa {
             let answer = answers.iter().find(|(test, _)| tests[*test].letter == node);
             answer
                 .map(|(_, truth)| *truth)
-                .or_else(|| eval.eval_cache.by_class(code, node))
+                .or_else(|| letters.by_class(node))
         };
         let (mut changes, mut settled, mut alone) = (Vec::new(), Vec::new(), Vec::new());
         let mut next: Vec<ComponentState> = Vec::with_capacity(components.len() + 1);
@@ -379,8 +362,31 @@ impl LazyProductDfa {
     }
 }
 
+/// What a step of the product does.
+#[derive(Debug)]
+pub(super) struct Step<'p>(&'p Leaf);
+
+impl<'p> Step<'p> {
+    /// Properties whose state changes: the state, whether the trigger has held, and whether no event changes anything any
+    /// more.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (u32, StateSetId, bool, bool)> + use<'p> {
+        let changes = self.0.changes.iter();
+        changes.map(|(id, to)| (*id, to.state_set(), to.triggered(), to.gone()))
+    }
+
+    /// Properties whose verdict may have become final.
+    pub(super) fn settled(&self) -> &[u32] {
+        &self.0.settled
+    }
+
+    /// Properties that are to be stepped alone.
+    pub(super) fn alone(&self) -> &[u32] {
+        &self.0.alone
+    }
+}
+
 impl Leaf {
-    fn all_alone(state: u32, program: &Program) -> Leaf {
+    fn all_alone(state: u32, program: &Compiled) -> Leaf {
         Leaf {
             next: state,
             changes: Box::default(),

@@ -4,7 +4,7 @@
 //! configurations are kept by what they are, not by a number of the desk, so that a trace can also be written down and
 //! continued by another process.
 
-use super::clause::WatchedCode;
+use super::compiled::WatchedCode;
 use super::monitor::{Content, StateSetId};
 use super::program::Program;
 use super::run::{Before, Run, StepView};
@@ -45,16 +45,16 @@ impl Live {
     /// A trace of which nothing was read.
     pub fn new(program: &Program) -> Live {
         Live {
-            run: Run::new(program),
+            run: Run::new(program.first_world(), program.compiled.properties.len()),
             kept: Vec::new(),
-            meta: vec![Cell::Unknown; program.spec.signature.meta.len()].into(),
+            meta: vec![Cell::Unknown; program.compiled.spec.signature.meta.len()].into(),
         }
     }
 
     /// A copy that shares what neither of the two changes.
     pub fn fork(&mut self, program: &Program) -> Live {
         for world in &mut self.run.worlds {
-            world.share(program);
+            world.share(&program.compiled);
         }
         self.clone()
     }
@@ -120,14 +120,21 @@ impl StepCache {
         self.intern(live);
         let mut violated = std::mem::take(&mut self.violated);
         violated.clear();
-        violated.extend(program.clauses.watched.iter().map(|watched| match watched {
-            WatchedCode::Property(property, _) => live.run.violated(
-                program,
-                &self.cache.state_sets,
-                property.index(),
-            ),
-            WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
-        }));
+        violated.extend(
+            program
+                .compiled
+                .clauses
+                .watched
+                .iter()
+                .map(|watched| match watched {
+                    WatchedCode::Property(property, _) => live.run.violated(
+                        &program.compiled,
+                        &self.cache.state_sets,
+                        property.index(),
+                    ),
+                    WatchedCode::When(_) | WatchedCode::Elsewhere => Truth::False,
+                }),
+        );
         let before = Before::Violated(&violated);
         let is_step = self.step(program, &mut live.run, &live.meta, step, before, look);
         self.violated = violated;
@@ -145,7 +152,7 @@ impl StepCache {
     ) -> bool {
         self.intern(live);
         for world in &mut live.run.worlds {
-            world.share(program);
+            world.share(&program.compiled);
         }
         let mut fork = live.run.clone();
         let before = Before::Run(&live.run);
@@ -164,7 +171,14 @@ impl StepCache {
         let eval_cache = &mut self.cache.eval_cache;
         eval_cache.faults.clear();
         eval_cache.faults_more = 0;
-        run.advance(program, meta, &mut self.cache, step, Some(before), look)
+        run.advance(
+            &program.compiled,
+            meta,
+            &mut self.cache,
+            step,
+            Some(before),
+            look,
+        )
     }
 
     /// The trace as it would be judged at a later time (`now`, on the clock of the trace) without an event, or if it
@@ -184,9 +198,9 @@ impl StepCache {
             }
         }
         self.cache.eval_cache.begin_step(None);
-        let cells = vec![Cell::Unknown; program.spec.signature.fields.len()];
+        let cells = vec![Cell::Unknown; program.compiled.spec.signature.fields.len()];
         look(&mut StepView {
-            program,
+            program: &program.compiled,
             run: &fork,
             cache: &mut self.cache,
             cells: &cells,
@@ -201,7 +215,7 @@ impl StepCache {
     pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
         self.intern(live);
         live.run
-            .verdict(program, &self.cache.state_sets, property)
+            .verdict(&program.compiled, &self.cache.state_sets, property)
             .verdict
     }
 

@@ -1,6 +1,5 @@
 //! Looking at values step by step: what an abstraction of states needs, on the same tables as judging.
 
-use super::monitor::Automaton;
 use super::program::Program;
 use super::report;
 use super::run::StepView;
@@ -10,7 +9,6 @@ use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
-use guard_automata::Dfa;
 
 /// A trace that is read, not judged. Its properties are followed, so that their monitors can be looked at.
 #[derive(Debug)]
@@ -43,18 +41,9 @@ impl Program {
         }
     }
 
-    /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
-    pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
-        let code = self.properties.get(property.index())?;
-        match &*code.automaton {
-            Automaton::Dfa { dfa, .. } if code.quantified.is_none() => Some(dfa),
-            _ => None,
-        }
-    }
-
     /// The value of an observed expression before the first event, where it reads no event.
     pub fn initially(&self, place: usize, meta: &[Cell]) -> Cell {
-        match self.observed.get(place) {
+        match self.compiled.observed.get(place) {
             Some(node) => self.outside(meta, |eval| eval.cell(*node)),
             None => Cell::Unknown,
         }

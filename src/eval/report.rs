@@ -3,12 +3,12 @@
 use smol_str::SmolStr;
 
 use super::binding::Key;
+use super::compiled::Compiled;
 use super::eval_cache::RawFault;
 use super::explain::Wanted;
 use super::instances::Instance;
 use super::monitor::StateSetInterner;
 use super::ops::Fault;
-use super::program::Program;
 use super::trace::TraceState;
 use super::world::Watch;
 use crate::hir;
@@ -250,7 +250,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
 }
 
 /// The field, where there is but one, and what was wrong.
-pub(super) fn describe(program: &Program, fault: &RawFault) -> (Option<SmolStr>, String) {
+pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
     let fields = &program.spec.signature.fields;
     match &fault.at {
         None => {

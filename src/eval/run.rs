@@ -1,13 +1,23 @@
 //! How far a trace was read: all ways to read it, and what is decided.
 
+use super::compiled::Compiled;
 use super::monitor::{StateSetInterner, Status};
-use super::program::Program;
-use super::trace::Current;
 use super::world::{Cache, Watch, World};
 use crate::ids::PropertyId;
 use crate::input::record::Step;
 use crate::value::{Cell, Truth};
 use crate::verdict::Verdict;
+
+/// The verdict on one property after a prefix of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// Which property.
+    pub property: PropertyId,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The index of the step at which it became final.
+    pub at: Option<u32>,
+}
 
 /// What is left of a trace once it was read. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -25,7 +35,7 @@ pub(super) struct Run {
 /// A step that was judged and has not been left: the first way to read the trace still sees it.
 #[derive(Debug)]
 pub struct StepView<'a> {
-    pub(super) program: &'a Program,
+    pub(super) program: &'a Compiled,
     pub(super) run: &'a Run,
     pub(super) cache: &'a mut Cache,
     pub(super) cells: &'a [Cell],
@@ -50,20 +60,20 @@ pub(super) enum Before<'a> {
 
 impl Run {
     /// Nothing was read.
-    pub(super) fn new(program: &Program) -> Run {
+    pub(super) fn new(first: World, n_properties: usize) -> Run {
         Run {
-            worlds: vec![program.first_world()],
+            worlds: vec![first],
             last: None,
             n_steps: 0,
             overflow: false,
-            decided: vec![None; program.properties.len()].into(),
+            decided: vec![None; n_properties].into(),
         }
     }
 
     /// Reads one step; false where it is none. `look` is shown the step before it is left, and `before`.
     pub(super) fn advance(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         meta: &[Cell],
         cache: &mut Cache,
         step: &Step,
@@ -78,7 +88,7 @@ impl Run {
     /// The same where a step has been begun and its class found.
     pub(super) fn classified(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         meta: &[Cell],
         cache: &mut Cache,
         step: &Step,
@@ -141,7 +151,7 @@ impl Run {
         true
     }
 
-    fn merge(&mut self, program: &Program) {
+    fn merge(&mut self, program: &Compiled) {
         let counted = program.properties.iter().any(|p| p.automaton.counts());
         let mut kept: Vec<World> = Vec::with_capacity(self.worlds.len());
         for world in std::mem::take(&mut self.worlds) {
@@ -154,7 +164,7 @@ impl Run {
     }
 
     /// Notes the verdicts that became final.
-    fn decide(&mut self, program: &Program, cache: &Cache, index: u32) {
+    fn decide(&mut self, program: &Compiled, cache: &Cache, index: u32) {
         let all: Vec<u32>;
         let settled = if self.worlds.len() == 1 {
             &cache.settled
@@ -196,7 +206,7 @@ impl Run {
     /// The value of a property over all ways to read the trace.
     pub(super) fn status(
         &self,
-        program: &Program,
+        program: &Compiled,
         state_sets: &[StateSetInterner],
         id: usize,
         complete: bool,
@@ -223,7 +233,7 @@ impl Run {
     /// Whether a property is violated over all ways to read the trace.
     pub(super) fn violated(
         &self,
-        program: &Program,
+        program: &Compiled,
         state_sets: &[StateSetInterner],
         id: usize,
     ) -> Truth {
@@ -241,7 +251,7 @@ impl Run {
     /// The verdict on one property after what has been read.
     pub(super) fn verdict(
         &self,
-        program: &Program,
+        program: &Compiled,
         state_sets: &[StateSetInterner],
         property: PropertyId,
     ) -> Current {

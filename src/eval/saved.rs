@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use super::compiled::Compiled;
 use super::lazy_product::ProductState;
 use super::live::{ExternalState, Live};
 use super::monitor::StateSetInterner;
@@ -68,7 +69,7 @@ impl Live {
 
     /// What was written down; none where it cannot be the state of a trace of this program.
     pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
-        let first = program.first_world();
+        let (first, program) = (program.first_world(), &program.compiled);
         let state_sets: Vec<StateSetInterner> = program
             .properties
             .iter()
@@ -112,7 +113,7 @@ impl Live {
 }
 
 fn restore_world(
-    program: &Program,
+    program: &Compiled,
     first: &World,
     state_sets: &[StateSetInterner],
     kept: &[ExternalState],

@@ -2,10 +2,9 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::clause::{Depends, WatchedCode};
+use super::compiled::{Depends, WatchedCode};
 use super::expr::Frame;
 use super::monitor::{Automaton, StateSetId};
-use super::program::Program;
 use super::report::describe;
 use super::run::{Before, Run, StepView};
 use super::text;
@@ -445,12 +444,5 @@ impl StepView<'_> {
                 (None, message) => SmolStr::from(message),
             })
             .collect()
-    }
-}
-
-impl Program {
-    /// How many `enforce` clauses there are.
-    pub fn n_clauses(&self) -> usize {
-        self.clauses.watched.len()
     }
 }

@@ -1,8 +1,8 @@
 //! Texts with values in them, and values as people read them.
 
 use super::code::Code;
+use super::compiled::{Message, MessagePart};
 use super::expr::Eval;
-use super::program::{Message, MessagePart};
 use crate::value::{Cell, Number, Value};
 
 /// The longest text of a value in evidence.

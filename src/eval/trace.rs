@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::demand::Demand;
+use super::classes::Demand;
+use super::compiled::Compiled;
 use super::explain::Wanted;
 use super::program::Program;
-use super::run::Run;
+use super::run::{Current, Run};
 use super::world::Cache;
 use crate::ids::PropertyId;
 use crate::input::deferred::{Deferred, DeferredText};
@@ -15,7 +16,7 @@ use crate::input::record::{Origin, Step};
 use crate::pool::PoolGuard;
 use crate::problem::Problem;
 use crate::value::Cell;
-use crate::verdict::{TraceReport, Verdict};
+use crate::verdict::TraceReport;
 
 /// Where a trace comes from and what it is called.
 #[derive(Clone, Debug)]
@@ -28,21 +29,12 @@ pub struct TraceSource {
     pub meta: Box<[Cell]>,
 }
 
-/// The verdict on one property after a prefix of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Current {
-    /// Which property.
-    pub property: PropertyId,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The index of the step at which it became final.
-    pub at: Option<u32>,
-}
-
 /// A trace being judged. Steps are pushed in order; a verdict can be asked for at any time.
 #[derive(Debug)]
 pub struct TraceState<'p> {
-    pub(super) program: &'p Program,
+    pub(super) program: &'p Compiled,
+    /// Where what was learned of classes of events is.
+    pools: &'p Program,
     pub(super) source: TraceSource,
     pub(super) name: SmolStr,
     pub(super) run: Run,
@@ -65,10 +57,11 @@ impl Program {
     pub fn open(&self, source: TraceSource) -> TraceState<'_> {
         let name = self.name(&source);
         TraceState {
-            program: self,
+            program: &self.compiled,
+            pools: self,
             name,
             source,
-            run: Run::new(self),
+            run: Run::new(self.first_world(), self.compiled.properties.len()),
             cache: self.cache(),
             history: History::default(),
             problems: Vec::new(),
@@ -92,7 +85,7 @@ impl TraceState<'_> {
     /// Makes ready to step: takes what was learned of classes of events, unless the trace has it.
     pub(super) fn wake(&mut self) {
         let transitions = &mut self.cache.eval_cache.transitions;
-        transitions.get_or_insert_with(|| self.program.transitions());
+        transitions.get_or_insert_with(|| self.pools.transitions());
     }
 
     /// Returns what was learned of classes of events: of many open traces only the one that is stepped needs it.
@@ -152,7 +145,7 @@ impl TraceState<'_> {
     /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
     /// Where one event may be several steps, another of them may have met the same.
     pub(super) fn forget_problems(&mut self, index: u32) {
-        if self.program.spec().signature.layout.each.is_none() {
+        if self.program.spec.signature.layout.each.is_none() {
             self.problems
                 .retain(|problem| problem.step != Some(index) || problem.field.is_none());
         }

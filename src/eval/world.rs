@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::classes::TransitionCache;
 use super::clock::Clock;
-use super::code::Code;
+use super::code::{Code, NodeId};
+use super::compiled::{Compiled, PropertyCode, WatchedCode};
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
 use super::instances::{Buffers, Instances};
-use super::lazy_product;
+use super::lazy_product::{Letters, ProductState};
 use super::monitor::{StateSetId, StateSetInterner, Status};
-use super::program::{Program, PropertyCode};
 use super::register::{Operands, Register};
 use super::track::{Changes, Tracks};
 use crate::pool::Reusable;
@@ -31,7 +31,7 @@ pub(super) struct World {
     /// The same of those that are.
     pub(super) open: Vec<u32>,
     /// Where those are in the product that was used last.
-    pub(super) product_state: lazy_product::ProductState,
+    pub(super) product_state: ProductState,
 }
 
 /// Instances that forks may copy although they no longer matter.
@@ -67,7 +67,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn new(program: &Program) -> Cache {
+    pub(super) fn new(program: &Compiled) -> Cache {
         let properties = program.properties.iter();
         let state_sets: Vec<StateSetInterner> = properties
             .map(|property| StateSetInterner::new(&property.automaton))
@@ -102,7 +102,7 @@ impl Watch {
     #[inline]
     fn is_no_op(
         &self,
-        program: &Program,
+        program: &Compiled,
         id: usize,
         transitions: &mut TransitionCache,
         class: u32,
@@ -131,9 +131,41 @@ impl Reusable for Cache {
     }
 }
 
+impl Compiled {
+    /// Joins the conditions of `enforce when` in one way to read the trace with those in others.
+    pub(super) fn note_conditions(
+        &self,
+        world: &World,
+        cells: &[Cell],
+        meta: &[Cell],
+        cache: &mut Cache,
+        into: &mut Vec<Truth>,
+    ) {
+        let first = into.is_empty();
+        let conditions = self
+            .clauses
+            .watched
+            .iter()
+            .filter_map(|watched| match watched {
+                WatchedCode::When(condition) => Some(*condition),
+                WatchedCode::Property(..) | WatchedCode::Elsewhere => None,
+            });
+        for (place, condition) in conditions.enumerate() {
+            let mut eval = world.eval(&self.code, cells, meta, &mut cache.eval_cache);
+            let truth = eval.letter(condition);
+            match into.get_mut(place) {
+                Some(joined) if *joined != truth => *joined = Truth::Unknown,
+                Some(_) => {}
+                None if first => into.push(truth),
+                None => {}
+            }
+        }
+    }
+}
+
 impl World {
     /// Before the first event.
-    pub(super) fn new(program: &Program) -> World {
+    pub(super) fn new(program: &Compiled) -> World {
         let code = &program.code;
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
         let watch = |property: &PropertyCode| match &property.quantified {
@@ -157,7 +189,7 @@ impl World {
     }
 
     /// Before the first event, for reading a trace without judging it.
-    pub(super) fn without_watches(program: &Program) -> World {
+    pub(super) fn without_watches(program: &Compiled) -> World {
         let code = &program.code;
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
         World {
@@ -167,7 +199,7 @@ impl World {
             watches: Vec::new(),
             live: Vec::new(),
             open: Vec::new(),
-            product_state: lazy_product::ProductState::NONE,
+            product_state: ProductState::NONE,
         }
     }
 
@@ -196,7 +228,7 @@ impl World {
     /// Brings the clock up to the event.
     pub(super) fn read_clock(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         cells: &[Cell],
         eval_cache: &mut EvalCache,
     ) {
@@ -209,7 +241,7 @@ impl World {
     /// Brings the clock and the tracks up to the event.
     pub(super) fn enter(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         cells: &[Cell],
         meta: &[Cell],
         cache: &mut Cache,
@@ -236,7 +268,7 @@ impl World {
     /// Brings the registers up to the event, after everything has been read.
     pub(super) fn leave(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         cells: &[Cell],
         meta: &[Cell],
         cache: &mut Cache,
@@ -262,7 +294,7 @@ impl World {
     /// One event, up to the point where all that it leads to is known; [`World::leave`] ends it.
     pub(super) fn step(
         &mut self,
-        program: &Program,
+        program: &Compiled,
         cells: &[Cell],
         meta: &[Cell],
         index: u32,
@@ -315,19 +347,15 @@ impl World {
         };
         if !open.is_empty() {
             alone.clear();
-            let joined = eval.with_product(|product, eval, class| {
-                product.step(
-                    program,
-                    eval,
-                    class,
-                    product_state,
-                    watches,
-                    open,
-                    settled,
-                    alone,
-                )
-            });
-            let joined = joined == Some(true);
+            let joined = step_product(
+                program,
+                &mut eval,
+                product_state,
+                open,
+                watches,
+                settled,
+                alone,
+            );
             if !joined {
                 alone.clear();
                 alone.extend_from_slice(open);
@@ -348,7 +376,7 @@ impl World {
                     open.retain(|other| *other != id);
                 }
                 if gone || !joined || *state_set < program.code.classes.n_states(id as usize) {
-                    *product_state = lazy_product::ProductState::NONE;
+                    *product_state = ProductState::NONE;
                 }
             }
         }
@@ -418,7 +446,7 @@ impl World {
     }
 
     /// Makes ready for forks: what they do not change they share, and what no longer matters is forgotten.
-    pub(super) fn share(&mut self, program: &Program) {
+    pub(super) fn share(&mut self, program: &Compiled) {
         if let Some(tracks) = Arc::get_mut(&mut self.tracks) {
             tracks.share();
         }
@@ -435,7 +463,7 @@ impl World {
     /// The value of a property on what has been read.
     pub(super) fn status(
         &self,
-        program: &Program,
+        program: &Compiled,
         state_sets: &[StateSetInterner],
         id: usize,
         complete: bool,
@@ -462,7 +490,7 @@ impl World {
     /// on what is not known.
     pub(super) fn violated(
         &self,
-        program: &Program,
+        program: &Compiled,
         state_sets: &[StateSetInterner],
         id: usize,
     ) -> Truth {
@@ -571,9 +599,66 @@ impl World {
     }
 }
 
+impl Letters for Eval<'_> {
+    fn open_letter(&mut self, node: NodeId) -> Truth {
+        Eval::open_letter(self, node)
+    }
+
+    fn by_class(&mut self, node: NodeId) -> Option<Truth> {
+        self.eval_cache.by_class(self.code, node)
+    }
+
+    fn is_first(&self) -> bool {
+        self.clock.position == 0
+    }
+}
+
+/// Steps the properties that are stepped as one, and adds those that are to be stepped alone to `alone`. Returns `false` if
+/// all are. The product is taken out of the cache meanwhile, since stepping it evaluates letters.
+fn step_product(
+    program: &Compiled,
+    eval: &mut Eval<'_>,
+    position: &mut ProductState,
+    open: &mut Vec<u32>,
+    watches: &mut [Watch],
+    settled: &mut Vec<u32>,
+    alone: &mut Vec<u32>,
+) -> bool {
+    let Some((transitions, class)) = eval.eval_cache.class() else {
+        return false;
+    };
+    let mut product = transitions.product.take().unwrap_or_default();
+    let plain = |id: u32| match &watches[id as usize] {
+        Watch::Plain {
+            state_set,
+            triggered,
+        } => Some((*state_set, *triggered)),
+        Watch::Parametric(_) => None,
+    };
+    let step = product.step(program, eval, class, position, open, plain);
+    let joined = step.is_some();
+    if let Some(step) = step {
+        for (id, state_set, triggered, gone) in step.changes() {
+            watches[id as usize] = Watch::Plain {
+                state_set,
+                triggered,
+            };
+            if gone {
+                open.retain(|other| *other != id);
+            }
+        }
+        settled.extend_from_slice(step.settled());
+        alone.extend_from_slice(step.alone());
+    }
+    if let Some((transitions, _)) = eval.eval_cache.class() {
+        transitions.product = Some(product);
+    }
+    joined
+}
+
 /// Steps a property without variables; says whether no event can change it any more.
 fn step_alone(
-    program: &Program,
+    program: &Compiled,
     id: u32,
     state_set: &mut StateSetId,
     triggered: &mut bool,

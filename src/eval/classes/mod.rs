@@ -1,27 +1,28 @@
 //! Events told apart by what the spec compares with constants.
 //!
-//! Each field has a *sort*: unknown, null, one of the constants that it is compared with, or something else. Events whose
-//! fields have the same sorts form a class. What follows from the class alone is found once: the truth of many
+//! Each field has a *symbol*: unknown, null, one of the constants that it is compared with, or something else. Events whose
+//! fields have the same symbols form a class. What follows from the class alone is found once: the truth of many
 //! conditions, and where a state of an automaton leads. An event of a class that was met costs one look at a table for
 //! each property; only what the class leaves open is evaluated.
 //!
 //! The tables are filled as events come and are kept from trace to trace. They never say more than evaluation would:
 //! what might meet an error in the data, or reads anything but fields, is left open.
 
+mod demand;
 mod of_class;
 
 use rustc_hash::FxHashMap;
-use smol_str::SmolStr;
 
+pub(in crate::eval) use self::demand::{Demand, Demands};
 use self::of_class::{Abstract, Vars, of_class};
+use crate::eval::code::symbols::{Classes, FIRST, NULL, OTHER, Plain, SymbolClasses, UNKNOWN};
 use crate::eval::code::{Code, ConstSet, Node, NodeId};
-use crate::eval::demand::Demands;
-use crate::eval::instance_gc::Release;
+use crate::eval::compiled::Release;
+use crate::eval::compiled::{Compiled, PropertyCode, QuantifiedCode};
 use crate::eval::lazy_product::{self, LazyProductDfa};
 use crate::eval::monitor::{Automaton, StateSetId};
 use crate::eval::no_op::NoOp;
-use crate::eval::program::{Program, PropertyCode, QuantifiedCode};
-use crate::input::deferred::{DeferredText, MOST_FIELDS};
+use crate::input::deferred::MOST_FIELDS;
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth, Value};
 
@@ -31,54 +32,12 @@ const MOST_BYTES: usize = 16 << 20;
 /// Automata with more states are stepped without a table.
 const MOST_STATES: usize = 512;
 
-const UNKNOWN: u16 = 0;
-const NULL: u16 = 1;
-const OTHER: u16 = 2;
-/// The sort of the first constant.
-const FIRST: u16 = 3;
-
-/// How events fall into classes.
-#[derive(Clone, Debug, Default)]
-pub(in crate::eval) struct Classes {
-    fields: Vec<SymbolClasses>,
-    /// By field of the signature: its place in `fields`.
-    place: Vec<Option<u32>>,
-    /// By property: where its states begin in a row; none where it has no table.
-    states: Vec<Option<u32>>,
-    n_states: usize,
-    /// By property.
-    plain: Vec<Plain>,
-    /// The properties that are stepped as one.
-    product: Vec<u32>,
-    /// By property: where what follows for the value of its variable begins in a row.
-    matched: Vec<Option<u32>>,
-    n_matched: usize,
-}
-
-/// What a property without variables needs of a row.
-#[derive(Clone, Copy, Debug, Default)]
-struct Plain {
-    first: usize,
-    /// None where it has no table, or variables.
-    n_states: u32,
-    trigger: Option<NodeId>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct SymbolClasses {
-    field: usize,
-    constants: Vec<Value>,
-    texts: FxHashMap<SmolStr, u16>,
-    /// Bytes of the longest text among the constants.
-    longest: usize,
-}
-
 /// What is known of the classes that were met.
 #[derive(Debug, Default)]
 pub(in crate::eval) struct TransitionCache {
     known: FxHashMap<u64, u32>,
     entries: Vec<ClassEntry>,
-    /// The product of the properties that are stepped as one; see [`Eval::with_product`](super::expr::Eval::with_product).
+    /// The product of the properties that are stepped as one, by the classes of this cache.
     pub(in crate::eval) product: Option<Box<LazyProductDfa>>,
 }
 
@@ -142,175 +101,101 @@ enum Known {
 const NOT_YET: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
-impl SymbolClasses {
-    fn add(&mut self, value: &Value) {
-        // Equal numbers may be told apart by what is made of them (`text(1)`, `text(1.0)`).
-        let exact = matches!(value, Value::String(_) | Value::Bool(_) | Value::Enum(_));
-        if !exact || self.has(value) {
-            return;
-        }
-        let Ok(symbol) = u16::try_from(self.constants.len() + usize::from(FIRST)) else {
-            return;
-        };
-        if let Value::String(text) = value {
-            self.texts.insert(text.clone(), symbol);
-            self.longest = self.longest.max(text.len());
-        }
-        self.constants.push(value.clone());
-    }
-
-    /// Whether it is one of the constants.
-    fn has(&self, value: &Value) -> bool {
-        match value {
-            Value::String(text) => self.texts.contains_key(text),
-            _ => self.constants.contains(value),
-        }
-    }
-
-    #[inline]
-    fn of(&self, cell: &Cell) -> u16 {
-        match cell {
-            Cell::Unknown => UNKNOWN,
-            Cell::Known(Value::Null) => NULL,
-            Cell::Known(Value::String(text)) => {
-                if text.len() > self.longest {
-                    return OTHER;
+/// The classes for these expressions and properties.
+pub(in crate::eval) fn classes(code: &Code, properties: &[PropertyCode]) -> Classes {
+    let mut found: FxHashMap<u32, SymbolClasses> = FxHashMap::default();
+    for node in &code.nodes {
+        match node {
+            Node::Field(field) => drop(found.entry(*field).or_default()),
+            Node::FieldIs(field, value) => found.entry(*field).or_default().add(value),
+            Node::InConst(item, set) => {
+                if let Node::Field(field) = code.node(*item) {
+                    let symbols = found.entry(*field).or_default();
+                    set.values().for_each(|value| symbols.add(value));
                 }
-                self.texts.get(text.as_str()).copied().unwrap_or(OTHER)
             }
-            Cell::Known(value) => {
-                let mut all = (FIRST..).zip(&self.constants);
-                all.find_map(|(symbol, constant)| (constant == value).then_some(symbol))
-                    .unwrap_or(OTHER)
-            }
+            _ => {}
         }
+    }
+    let mut fields: Vec<(u32, SymbolClasses)> = found.into_iter().collect();
+    fields.sort_by_key(|(field, _)| *field);
+    let mut classes = Classes::default();
+    let mut n_classes: u64 = 1;
+    for (field, mut symbols) in fields {
+        symbols.field = field as usize;
+        let n_symbols = symbols.constants.len() as u64 + u64::from(FIRST);
+        // A field too many tells nothing apart.
+        let Some(product) = n_classes.checked_mul(n_symbols) else {
+            continue;
+        };
+        n_classes = product;
+        if classes.place.len() <= symbols.field {
+            classes.place.resize(symbols.field + 1, None);
+        }
+        classes.place[symbols.field] = u32::try_from(classes.fields.len()).ok();
+        classes.fields.push(symbols);
+    }
+    for property in properties {
+        let n_states = match &*property.automaton {
+            Automaton::Dfa { states, .. } if states.len() <= MOST_STATES => states.len(),
+            _ => {
+                classes.states.push(None);
+                classes.matched.push(None);
+                classes.plain.push(Plain::default());
+                continue;
+            }
+        };
+        if property.quantified.is_none() && n_states <= lazy_product::MOST_STATES {
+            classes.product.extend(u32::try_from(classes.plain.len()));
+        }
+        classes.plain.push(Plain {
+            first: classes.n_states,
+            n_states: match property.quantified {
+                None => u32::try_from(n_states).unwrap_or(0),
+                Some(_) => 0,
+            },
+            trigger: property.trigger,
+        });
+        let terms = property
+            .quantified
+            .as_ref()
+            .and_then(QuantifiedCode::only_terms);
+        let n_matched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
+        let n_matched = n_matched.filter(|n| *n <= MOST_MATCHED);
+        let first = u32::try_from(classes.n_matched).ok();
+        classes.matched.push(n_matched.and(first));
+        classes.n_matched += n_matched.unwrap_or(0);
+        classes.states.push(u32::try_from(classes.n_states).ok());
+        classes.n_states += n_states;
+    }
+    classes
+}
+
+fn entry(code: &Code, mut key: u64) -> ClassEntry {
+    let mut symbols = vec![UNKNOWN; code.classes.fields.len()];
+    for (field, symbol) in code.classes.fields.iter().zip(&mut symbols).rev() {
+        let n_symbols = field.constants.len() as u64 + u64::from(FIRST);
+        *symbol = u16::try_from(key % n_symbols).unwrap_or(OTHER);
+        key /= n_symbols;
+    }
+    let nodes = vec![Known::NotYet; code.nodes.len()];
+    ClassEntry {
+        symbols: symbols.into(),
+        truths: nodes.clone().into(),
+        unseen: nodes.into(),
+        next: vec![NOT_YET; code.classes.n_states].into(),
+        next_of_all: vec![NOT_YET; code.classes.n_states].into(),
+        matched: vec![NOT_YET; code.classes.n_matched].into(),
+        blank: vec![Known::NotYet; code.classes.states.len()].into(),
+        no_op: vec![None; code.classes.states.len()].into(),
+        kept: vec![Known::NotYet; code.tracks.len()].into(),
+        demands: None,
     }
 }
 
-impl Classes {
-    /// Whether a text of so many bytes is longer than all constants that a field is compared with.
-    #[inline]
-    pub(in crate::eval) fn is_longer(&self, field: usize, len: usize) -> bool {
-        let place = self.place.get(field).copied().flatten();
-        let symbols = place.and_then(|place| self.fields.get(place as usize));
-        symbols.is_none_or(|symbols| len > symbols.longest)
-    }
-
-    /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
-    pub(in crate::eval) fn longer(&self, texts: &[DeferredText]) -> u64 {
-        let longer = texts
-            .iter()
-            .filter(|text| self.is_longer(text.field, text.at_least()));
-        longer.fold(0, |bits, text| {
-            bits | 1u64.checked_shl(text.field as u32).unwrap_or(0)
-        })
-    }
-
-    /// The classes for these expressions and properties.
-    pub(in crate::eval) fn new(code: &Code, properties: &[PropertyCode]) -> Classes {
-        let mut found: FxHashMap<u32, SymbolClasses> = FxHashMap::default();
-        for node in &code.nodes {
-            match node {
-                Node::Field(field) => drop(found.entry(*field).or_default()),
-                Node::FieldIs(field, value) => found.entry(*field).or_default().add(value),
-                Node::InConst(item, set) => {
-                    if let Node::Field(field) = code.node(*item) {
-                        let symbols = found.entry(*field).or_default();
-                        set.values().for_each(|value| symbols.add(value));
-                    }
-                }
-                _ => {}
-            }
-        }
-        let mut fields: Vec<(u32, SymbolClasses)> = found.into_iter().collect();
-        fields.sort_by_key(|(field, _)| *field);
-        let mut classes = Classes::default();
-        let mut n_classes: u64 = 1;
-        for (field, mut symbols) in fields {
-            symbols.field = field as usize;
-            let n_symbols = symbols.constants.len() as u64 + u64::from(FIRST);
-            // A field too many tells nothing apart.
-            let Some(product) = n_classes.checked_mul(n_symbols) else {
-                continue;
-            };
-            n_classes = product;
-            if classes.place.len() <= symbols.field {
-                classes.place.resize(symbols.field + 1, None);
-            }
-            classes.place[symbols.field] = u32::try_from(classes.fields.len()).ok();
-            classes.fields.push(symbols);
-        }
-        for property in properties {
-            let n_states = match &*property.automaton {
-                Automaton::Dfa { states, .. } if states.len() <= MOST_STATES => states.len(),
-                _ => {
-                    classes.states.push(None);
-                    classes.matched.push(None);
-                    classes.plain.push(Plain::default());
-                    continue;
-                }
-            };
-            if property.quantified.is_none() && n_states <= lazy_product::MOST_STATES {
-                classes.product.extend(u32::try_from(classes.plain.len()));
-            }
-            classes.plain.push(Plain {
-                first: classes.n_states,
-                n_states: match property.quantified {
-                    None => u32::try_from(n_states).unwrap_or(0),
-                    Some(_) => 0,
-                },
-                trigger: property.trigger,
-            });
-            let terms = property
-                .quantified
-                .as_ref()
-                .and_then(QuantifiedCode::only_terms);
-            let n_matched = terms.and_then(|terms| (n_states + 1).checked_shl(terms.len() as u32));
-            let n_matched = n_matched.filter(|n| *n <= MOST_MATCHED);
-            let first = u32::try_from(classes.n_matched).ok();
-            classes.matched.push(n_matched.and(first));
-            classes.n_matched += n_matched.unwrap_or(0);
-            classes.states.push(u32::try_from(classes.n_states).ok());
-            classes.n_states += n_states;
-        }
-        classes
-    }
-
-    /// The properties that are stepped as one.
-    pub(in crate::eval) fn product(&self) -> &[u32] {
-        &self.product
-    }
-
-    /// Number of states of a property without variables that has a table.
-    pub(in crate::eval) fn n_states(&self, property: usize) -> u32 {
-        self.plain[property].n_states
-    }
-
-    fn entry(&self, code: &Code, mut key: u64) -> ClassEntry {
-        let mut symbols = vec![UNKNOWN; self.fields.len()];
-        for (field, symbol) in self.fields.iter().zip(&mut symbols).rev() {
-            let n_symbols = field.constants.len() as u64 + u64::from(FIRST);
-            *symbol = u16::try_from(key % n_symbols).unwrap_or(OTHER);
-            key /= n_symbols;
-        }
-        let nodes = vec![Known::NotYet; code.nodes.len()];
-        ClassEntry {
-            symbols: symbols.into(),
-            truths: nodes.clone().into(),
-            unseen: nodes.into(),
-            next: vec![NOT_YET; self.n_states].into(),
-            next_of_all: vec![NOT_YET; self.n_states].into(),
-            matched: vec![NOT_YET; self.n_matched].into(),
-            blank: vec![Known::NotYet; self.states.len()].into(),
-            no_op: vec![None; self.states.len()].into(),
-            kept: vec![Known::NotYet; code.tracks.len()].into(),
-            demands: None,
-        }
-    }
-
-    fn n_entries_most(&self, code: &Code) -> usize {
-        MOST_BYTES / (256 + 2 * code.nodes.len() + 8 * self.n_states + 4 * self.n_matched)
-    }
+fn n_entries_most(code: &Code) -> usize {
+    MOST_BYTES
+        / (256 + 2 * code.nodes.len() + 8 * code.classes.n_states + 4 * code.classes.n_matched)
 }
 
 impl TransitionCache {
@@ -343,11 +228,11 @@ impl TransitionCache {
 
     #[cold]
     fn meet(&mut self, code: &Code, key: u64) -> Option<u32> {
-        if self.entries.len() >= code.classes.n_entries_most(code) {
+        if self.entries.len() >= n_entries_most(code) {
             return None;
         }
         let class = u32::try_from(self.entries.len()).ok()?;
-        self.entries.push(code.classes.entry(code, key));
+        self.entries.push(entry(code, key));
         self.known.insert(key, class);
         Some(class)
     }
@@ -572,7 +457,7 @@ impl TransitionCache {
 
     /// Whether an event of a class changes nothing for a quantified property, wherever its instances are.
     #[inline]
-    pub(in crate::eval) fn no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
+    pub(in crate::eval) fn no_op(&mut self, program: &Compiled, class: u32, id: usize) -> NoOp {
         match self.entries[class as usize].no_op[id] {
             Some(known) => known,
             None => self.find_no_op(program, class, id),
@@ -580,7 +465,7 @@ impl TransitionCache {
     }
 
     #[cold]
-    fn find_no_op(&mut self, program: &Program, class: u32, id: usize) -> NoOp {
+    fn find_no_op(&mut self, program: &Compiled, class: u32, id: usize) -> NoOp {
         let (code, property) = (&program.code, &program.properties[id]);
         let mut stays = |unseen: bool| {
             (0..n_states(property)).all(|state_set| {

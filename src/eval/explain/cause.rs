@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Read, Request};
 use crate::eval::clock::Clock;
+use crate::eval::compiled::{Compiled, PropertyCode};
 use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner};
-use crate::eval::program::{Program, PropertyCode};
 use crate::value::Truth;
 use guard_automata::Atom;
 
@@ -28,7 +28,7 @@ pub(super) struct Cause {
 }
 
 /// The cause of a violation.
-pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cause {
+pub(super) fn cause(program: &Compiled, request: &Request, steps: &[Read]) -> Cause {
     let property = &program.properties[request.property];
     let n_steps = steps
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn cause(program: &Program, request: &Request, steps: &[Read]) -> Cau
 }
 
 /// Whether nothing that follows satisfies the formula; else it is violated only because the trace ended.
-fn is_lost(program: &Program, request: &Request, steps: &[Read]) -> bool {
+fn is_lost(program: &Compiled, request: &Request, steps: &[Read]) -> bool {
     let automaton = &program.properties[request.property].automaton;
     let mut state_sets = StateSetInterner::new(automaton);
     let mut state_set = StateSetInterner::INITIAL;
@@ -90,7 +90,7 @@ fn is_lost(program: &Program, request: &Request, steps: &[Read]) -> bool {
 
 /// The first step whose own obligation is lost.
 fn earliest(
-    program: &Program,
+    program: &Compiled,
     automaton: &Automaton,
     request: &Request,
     steps: &[Read],
@@ -109,7 +109,7 @@ fn earliest(
 /// The first start with which the obligations of all starts up to it are lost, if its own is lost alone: then it is the
 /// earliest, because those of fewer starts are not.
 fn bisect(
-    program: &Program,
+    program: &Compiled,
     automaton: &Automaton,
     request: &Request,
     steps: &[Read],
@@ -148,7 +148,7 @@ fn bisect(
 
 /// The first step whose own obligation is lost, by following the obligation of each.
 fn follow_each(
-    program: &Program,
+    program: &Compiled,
     automaton: &Automaton,
     request: &Request,
     steps: &[Read],
@@ -196,7 +196,7 @@ fn follow_each(
 
 /// The fewest steps that a run of the automaton of the negation needs, for formulas whose own is not built: those are not
 /// read alone, but in their places.
-fn needed(program: &Program, request: &Request, n_steps: usize) -> Option<Vec<usize>> {
+fn needed(program: &Compiled, request: &Request, n_steps: usize) -> Option<Vec<usize>> {
     let spec = program.spec();
     let property = &program.properties[request.property];
     if n_steps > MOST_CHECKED {
@@ -220,7 +220,7 @@ fn needed(program: &Program, request: &Request, n_steps: usize) -> Option<Vec<us
 
 /// The fewest steps that lead to a state from which nothing satisfies the formula.
 fn shortest(
-    program: &Program,
+    program: &Compiled,
     automaton: &Automaton,
     request: &Request,
     n_steps: usize,

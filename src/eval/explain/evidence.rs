@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use smol_str::SmolStr;
 
 use super::{Read, Request};
-use crate::eval::program::{Explained, Program};
+use crate::eval::compiled::{Compiled, Explained};
 use crate::eval::text;
 use crate::eval::trace::TraceState;
 use crate::hir::reads::reads;
@@ -23,7 +23,7 @@ pub(super) fn evidence(
     let program = state.program;
     let spec = program.spec();
     let letters = &program.properties[request.property].letters;
-    // All of these are read, see `Program::explained`.
+    // All of these are read, see `Compiled::explained`.
     let fields = fields(
         spec,
         letters.iter().map(|letter| spec.letter(letter.id).expr),
@@ -59,7 +59,7 @@ pub(super) fn evidence(
     found
 }
 
-impl Program {
+impl Compiled {
     /// What explaining a property reads.
     pub(super) fn explained(&self, property: usize) -> Explained {
         let code = &self.properties[property];

@@ -9,7 +9,7 @@ mod evidence;
 mod replay;
 mod undecided;
 
-use super::program::Program;
+use super::compiled::Compiled;
 use super::trace::TraceState;
 use crate::ids::PropertyId;
 use crate::input::deferred::Deferred;
@@ -43,7 +43,7 @@ pub(super) struct Read {
 
 impl Request {
     /// The values of all letters at a step.
-    fn row(&self, program: &Program, step: usize) -> &[Truth] {
+    fn row(&self, program: &Compiled, step: usize) -> &[Truth] {
         let n = program.properties[self.property].letters.len();
         self.letters.get(step * n..(step + 1) * n).unwrap_or(&[])
     }

@@ -1,8 +1,8 @@
 //! Reading a trace again, for its letters and for messages.
 
 use super::{Read, Request};
+use crate::eval::compiled::Compiled;
 use crate::eval::expr::{Eval, Frame};
-use crate::eval::program::Program;
 use crate::eval::register::{Operands, Register};
 use crate::eval::text;
 use crate::eval::trace::TraceState;
@@ -27,7 +27,7 @@ fn read(
         source,
         ..
     } = state;
-    let (program, cache): (&Program, &mut Cache) = (program, cache);
+    let (program, cache): (&Compiled, &mut Cache) = (program, cache);
     cache.eval_cache.reporting = false;
     let mut world = World::without_watches(program);
     let mut places = texts.places;
@@ -117,7 +117,7 @@ pub(super) fn letters(
     steps
 }
 
-fn initial_frame(program: &Program, request: &Request) -> Vec<Register> {
+fn initial_frame(program: &Compiled, request: &Request) -> Vec<Register> {
     let code = &program.code;
     let frame = &program.properties[request.property].frame;
     frame

@@ -7,9 +7,9 @@
 use super::{Buffers, InstanceState, Instances, ROOT, Ranges, SLACK, StateIndex};
 use crate::eval::classes::MatchSet;
 use crate::eval::code::NodeId;
+use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::expr::{Eval, Val};
 use crate::eval::monitor::{Automaton, StateSetId, StateSetInterner, Status};
-use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::value::{Truth, Value};
 
 /// More classes than this are looked up rather than looked through, which is done elsewhere.

@@ -20,13 +20,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
+use crate::eval::compiled::Release;
+use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::eval_cache::EvalCache;
 use crate::eval::expr::Eval;
-use crate::eval::instance_gc::Release;
 use crate::eval::monitor::{StateSetId, StateSetInterner};
 use crate::eval::no_op::NoOp;
 use crate::eval::overlay_map::OverlayMap;
-use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::Register;
 use crate::value::{Truth, Value};
 

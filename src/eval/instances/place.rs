@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Buffers, InstanceClass, InstanceState, Instances, ROOT, Staged, StateIndex};
 use crate::eval::binding::{self, Key};
-use crate::eval::instance_gc::Release;
-use crate::eval::program::QuantifiedCode;
+use crate::eval::compiled::QuantifiedCode;
+use crate::eval::compiled::Release;
 use crate::value::Value;
 
 impl Instances {

@@ -3,10 +3,10 @@
 use super::{Buffers, InstanceState, Instances, ROOT, Ranges, Staged};
 use crate::eval::binding::{self, Key};
 use crate::eval::code::{NodeId, Reads};
+use crate::eval::compiled::Release;
+use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::expr::{Eval, Frame, Val};
-use crate::eval::instance_gc::Release;
 use crate::eval::monitor::StateSetInterner;
-use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::eval::register::{Operands, Register};
 use crate::value::{Cell, Truth, Value};
 

@@ -2,8 +2,8 @@
 
 use super::{Instance, InstanceState, Instances, ROOT};
 use crate::eval::binding::Key;
+use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
-use crate::eval::program::{PropertyCode, QuantifiedCode};
 use crate::value::{Truth, Value};
 
 impl Instances {

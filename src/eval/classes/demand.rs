@@ -5,15 +5,15 @@
 //! the class alone says where it goes. The walk here does as evaluation does, and where the class leaves something open,
 //! it takes both ways.
 
-use super::classes::TransitionCache;
-use super::clause::WatchedCode;
-use super::code::{Node, NodeId, RegisterKind};
-use super::program::{Program, QuantifiedCode};
+use super::TransitionCache;
+use crate::eval::code::{Node, NodeId, RegisterKind};
+use crate::eval::compiled::WatchedCode;
+use crate::eval::compiled::{Compiled, QuantifiedCode};
 use crate::value::{Truth, Value};
 
 /// How much of a field's text may be looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Demand {
+pub(in crate::eval) enum Demand {
     #[default]
     Nothing,
     /// Its beginning, of that many bytes.
@@ -22,11 +22,11 @@ pub(super) enum Demand {
 }
 
 /// By field, what may be looked at; fields beyond are not.
-pub(super) type Demands = Box<[Demand]>;
+pub(in crate::eval) type Demands = Box<[Demand]>;
 
 impl TransitionCache {
     /// What events of a class may be asked for.
-    pub(super) fn demands(&mut self, program: &Program, class: u32) -> &Demands {
+    pub(in crate::eval) fn demands(&mut self, program: &Compiled, class: u32) -> &Demands {
         if self.demands_of(class).is_none() {
             let found = DemandWalk::new(program, self, class).all();
             *self.demands_of(class) = Some(found);
@@ -36,7 +36,7 @@ impl TransitionCache {
 }
 
 struct DemandWalk<'a> {
-    program: &'a Program,
+    program: &'a Compiled,
     transitions: &'a mut TransitionCache,
     class: u32,
     found: Demands,
@@ -45,7 +45,7 @@ struct DemandWalk<'a> {
 
 impl<'a> DemandWalk<'a> {
     fn new(
-        program: &'a Program,
+        program: &'a Compiled,
         transitions: &'a mut TransitionCache,
         class: u32,
     ) -> DemandWalk<'a> {

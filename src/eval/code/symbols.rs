@@ -1,0 +1,125 @@
+//! The alphabet of a spec: which values of a field the spec tells apart.
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use super::NodeId;
+use crate::input::deferred::DeferredText;
+use crate::value::{Cell, Value};
+
+pub(in crate::eval) const UNKNOWN: u16 = 0;
+pub(in crate::eval) const NULL: u16 = 1;
+pub(in crate::eval) const OTHER: u16 = 2;
+/// The symbol of the first constant.
+pub(in crate::eval) const FIRST: u16 = 3;
+
+/// How events fall into classes.
+#[derive(Clone, Debug, Default)]
+pub(in crate::eval) struct Classes {
+    pub(in crate::eval) fields: Vec<SymbolClasses>,
+    /// By field of the signature: its place in `fields`.
+    pub(in crate::eval) place: Vec<Option<u32>>,
+    /// By property: where its states begin in a row; none where it has no table.
+    pub(in crate::eval) states: Vec<Option<u32>>,
+    pub(in crate::eval) n_states: usize,
+    /// By property.
+    pub(in crate::eval) plain: Vec<Plain>,
+    /// The properties that are stepped as one.
+    pub(in crate::eval) product: Vec<u32>,
+    /// By property: where what follows for the value of its variable begins in a row.
+    pub(in crate::eval) matched: Vec<Option<u32>>,
+    pub(in crate::eval) n_matched: usize,
+}
+
+/// What a property without variables needs of a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::eval) struct Plain {
+    pub(in crate::eval) first: usize,
+    /// None where it has no table, or variables.
+    pub(in crate::eval) n_states: u32,
+    pub(in crate::eval) trigger: Option<NodeId>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(in crate::eval) struct SymbolClasses {
+    pub(in crate::eval) field: usize,
+    pub(in crate::eval) constants: Vec<Value>,
+    pub(in crate::eval) texts: FxHashMap<SmolStr, u16>,
+    /// Bytes of the longest text among the constants.
+    pub(in crate::eval) longest: usize,
+}
+
+impl SymbolClasses {
+    pub(in crate::eval) fn add(&mut self, value: &Value) {
+        // Equal numbers may be told apart by what is made of them (`text(1)`, `text(1.0)`).
+        let exact = matches!(value, Value::String(_) | Value::Bool(_) | Value::Enum(_));
+        if !exact || self.has(value) {
+            return;
+        }
+        let Ok(symbol) = u16::try_from(self.constants.len() + usize::from(FIRST)) else {
+            return;
+        };
+        if let Value::String(text) = value {
+            self.texts.insert(text.clone(), symbol);
+            self.longest = self.longest.max(text.len());
+        }
+        self.constants.push(value.clone());
+    }
+
+    /// Whether it is one of the constants.
+    pub(in crate::eval) fn has(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.texts.contains_key(text),
+            _ => self.constants.contains(value),
+        }
+    }
+
+    #[inline]
+    pub(in crate::eval) fn of(&self, cell: &Cell) -> u16 {
+        match cell {
+            Cell::Unknown => UNKNOWN,
+            Cell::Known(Value::Null) => NULL,
+            Cell::Known(Value::String(text)) => {
+                if text.len() > self.longest {
+                    return OTHER;
+                }
+                self.texts.get(text.as_str()).copied().unwrap_or(OTHER)
+            }
+            Cell::Known(value) => {
+                let mut all = (FIRST..).zip(&self.constants);
+                all.find_map(|(symbol, constant)| (constant == value).then_some(symbol))
+                    .unwrap_or(OTHER)
+            }
+        }
+    }
+}
+
+impl Classes {
+    /// Whether a text of so many bytes is longer than all constants that a field is compared with.
+    #[inline]
+    pub(in crate::eval) fn is_longer(&self, field: usize, len: usize) -> bool {
+        let place = self.place.get(field).copied().flatten();
+        let symbols = place.and_then(|place| self.fields.get(place as usize));
+        symbols.is_none_or(|symbols| len > symbols.longest)
+    }
+
+    /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
+    pub(in crate::eval) fn longer(&self, texts: &[DeferredText]) -> u64 {
+        let longer = texts
+            .iter()
+            .filter(|text| self.is_longer(text.field, text.at_least()));
+        longer.fold(0, |bits, text| {
+            bits | 1u64.checked_shl(text.field as u32).unwrap_or(0)
+        })
+    }
+
+    /// The properties that are stepped as one.
+    pub(in crate::eval) fn product(&self) -> &[u32] {
+        &self.product
+    }
+
+    /// Number of states of a property without variables that has a table.
+    pub(in crate::eval) fn n_states(&self, property: usize) -> u32 {
+        self.plain[property].n_states
+    }
+}

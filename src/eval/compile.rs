@@ -1,0 +1,328 @@
+//! From a checked spec to what judges traces.
+
+use std::sync::{Arc, OnceLock};
+
+use super::automata::Automata;
+use super::classes;
+use super::clock::Clock;
+use super::code::{NodeId, TrackCode};
+use super::compiled::{
+    ClauseCode, Compiled, FilterCode, LetterCode, Message, MessagePart, PropertyCode,
+    QuantifiedCode, Release, VarCode,
+};
+use super::eval_cache::EvalCache;
+use super::expr::{Eval, Frame};
+use super::instance_gc::{false_if_unseen, release};
+use super::limits::{LimitError, Limits};
+use super::lower::{Lower, values_of};
+use super::monitor::Automaton;
+use super::register::Held;
+use super::track::Tracks;
+use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
+use crate::ids::{ExprId, FormulaId, LetterId};
+use crate::translate::translate;
+use crate::value::Cell;
+use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
+
+/// Compiles a spec; `live`: with its `enforce` clauses.
+pub(super) fn compile(
+    spec: Arc<Spec>,
+    observed: &[ExprId],
+    limits: &Limits,
+    live: bool,
+) -> Result<Compiled, LimitError> {
+    let shared = Arc::clone(&spec);
+    let spec = &*spec;
+    let initial = initial_values(spec, limits)?;
+    let known = |cell: &Cell| match cell {
+        Cell::Known(value) => Some(value.clone()),
+        Cell::Unknown => None,
+    };
+    let mut lower = Lower::new(spec, initial.iter().map(known).collect());
+    for track in &spec.tracks {
+        let roots = |terms: &Vec<_>, lower: &mut Lower<'_>| -> Result<Vec<NodeId>, LimitError> {
+            terms.iter().map(|term| lower.root(*term, true)).collect()
+        };
+        let compared: Result<Vec<_>, LimitError> = track
+            .compared
+            .iter()
+            .map(|terms| roots(terms, &mut lower))
+            .collect();
+        let update = lower.root(track.update, true)?;
+        lower.code.tracks.push(TrackCode {
+            name: track.name.clone(),
+            n_params: track.params.len(),
+            compared: compared?,
+            update,
+            finite: values_of(&track.ty),
+            frame: Box::default(),
+        });
+    }
+    let filter = FilterCode {
+        step: spec
+            .filter
+            .step
+            .map(|node| lower.root(node, false))
+            .transpose()?,
+        record: spec
+            .filter
+            .record
+            .map(|node| lower.root(node, false))
+            .transpose()?,
+        complete: spec
+            .filter
+            .complete
+            .map(|node| lower.root(node, false))
+            .transpose()?,
+        id: spec
+            .filter
+            .id
+            .as_ref()
+            .map(|text| message(text, &mut lower))
+            .transpose()?,
+    };
+    let mut automata = Automata::new(limits);
+    let mut properties = Vec::with_capacity(spec.properties.len());
+    for property in &spec.properties {
+        let automaton = automaton(spec, property, &mut automata)?;
+        properties.push(property_code(spec, property, automaton, &mut lower)?);
+    }
+    let clauses = if live {
+        ClauseCode::new(spec, &mut properties, &mut automata, &mut lower)?
+    } else {
+        ClauseCode::default()
+    };
+    let observed: Vec<NodeId> = observed
+        .iter()
+        .map(|expr| lower.root(*expr, false))
+        .collect::<Result<_, _>>()?;
+    let mut code = lower.finish();
+    for property in &mut properties {
+        let letters = property.letters.iter().map(|letter| letter.node);
+        property.frame = code.frame_of(letters.chain(property.trigger));
+    }
+    for index in 0..code.tracks.len() {
+        code.tracks[index].frame = code.frame_of([code.tracks[index].update]);
+    }
+    code.classes = classes::classes(&code, &properties);
+    let held = |(cell, track): (Cell, &TrackCode)| match cell {
+        Cell::Known(value) => Held::One(value),
+        Cell::Unknown => Held::anything(track),
+    };
+    let initial = initial.into_iter().zip(&code.tracks).map(held).collect();
+    Ok(Compiled {
+        clock: spec.signature.clock.filter(|_| reads_clock(spec)),
+        spec: shared,
+        limits: limits.clone(),
+        code,
+        properties,
+        clauses,
+        filter,
+        observed,
+        initial,
+    })
+}
+
+/// The initial values of all tracks; they read no event.
+fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError> {
+    let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
+    let roots: Result<Vec<NodeId>, LimitError> = spec
+        .tracks
+        .iter()
+        .map(|track| lower.root(track.init, false))
+        .collect();
+    let (roots, code) = (roots?, lower.finish());
+    let mut eval_cache = EvalCache::new(&code, limits);
+    eval_cache.begin_step(None);
+    let tracks = Tracks::new(&code, &[]);
+    let mut eval = Eval {
+        code: &code,
+        cells: &[],
+        meta: &[],
+        tracks: &tracks,
+        registers: &[],
+        clock: Clock::default(),
+        vars: &[],
+        params: &[],
+        frame: Frame::NONE,
+        eval_cache: &mut eval_cache,
+    };
+    Ok(roots.into_iter().map(|root| eval.cell(root)).collect())
+}
+
+pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, LimitError> {
+    let part = |part: &TextPart| match part {
+        TextPart::Literal(text) => Ok(MessagePart::Literal(text.clone())),
+        TextPart::Value(expr, format) => Ok(MessagePart::Value(
+            lower.root(*expr, false)?,
+            format.clone(),
+        )),
+    };
+    let parts: Result<Vec<MessagePart>, LimitError> = text.parts.iter().map(part).collect();
+    Ok(Message { parts: parts? })
+}
+
+/// The formula of a property over its letters, in their order.
+fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
+    let ids = spec.formulas.letters_of(property.formula);
+    let mut formulas = AFormulas::new();
+    let formula = translate(
+        &spec.formulas,
+        property.formula,
+        place_in(&ids),
+        &mut formulas,
+    );
+    (formulas, formula)
+}
+
+/// The automaton of a property.
+fn automaton(
+    spec: &Spec,
+    property: &Property,
+    automata: &mut Automata<'_>,
+) -> Result<Arc<Automaton>, LimitError> {
+    let (formulas, formula) = formula_of(spec, property);
+    let made = automata.of(&formulas, formula);
+    made.map_err(|error| LimitError::Formula {
+        property: property.name.clone(),
+        error,
+    })
+}
+
+/// A property that is followed by this automaton.
+pub(super) fn property_code(
+    spec: &Spec,
+    property: &Property,
+    automaton: Arc<Automaton>,
+    lower: &mut Lower<'_>,
+) -> Result<PropertyCode, LimitError> {
+    let ids = spec.formulas.letters_of(property.formula);
+    let mut letters = Vec::with_capacity(ids.len());
+    for id in &ids {
+        let node = lower.root(spec.letter(*id).expr, false)?;
+        letters.push(LetterCode {
+            id: *id,
+            node,
+            reads: lower.code.info(node).reads,
+        });
+    }
+    let trigger = property
+        .trigger
+        .as_ref()
+        .map(|trigger| lower.root(trigger.expr, false))
+        .transpose()?;
+    let message = property
+        .message
+        .as_ref()
+        .map(|text| message(text, lower))
+        .transpose()?;
+    let quantified = match &property.quantified {
+        None => None,
+        Some(quantified) => {
+            let mut vars = Vec::with_capacity(quantified.vars.len());
+            let mut ranged = 0;
+            for (index, var) in quantified.vars.iter().enumerate() {
+                if var.range.is_some() {
+                    ranged |= 1u32.checked_shl(index as u32).unwrap_or(0);
+                }
+                let roots =
+                    |exprs: &[_], lower: &mut Lower<'_>| -> Result<Vec<NodeId>, LimitError> {
+                        exprs.iter().map(|expr| lower.root(*expr, false)).collect()
+                    };
+                vars.push(VarCode {
+                    terms: roots(&var.terms, lower)?,
+                    elements: roots(&var.element_terms, lower)?,
+                    constants: var.constants.clone(),
+                    range: var
+                        .range
+                        .map(|range| lower.root(range, false))
+                        .transpose()?,
+                });
+            }
+            let release = if quantified.reads_tracks {
+                Release::ReadsTracks
+            } else {
+                release(&automaton, &letters, &lower.code, quantified)
+            };
+            Some(QuantifiedCode {
+                universal: quantified.universal,
+                ranged,
+                release,
+                counts_values: vars.len() != 1
+                    || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
+                vars,
+            })
+        }
+    };
+    Ok(PropertyCode {
+        letters,
+        automaton,
+        quantified,
+        trigger,
+        message,
+        frame: Box::default(),
+        started: OnceLock::new(),
+        explained: OnceLock::new(),
+        unwritten: spec.is_unwritten(property),
+    })
+}
+
+impl PropertyCode {
+    /// The automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
+    pub(super) fn started(
+        &self,
+        spec: &Spec,
+        property: &Property,
+        limits: &Limits,
+    ) -> Option<&Automaton> {
+        let make = || {
+            let Formula::Unary(Unary::Always, None, inner) = spec.formulas.get(property.formula)
+            else {
+                return None;
+            };
+            let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
+            let mut formulas = AFormulas::new();
+            let inner = translate(&spec.formulas, *inner, place_in(&ids), &mut formulas);
+            let start = formulas.atom(Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX)));
+            let asked = formulas.implies(start, inner);
+            let formula = formulas.always(Interval::ALL, asked);
+            Automaton::new(&formulas, formula, limits).ok()
+        };
+        self.started.get_or_init(make).as_ref()
+    }
+
+    /// Checks recorded traces against the automaton of the negation; none for bounds in time and beyond the limits.
+    pub(super) fn checker(
+        spec: &Spec,
+        property: &Property,
+        limits: &Limits,
+    ) -> Option<PathChecker> {
+        let (formulas, formula) = formula_of(spec, property);
+        PathChecker::new(&formulas, formula, &limits.automata).ok()
+    }
+}
+
+/// Whether some bound of the spec is in time. Without one nothing depends on the order of times, and a clock that runs
+/// back is nobody's concern.
+fn reads_clock(spec: &Spec) -> bool {
+    let timed = |window: &Option<Window>| matches!(window, Some(Window::Time(..)));
+    (0..spec.formulas.len()).any(|id| match spec.formulas.get(FormulaId::new(id)) {
+        Formula::Unary(_, bound, _) | Formula::Binary(_, bound, _, _) => timed(bound),
+        _ => false,
+    }) || (0..spec.exprs.len()).any(|id| match spec.exprs.get(ExprId::new(id)) {
+        Expr::Count { window, .. } | Expr::Past(_, window, ..) => timed(window),
+        _ => false,
+    })
+}
+
+/// Letters as atoms, by their place among the letters of a property.
+pub(super) fn place_in(letters: &[LetterId]) -> impl Fn(LetterId) -> Atom + '_ {
+    |letter| {
+        let place = letters.iter().position(|other| *other == letter);
+        Atom(
+            place
+                .and_then(|place| u32::try_from(place).ok())
+                .unwrap_or(u32::MAX),
+        )
+    }
+}

@@ -1,0 +1,204 @@
+//! A spec made ready to judge traces: code only, which nothing changes once it is made.
+//!
+//! What is compiled here is read by all that steps traces; [`compile`](super::compile) makes it, and
+//! [`Program`](super::Program) has the pools of caches beside it.
+
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashSet;
+use smol_str::SmolStr;
+
+use super::code::{Code, NodeId, Reads};
+use super::limits::Limits;
+use super::monitor::Automaton;
+use super::register::Held;
+use crate::hir::Spec;
+use crate::ids::{ExprId, LetterId, PropertyId};
+use crate::value::Value;
+use guard_automata::Dfa;
+
+/// A compiled spec: an evaluator table for its expressions, an automaton for each formula.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) spec: Arc<Spec>,
+    pub(super) limits: Limits,
+    pub(super) code: Code,
+    /// Those of the spec, and after them what watches some of them on after violations.
+    pub(super) properties: Vec<PropertyCode>,
+    /// The clauses of `enforce`; none but for live runs.
+    pub(super) clauses: ClauseCode,
+    pub(super) filter: FilterCode,
+    /// Expressions that are looked at after each step, by [`Program::observing`](super::Program::observing).
+    pub(super) observed: Vec<NodeId>,
+    /// What tracks hold before the first event.
+    pub(super) initial: Vec<Held>,
+    pub(super) clock: Option<usize>,
+}
+
+impl Compiled {
+    pub(super) fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Those of some properties that are not stepped as one.
+    pub(super) fn stepped_alone(
+        &self,
+        ids: impl IntoIterator<Item = u32>,
+    ) -> impl Iterator<Item = u32> {
+        let product = self.code.classes.product();
+        ids.into_iter()
+            .filter(|id| product.binary_search(id).is_err())
+    }
+
+    /// The properties of the spec.
+    pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
+        (0..self.spec.properties.len()).map(PropertyId::new)
+    }
+
+    /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    pub(super) fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
+        let code = self.properties.get(property.index())?;
+        match &*code.automaton {
+            Automaton::Dfa { dfa, .. } if code.quantified.is_none() => Some(dfa),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FilterCode {
+    pub(super) step: Option<NodeId>,
+    pub(super) record: Option<NodeId>,
+    pub(super) complete: Option<NodeId>,
+    pub(super) id: Option<Message>,
+}
+
+/// A text with values in it.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) parts: Vec<MessagePart>,
+}
+
+#[derive(Debug)]
+pub(super) enum MessagePart {
+    Literal(SmolStr),
+    Value(NodeId, Option<SmolStr>),
+}
+
+#[derive(Debug)]
+pub(super) struct LetterCode {
+    pub(super) id: LetterId,
+    pub(super) node: NodeId,
+    pub(super) reads: Reads,
+}
+
+#[derive(Debug)]
+pub(super) struct PropertyCode {
+    pub(super) letters: Vec<LetterCode>,
+    pub(super) automaton: Arc<Automaton>,
+    pub(super) quantified: Option<QuantifiedCode>,
+    pub(super) trigger: Option<NodeId>,
+    pub(super) message: Option<Message>,
+    /// The registers that each instance has.
+    pub(super) frame: Box<[u32]>,
+    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is asked for.
+    pub(super) started: OnceLock<Option<Automaton>>,
+    /// See [`Compiled::explained`].
+    pub(super) explained: OnceLock<Explained>,
+    /// See [`Spec::is_unwritten`].
+    pub(super) unwritten: bool,
+}
+
+/// What explaining a property reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explained {
+    /// A bit for each field, as far as there are bits, that the letters or the message read at a step itself. Tracks and
+    /// registers read no more of a step than they did when it was judged.
+    pub(super) fields: u64,
+    /// Whether they read tracks or registers, or the condition on steps does.
+    pub(super) past: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct QuantifiedCode {
+    pub(super) universal: bool,
+    pub(super) vars: Vec<VarCode>,
+    /// Bits of the variables that have a range.
+    pub(super) ranged: u32,
+    pub(super) release: Release,
+    /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
+    /// nothing has.
+    pub(super) counts_values: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct VarCode {
+    pub(super) terms: Vec<NodeId>,
+    pub(super) elements: Vec<NodeId>,
+    pub(super) constants: Vec<Value>,
+    pub(super) range: Option<NodeId>,
+}
+
+impl QuantifiedCode {
+    /// The terms that the only variable is compared with, where they alone say which of its values an event touches.
+    pub(super) fn only_terms(&self) -> Option<&[NodeId]> {
+        let [var] = &*self.vars else {
+            return None;
+        };
+        let only = var.elements.is_empty() && var.constants.is_empty() && var.range.is_none();
+        // Sets of terms are bits of a byte.
+        (only && var.terms.len() <= 4 && self.release == Release::Neutral).then_some(&*var.terms)
+    }
+}
+
+/// Whether an instance in the situation of the root may be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// Yes: while only unseen values are read, the root never has a value that decides the property.
+    Neutral,
+    /// No: at the end each value that was seen may have to be told.
+    Never,
+    /// No, and each has to be looked at at every event: tracks tell them apart.
+    ReadsTracks,
+}
+
+/// The clauses of a spec.
+#[derive(Debug, Default)]
+pub(super) struct ClauseCode {
+    /// What each clause watches.
+    pub(super) watched: Vec<WatchedCode>,
+    /// What each arm of each clause says.
+    pub(super) arm_texts: Vec<Vec<ArmTexts>>,
+    /// What each clause depends on.
+    pub(super) depends: Vec<Depends>,
+}
+
+/// What a clause watches.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WatchedCode {
+    /// A property, and the place of the one that stands for it after violations.
+    Property(PropertyId, Option<usize>),
+    When(NodeId),
+    /// What is said of a model: whoever follows the state of the run knows it.
+    Elsewhere,
+}
+
+/// What an arm says.
+#[derive(Debug, Default)]
+pub(super) struct ArmTexts {
+    pub(super) message: Option<Message>,
+    pub(super) args: Vec<(Option<SmolStr>, NodeId)>,
+}
+
+/// All that what a clause watches may depend on.
+#[derive(Debug, Default)]
+pub(super) struct Depends {
+    /// Positions of fields, of the event and of the record.
+    pub(super) fields: Vec<usize>,
+    pub(super) meta: Vec<usize>,
+    /// Tracks, by number.
+    pub(super) tracks: Vec<usize>,
+    pub(super) exprs: FxHashSet<ExprId>,
+    /// Whether it carries history in expressions.
+    pub(super) history: bool,
+}
