@@ -151,7 +151,7 @@ impl QuantifiedCode {
     }
 }
 
-/// Whether an instance in the situation of the root may be forgotten.
+/// Whether an instance in the state of the root may be forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Release {
     /// Yes: while only unseen values are read, the root never has a value that decides the property.

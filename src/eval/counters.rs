@@ -1,7 +1,7 @@
-//! Configurations of formulas whose automaton has counters: long bounds, bounds in time, and automata that are too large
+//! State sets of formulas whose automaton has counters: long bounds, bounds in time, and automata that are too large
 //! to be built as a whole.
 //!
-//! Counters are deadlines, so a configuration stays what it is, and keeps its number, while a trace only waits.
+//! Counters are deadlines, so a state set stays what it is, and keeps its number, while a trace only waits.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -47,13 +47,13 @@ impl CounterState {
     }
 }
 
-/// The configurations of one formula that traces have met, with the automaton that leads from one to another.
+/// The state sets of one formula that traces have met, with the automaton that leads from one to another.
 #[derive(Clone, Debug)]
 pub(super) struct CounterStates {
     lazy: LazyDfa,
     /// Of a recurring formula: the atom that asks for it.
     start: Option<Atom>,
-    /// Beside a configuration that is one state of a formula that does not recur: where it stands in the automaton.
+    /// Beside a state set that is one state of a formula that does not recur: where it stands in the automaton.
     states: IndexMap<Box<[CounterState]>, Spot, FxBuildHasher>,
     /// Whether the formula grew beyond the limits.
     pub(super) overflow: bool,
@@ -71,7 +71,7 @@ impl CounterStates {
         counted
     }
 
-    /// Forgets the configurations, not the automaton.
+    /// Forgets the state sets, not the automaton.
     pub(super) fn reset(&mut self) {
         let state = self.lazy.initial();
         let again = self.start.map(|_| (state.clone(), false));
@@ -113,7 +113,7 @@ impl CounterStates {
         self.step_each(state_set, clock, letter)
     }
 
-    /// Reads one position in all ways that the configuration and the letter leave open.
+    /// Reads one position in all ways that the state set and the letter leave open.
     #[cold]
     fn step_each(
         &mut self,
@@ -176,7 +176,7 @@ impl CounterStates {
         }
     }
 
-    /// The configuration once time has come to `now` without an event.
+    /// The state set once time has come to `now` without an event.
     pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         let Some((before, _)) = self.states.get_index(state_set as usize) else {
             return state_set;
@@ -219,30 +219,30 @@ impl CounterStates {
         deadlines.min()
     }
 
-    /// The value of the formula in a configuration.
+    /// The value of the formula in a state set.
     #[inline]
     pub(super) fn status(&self, state_set: StateSetId) -> Status {
         let each = self.each(state_set).map(CounterState::status);
         each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
-    /// Of each way to be in a configuration, whether the formula is violated.
+    /// Of each way to be in a state set, whether the formula is violated.
     pub(super) fn violated(&self, state_set: StateSetId) -> impl Iterator<Item = bool> {
         self.each(state_set).map(CounterState::violated)
     }
 
-    /// Whether a configuration leaves open where the trace is.
+    /// Whether a state set leaves open where the trace is.
     pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         self.each(state_set).count() != 1
     }
 
-    /// What a configuration is, without regard to its number.
+    /// What a state set is, without regard to its number.
     pub(super) fn content(&self, state_set: StateSetId) -> Option<Box<[CounterState]>> {
         let (followed, _) = self.states.get_index(state_set as usize)?;
         Some(followed.clone())
     }
 
-    /// Whether something that was written down can be a configuration here.
+    /// Whether something that was written down can be a state set here.
     pub(super) fn fits(&self, followed: &[CounterState]) -> bool {
         let fits = |each: &CounterState| {
             let again = each.again.as_ref().map(|(remembered, _)| remembered);
@@ -255,7 +255,7 @@ impl CounterStates {
         !followed.is_empty() && followed.iter().all(fits)
     }
 
-    /// The number of a configuration.
+    /// The number of a state set.
     pub(super) fn number(&mut self, followed: &[CounterState]) -> StateSetId {
         self.insert(followed.to_vec())
     }
@@ -267,7 +267,7 @@ impl CounterStates {
         }
     }
 
-    /// Whether so many configurations are numbered that those no longer met should be dropped.
+    /// Whether so many state sets are numbered that those no longer met should be dropped.
     pub(super) fn is_crowded(&self, n_met: usize) -> bool {
         self.states.len() > MOST_KEPT + 4 * n_met
     }

@@ -1,6 +1,6 @@
 //! Which instances may be forgotten.
 //!
-//! An instance in the situation of the root needs no memory, as long as the root's value can never decide the property:
+//! An instance in the state of the root needs no memory, as long as the root's value can never decide the property:
 //! then nobody asks for the values that it stands for. This is found by walking the automaton while the letters that
 //! compare a value are false.
 

@@ -1,7 +1,7 @@
 //! Live traces: their state between events, steps that happen, and steps that are only proposed.
 //!
 //! Many traces share one [`StepCache`], which holds all that stepping needs besides. A trace at rest owns what it is: its
-//! configurations are kept by what they are, not by a number of the desk, so that a trace can also be written down and
+//! state sets are kept by what they are, not by a number of the step cache, so that a trace can also be written down and
 //! continued by another process.
 
 use super::compiled::WatchedCode;
@@ -19,13 +19,13 @@ use crate::verdict::Verdict;
 #[derive(Clone, Debug)]
 pub struct Live {
     pub(super) run: Run,
-    /// What configurations are that are more than a state of an automaton.
+    /// What state sets are that are more than a state of an automaton.
     pub(super) kept: Vec<ExternalState>,
     /// One cell per meta field: of each the first value that is known.
     pub(super) meta: Box<[Cell]>,
 }
 
-/// What the configuration of this number is, of this property.
+/// What the state set of this number is, of this property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ExternalState {
     pub(super) property: usize,
@@ -99,7 +99,7 @@ impl Live {
 }
 
 impl StepCache {
-    /// A desk for the traces of a program.
+    /// A step cache for the traces of a program.
     pub fn new(program: &Program) -> StepCache {
         let mut cache = program.cache();
         cache.eval_cache.transitions = Some(program.transitions());
@@ -228,7 +228,7 @@ impl StepCache {
             .min()
     }
 
-    /// Gives the configurations of a trace the numbers that they have here.
+    /// Gives the state sets of a trace the numbers that they have here.
     fn intern(&mut self, live: &mut Live) {
         if live.kept.is_empty() {
             return;
@@ -258,7 +258,7 @@ impl StepCache {
         }
     }
 
-    /// Keeps what the configurations of a trace are.
+    /// Keeps what the state sets of a trace are.
     fn externalize(&mut self, live: &mut Live) {
         live.kept.clear();
         for (property, state_sets) in self.cache.state_sets.iter_mut().enumerate() {

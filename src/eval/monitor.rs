@@ -1,6 +1,6 @@
 //! The automaton of one property, and where a trace is in it.
 //!
-//! Where a trace is, is a *configuration*: one state, or all the states that the completions of unknown letters lead
+//! Where a trace is, is a *state set*: one state, or all the states that the completions of unknown letters lead
 //! to. It is a number, so that many instances can share it and be compared; sets of states, and states with counters
 //! (`counted.rs`), are numbered as a trace meets them.
 
@@ -20,7 +20,7 @@ use guard_automata::{
 /// Where a trace is: a state of the automaton, or past those, a number given by [`StateSetInterner`].
 pub(super) type StateSetId = u32;
 
-/// A configuration of which nothing is known, and nothing will be.
+/// A state set of which nothing is known, and nothing will be.
 pub(super) const LOST: StateSetId = u32::MAX;
 
 /// The value of a formula on what has been read.
@@ -213,14 +213,14 @@ fn unrolled(
     guard_automata::compile(formulas, formula, &limits.automata)
 }
 
-/// A configuration without regard to its number.
+/// A state set without regard to its number.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Content {
     Set(Box<[u32]>),
     CounterStates(Box<[CounterState]>),
 }
 
-/// The configurations that one trace has met, beyond single states of an automaton.
+/// The state sets that one trace has met, beyond single states of an automaton.
 #[derive(Clone, Debug)]
 pub(super) struct StateSetInterner {
     n_states: u32,
@@ -228,7 +228,7 @@ pub(super) struct StateSetInterner {
     counted: Option<Box<CounterStates>>,
 }
 
-/// Configurations beyond single states are dropped when so many are numbered.
+/// State sets beyond single states are dropped when so many are numbered.
 pub(super) const MOST_KEPT: usize = 4096;
 
 impl StateSetInterner {
@@ -328,7 +328,7 @@ impl StateSetInterner {
         }
     }
 
-    /// The configuration once time has come to `now` without an event; `position` is that of the next one.
+    /// The state set once time has come to `now` without an event; `position` is that of the next one.
     pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         match &mut self.counted {
             Some(counted) => counted.tick(state_set, position, now),
@@ -346,7 +346,7 @@ impl StateSetInterner {
         self.counted.as_ref()?.deadline(state_set, after)
     }
 
-    /// The value of the formula in this configuration.
+    /// The value of the formula in this state set.
     #[inline]
     pub(super) fn status(&self, automaton: &Automaton, state_set: StateSetId) -> Status {
         match automaton {
@@ -361,7 +361,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether the formula is violated in this configuration: for good or, where it is watched on, at the last position.
+    /// Whether the formula is violated in this state set: for good or, where it is watched on, at the last position.
     /// Unknown where some completions of what is not known violate it, and where nothing is known any more.
     pub(super) fn violated(&self, automaton: &Automaton, state_set: StateSetId) -> Truth {
         let all = |each: &mut dyn Iterator<Item = bool>| {
@@ -393,7 +393,7 @@ impl StateSetInterner {
         }
     }
 
-    /// The states of a configuration that is not one state.
+    /// The states of a state set that is not one state.
     fn set(&self, state_set: StateSetId) -> Option<&[u32]> {
         let place = state_set
             .checked_sub(self.n_states)
@@ -410,12 +410,12 @@ impl StateSetInterner {
         each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
-    /// Whether every configuration that was met is one state.
+    /// Whether every state set that was met is one state.
     pub(super) fn is_plain(&self) -> bool {
         self.counted.is_none() && self.sets.is_empty()
     }
 
-    /// Whether a configuration leaves open where the trace is.
+    /// Whether a state set leaves open where the trace is.
     pub(super) fn is_doubtful(&self, state_set: StateSetId) -> bool {
         match &self.counted {
             None => state_set >= self.n_states,
@@ -423,7 +423,7 @@ impl StateSetInterner {
         }
     }
 
-    /// What a configuration is, without regard to its number; none where the number says it all.
+    /// What a state set is, without regard to its number; none where the number says it all.
     pub(super) fn content(&self, state_set: StateSetId) -> Option<Content> {
         match &self.counted {
             _ if state_set == LOST => None,
@@ -432,7 +432,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether something that was written down can be a configuration here.
+    /// Whether something that was written down can be a state set here.
     pub(super) fn fits(&self, content: &Content) -> bool {
         match (content, &self.counted) {
             (Content::Set(set), None) => {
@@ -443,12 +443,12 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether a number says by itself what a configuration is.
+    /// Whether a number says by itself what a state set is.
     pub(super) fn is_state(&self, state_set: StateSetId) -> bool {
         state_set == LOST || (self.counted.is_none() && state_set < self.n_states)
     }
 
-    /// The number of a configuration.
+    /// The number of a state set.
     pub(super) fn number(&mut self, content: &Content) -> StateSetId {
         match (content, &mut self.counted) {
             (Content::Set(set), _) => match self.sets.get_index_of(set) {
@@ -470,7 +470,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether so many configurations are numbered that those no longer met should be dropped.
+    /// Whether so many state sets are numbered that those no longer met should be dropped.
     pub(super) fn is_crowded(&self, n_met: usize) -> bool {
         let counted = self.counted.as_ref();
         counted.is_some_and(|counted| counted.is_crowded(n_met))

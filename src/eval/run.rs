@@ -184,7 +184,7 @@ impl Run {
         }
     }
 
-    /// Drops configurations that are met no longer.
+    /// Drops state sets that are met no longer.
     fn renumber(&mut self, cache: &mut Cache) {
         for &id in &cache.machines {
             let state_sets = &mut cache.state_sets[id];

@@ -550,7 +550,7 @@ impl World {
         }
     }
 
-    /// The configurations of a property's instances.
+    /// The state sets of a property's instances.
     pub(super) fn state_sets(&mut self, id: usize) -> impl Iterator<Item = &mut StateSetId> {
         let (plain, sliced) = match &mut self.watches[id] {
             Watch::Plain { state_set, .. } => (Some(state_set), None),

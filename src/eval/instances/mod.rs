@@ -1,8 +1,8 @@
 //! `forall x: φ` and `exists x: φ`: one instance of the automaton for each value, as far as values differ.
 //!
-//! Every value that has not been seen behaves alike; they share one situation, the *root*. An instance leaves it at an
-//! event at which a compared term has its value, and is forgotten when it is in the situation of the root again. Instances
-//! in one situation form a *class*: an event steps each class once and each instance that it touches, whatever their
+//! Every value that has not been seen behaves alike; they share one state, the *root*. An instance leaves it at an
+//! event at which a compared term has its value, and is forgotten when it is in the state of the root again. Instances
+//! in one state form a *class*: an event steps each class once and each instance that it touches, whatever their
 //! number. Classes that meet are joined as in union-find.
 //!
 //! Of tuples, each partly seen combination is kept like an instance (see [`binding`](super::binding)).
@@ -479,20 +479,20 @@ impl Instances {
         sound
     }
 
-    /// Every configuration that is in use.
+    /// Every state set that is in use.
     pub(in crate::eval) fn state_sets(&mut self) -> impl Iterator<Item = &mut StateSetId> {
         self.classes
             .iter_mut()
             .map(|class| &mut class.state.state_set)
     }
 
-    /// The configurations of the root and of all instances.
+    /// The state sets of the root and of all instances.
     pub(in crate::eval) fn met(&self) -> impl Iterator<Item = StateSetId> {
         let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
         classes.map(|id| self.class(*id).state.state_set)
     }
 
-    /// The configurations of all classes, also those that nothing is in.
+    /// The state sets of all classes, also those that nothing is in.
     pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = StateSetId> {
         self.classes.iter().map(|class| class.state.state_set)
     }

@@ -150,7 +150,7 @@ impl Instances {
         })
     }
 
-    /// Whether the root speaks for this binding, which is in its situation.
+    /// Whether the root speaks for this binding, which is in its state.
     fn may_forget(&self, key: &[Option<Value>], quantified: &QuantifiedCode) -> bool {
         match quantified.release {
             Release::Neutral => {

@@ -72,7 +72,7 @@ impl Instances {
         doubtful
     }
 
-    /// Finds what becomes of each instance that the event touches, from the situations before it.
+    /// Finds what becomes of each instance that the event touches, from the states before it.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"

@@ -1,4 +1,4 @@
-//! From the situations of all instances to one verdict, and to those that are violated.
+//! From the states of all instances to one verdict, and to those that are violated.
 
 use super::{Instance, InstanceState, Instances, ROOT};
 use crate::eval::binding::Key;
