@@ -5,6 +5,9 @@
 //! open, the states that instances are in may still say it ([`Instances::no_op`]), and what was found is kept as a bit of the
 //! class until something changes. Both say it in the same terms.
 //!
+//! Counted over the 5,308 events of tau-bench with the 23 properties of `benches/airline.guard`: of 26,540 steps of properties
+//! outside the product, 15,346 are skipped by the class, and 3,256 more by the states.
+//!
 //! [`TransitionCache::no_op`]: super::classes::TransitionCache::no_op
 //! [`Instances::no_op`]: super::instances::Instances::no_op
 

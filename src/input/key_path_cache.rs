@@ -4,6 +4,9 @@
 //! no look at its keys but whether they are the expected ones, byte for byte: they are sound, they are known, and no key
 //! stands twice. Where it leaves every path, it is read as if nothing were known, and the tree grows.
 //!
+//! Objects of a recording repeat a few orders of keys: of 7,925 objects of tau-bench, the keys of 10 had to be looked at one by
+//! one.
+//!
 //! # Source
 //! Speculation on the structure of records: Y. Li, N. R. Katsipoulakis, B. Chandramouli, J. Goldstein, D. Kossmann, *Mison:
 //! a fast JSON parser for data analytics*, 2017.
