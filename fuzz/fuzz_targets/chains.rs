@@ -17,7 +17,9 @@ fuzz_target!(|bytes: &[u8]| {
     };
     match which % 6 {
         0 => {
-            let (transitions, labels) = text.split_once('\u{1}').unwrap_or((text, "0=\"init\"\n0: 0"));
+            let (transitions, labels) = text
+                .split_once('\u{1}')
+                .unwrap_or((text, "0=\"init\"\n0: 0"));
             let files = ExplicitFiles {
                 transitions,
                 labels: Some(labels),

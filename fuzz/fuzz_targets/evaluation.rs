@@ -30,19 +30,36 @@ fn cell(field: usize, byte: u8) -> Cell {
 
 fuzz_target!(|data: &[u8]| {
     let mut parts = data.splitn(2, |byte| *byte == b'\n');
-    let (Some(text), Some(bytes)) = (parts.next(), parts.next()) else { return };
-    let Ok(text) = std::str::from_utf8(text) else { return };
+    let (Some(text), Some(bytes)) = (parts.next(), parts.next()) else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
     let spec = format!("{HEAD}property p = ({text}) and N true\n");
     let checked = front("fuzz.guard", &spec, &NoFiles, check::Limits::default());
     let Some(spec) = checked.spec else { return };
-    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else { return };
-    let steps = bytes.chunks(5).take(4).enumerate().map(|(index, row)| Step {
-        index: index as u32,
-        cells: (0..5).map(|field| cell(field, row.get(field).copied().unwrap_or(0))).collect(),
-    });
+    let Ok(program) = Program::compile(&spec, &eval::Limits::default()) else {
+        return;
+    };
+    let steps = bytes
+        .chunks(5)
+        .take(4)
+        .enumerate()
+        .map(|(index, row)| Step {
+            index: index as u32,
+            cells: (0..5)
+                .map(|field| cell(field, row.get(field).copied().unwrap_or(0)))
+                .collect(),
+        });
     let file: Arc<str> = Arc::from("fuzz.jsonl");
     let record = Record {
-        origin: Origin { file: Arc::clone(&file), below: file, line: 1, ordinal: 0 },
+        origin: Origin {
+            file: Arc::clone(&file),
+            below: file,
+            line: 1,
+            ordinal: 0,
+        },
         id: None,
         complete: Some(true),
         meta: Box::default(),
@@ -50,7 +67,9 @@ fuzz_target!(|data: &[u8]| {
         problems: Vec::new(),
     };
     let meant = guard_reference::judge(&spec, &record);
-    let Some(report) = program.judge(record) else { return };
+    let Some(report) = program.judge(record) else {
+        return;
+    };
     if let Some((_, Ok(judgement))) = meant.first() {
         assert_eq!(report.verdicts[0].verdict, judgement.verdict, "{text}");
     }

@@ -7,7 +7,9 @@ use guard_lang::syntax;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let Ok(out) = syntax::format(text) else { return };
+    let Ok(out) = syntax::format(text) else {
+        return;
+    };
     let parse = |text: &str| syntax::parse(&SourceFile::new("fuzz.guard", text)).0;
     let (before, after) = (parse(text), parse(&out));
     assert_eq!(before, after);

@@ -41,7 +41,10 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
             position: i as u64,
             time: None,
         };
-        if lazy.step(&mut state, moment, |atom| holds(i, atom)).is_err() {
+        if lazy
+            .step(&mut state, moment, |atom| holds(i, atom))
+            .is_err()
+        {
             break;
         }
         assert_eq!(state.accepting(), expected);
@@ -57,7 +60,10 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
         && let Ok(found) = checker.check(letters.len(), holds)
         && !letters.is_empty()
     {
-        assert_eq!(found.is_none(), eval(&formulas, root, letters.len(), holds)[0]);
+        assert_eq!(
+            found.is_none(),
+            eval(&formulas, root, letters.len(), holds)[0]
+        );
     }
     let survey = lazy.survey();
     if let Some(dfa) = dfa {
@@ -71,6 +77,10 @@ fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
             let reached = met.iter().any(|state| dfa.verdict(*state) == verdict);
             assert!(survey.reaches(verdict).is_none_or(|told| told == reached));
         }
-        assert!(survey.monitorable.is_none_or(|told| told == dfa.is_monitorable()));
+        assert!(
+            survey
+                .monitorable
+                .is_none_or(|told| told == dfa.is_monitorable())
+        );
     }
 });

@@ -25,7 +25,8 @@ fuzz_target!(|text: &str| {
                 {
                     assert!(common.is_none(), "{text}");
                 }
-                let atoms: Vec<String> = (0..automaton.atoms.len()).map(|i| i.to_string()).collect();
+                let atoms: Vec<String> =
+                    (0..automaton.atoms.len()).map(|i| i.to_string()).collect();
                 let written = buchi.to_hoa("again", |atom| atoms[atom.0 as usize].clone());
                 let again = hoa::parse(&written, &limits).expect("what is written is read");
                 assert_eq!(again.len(), buchi.len());

@@ -16,7 +16,9 @@ use libfuzzer_sys::fuzz_target;
 fn signature(events: Option<Events>) -> Signature {
     let field = |name: &str, path: &[&str], ty: Type| Field {
         name: name.into(),
-        source: FieldSource::Event(Path::Pointer(path.iter().map(|&token| token.into()).collect())),
+        source: FieldSource::Event(Path::Pointer(
+            path.iter().map(|&token| token.into()).collect(),
+        )),
         ty,
         absent: Absent::Error,
         unit: TimeUnit::Millis,

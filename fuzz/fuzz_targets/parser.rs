@@ -21,6 +21,10 @@ fuzz_target!(|text: &str| {
     }
     if let Ok(tree) = syntax::parse_formula(text) {
         let printed = syntax::print_expr(&tree);
-        assert_eq!(syntax::parse_formula(&printed).as_ref(), Ok(&tree), "{printed}");
+        assert_eq!(
+            syntax::parse_formula(&printed).as_ref(),
+            Ok(&tree),
+            "{printed}"
+        );
     }
 });

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::durable_monitor::{DurableMonitor, FileArgs, Setup};
@@ -10,7 +11,7 @@ use super::failure::{Failure, Outcome, complain};
 use super::limits::LimitArgs;
 use super::lines::{self, Line};
 use super::models::ModelArgs;
-use crate::integrations::mcp::{Session, Verdict};
+use crate::integrations::mcp::{Limits, Session, Turn};
 use crate::monitor::Decision;
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,12 @@ pub(super) struct Args {
     /// Write every decision that is not a plain allow to the error output, as JSON
     #[arg(long)]
     verbose: bool,
+    /// The longest message that is read, in bytes; longer ones are refused or dropped
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    max_message_bytes: usize,
+    /// Open requests of a peer at once; beyond it the oldest is given up
+    #[arg(long, value_name = "N", default_value_t = Limits::default().entries)]
+    max_open: usize,
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
@@ -46,21 +53,33 @@ enum Ask {
     Pass,
 }
 
+/// Lines for the server that are judged and not yet written.
+const QUEUED: usize = 16;
+
+/// The stack of a thread that judges: conditions of specs look into values that peers nest.
+const STACK: usize = 64 << 20;
+
 /// What both directions share.
 struct Shared {
-    desk: DurableMonitor,
+    monitor: DurableMonitor,
     session: Session,
     verbose: bool,
 }
 
+/// Where lines for the server go; nothing ends its input.
+type Queue = SyncSender<Option<String>>;
+
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    let longest = args.limits.input().record_bytes;
+    let longest = args.max_message_bytes;
     let (models, limits, files) = (&args.models, &args.limits, args.files.files());
-    let desk = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
-    let session = Session::new(&args.trace, args.ask == Ask::Pass);
+    let monitor = DurableMonitor::open(Setup::new(&args.spec, models, limits, files))?;
+    let limits = Limits {
+        entries: args.max_open,
+        bytes: longest,
+    };
     let shared = Arc::new(Mutex::new(Shared {
-        desk,
-        session,
+        monitor,
+        session: Session::new(&args.trace, args.ask == Ask::Pass, limits),
         verbose: args.verbose,
     }));
     let (program, rest) = args
@@ -73,22 +92,41 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::Usage(format!("cannot start `{program}`: {error}")))?;
-    let (Some(to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take()) else {
+    let (Some(mut to_server), Some(from_server)) = (server.stdin.take(), server.stdout.take())
+    else {
         return Err(Failure::Usage(format!(
             "`{program}` has no standard streams"
         )));
     };
-    let client = {
-        let shared = Arc::clone(&shared);
-        // Not joined: the client may say nothing more after the server has gone.
-        std::thread::spawn(move || from_client(&shared, longest, to_server))
+    let thread = || std::thread::Builder::new().stack_size(STACK);
+    let (queue, lines) = mpsc::sync_channel::<Option<String>>(QUEUED);
+    // These two are not joined: the client may say nothing more after the server has gone.
+    let write = move || {
+        while let Ok(Some(line)) = lines.recv() {
+            if send(&mut to_server, &line).is_err() {
+                return;
+            }
+        }
     };
-    let told = to_client(&shared, longest, from_server);
+    thread().spawn(write).map_err(Failure::Output)?;
+    let client = {
+        let (shared, queue) = (Arc::clone(&shared), queue.clone());
+        move || from_client(&shared, longest, &queue)
+    };
+    thread().spawn(client).map_err(Failure::Output)?;
+    let answers = {
+        let shared = Arc::clone(&shared);
+        move || to_client(&shared, longest, from_server, &queue)
+    };
+    let answers = thread().spawn(answers).map_err(Failure::Output)?;
+    let told = match answers.join() {
+        Ok(told) => told,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
     let status = server
         .wait()
         .map_err(|error| Failure::Usage(format!("`{program}`: {error}")))?;
-    drop(client);
-    lock(&shared).desk.close();
+    lock(&shared).monitor.close();
     told?;
     match status.code() {
         Some(0) => Ok(Outcome::Holds),
@@ -103,37 +141,40 @@ fn lock(shared: &Mutex<Shared>) -> std::sync::MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Passes on what the client sends. Ends, and with it the server's input, where the client ends or cannot be answered.
-fn from_client(shared: &Mutex<Shared>, longest: usize, mut to_server: impl Write) {
+/// Ends the server's input when the client's ends, however that comes about.
+struct EndInput<'q>(&'q Queue);
+
+impl Drop for EndInput<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.send(None);
+    }
+}
+
+/// Passes on what the client sends. Ends, and with it the server's input, when the client ends or cannot be answered.
+fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
+    let _end = EndInput(queue);
     let mut input = BufReader::new(std::io::stdin());
     while let Some(line) = next_line(&mut input, longest) {
-        let passed = {
+        let on = {
             let mut shared = lock(shared);
-            let verdict = match &line {
-                Ok(line) => shared.judge(true, line),
-                Err(reason) => Verdict::Reply(refused(reason)),
-            };
-            let line = line.unwrap_or_default();
-            match verdict {
-                Verdict::Pass => Some(line),
-                Verdict::Replace(text) => Some(text.into_bytes()),
-                // Told while the lock is held, so that lines do not mix.
-                Verdict::Reply(text) if tell(text.as_bytes()).is_ok() => None,
-                Verdict::Reply(_) => return,
-                Verdict::Part { on, back } => match tell(back.as_bytes()) {
-                    Ok(()) => Some(on.into_bytes()),
-                    Err(_) => return,
+            let turn = match line {
+                Ok(line) => shared.turn(true, line),
+                Err(reason) => Turn {
+                    back: vec![refused(&reason)],
+                    ..Turn::default()
                 },
-                Verdict::Drop(reason) => {
-                    complain(&format!("a line of the client was left out: {reason}"));
-                    None
-                }
+            };
+            report("client", &turn.dropped);
+            // Written while the lock is held, so that lines do not mix.
+            if turn.back.iter().any(|line| tell(line).is_err()) {
+                return;
             }
+            turn.on
         };
-        if let Some(line) = passed
-            && send(&mut to_server, &line).is_err()
-        {
-            return;
+        for line in on {
+            if queue.send(Some(line)).is_err() {
+                return;
+            }
         }
     }
 }
@@ -143,50 +184,58 @@ fn to_client(
     shared: &Mutex<Shared>,
     longest: usize,
     from_server: impl Read,
+    queue: &Queue,
 ) -> Result<(), Failure> {
     let mut input = BufReader::new(from_server);
     while let Some(line) = next_line(&mut input, longest) {
         let mut shared = lock(shared);
-        let line = match line {
-            Ok(line) => line,
-            Err(reason) => {
-                complain(&format!("a line of the server was left out: {reason}"));
-                continue;
-            }
+        let turn = match line {
+            Ok(line) => shared.turn(false, line),
+            Err(reason) => Turn {
+                dropped: vec![reason],
+                ..Turn::default()
+            },
         };
-        let told = match shared.judge(false, &line) {
-            Verdict::Pass => tell(&line),
-            Verdict::Replace(text) | Verdict::Reply(text) | Verdict::Part { on: text, .. } => {
-                tell(text.as_bytes())
+        report("server", &turn.dropped);
+        for line in turn.on {
+            tell(&line).map_err(Failure::Output)?;
+        }
+        for line in turn.back {
+            // Never waited for: the server may be waiting for us to read.
+            if queue.try_send(Some(line)).is_err() {
+                complain("the server does not read: an error for it was dropped");
             }
-            Verdict::Drop(reason) => {
-                complain(&format!("a line of the server was left out: {reason}"));
-                continue;
-            }
-        };
-        told.map_err(Failure::Output)?;
+        }
     }
     Ok(())
 }
 
 impl Shared {
-    fn judge(&mut self, from_client: bool, line: &[u8]) -> Verdict {
-        let (verdict, decisions) = if from_client {
-            self.session.from_client(&mut self.desk, line)
+    fn turn(&mut self, from_client: bool, line: Vec<u8>) -> Turn {
+        let turn = if from_client {
+            self.session.from_client(&mut self.monitor, &line)
         } else {
-            self.session.from_server(&mut self.desk, line)
+            self.session.from_server(&mut self.monitor, &line)
         };
-        let late = std::mem::take(&mut self.desk.late);
+        let late = std::mem::take(&mut self.monitor.late);
         if self.verbose {
             for decision in late
                 .iter()
-                .chain(&decisions)
+                .chain(&turn.decisions)
                 .filter(|decision| says_something(decision))
             {
                 let _ = writeln!(std::io::stderr(), "{}", decision.to_json());
             }
         }
-        verdict
+        turn
+    }
+}
+
+/// Reports messages of a peer that were not passed on. Reasons may quote the peer: nothing in them reaches a terminal raw.
+fn report(peer: &str, reasons: &[String]) {
+    for reason in reasons {
+        let reason = reason.escape_debug();
+        complain(&format!("dropped a message of the {peer}: {reason}"));
     }
 }
 
@@ -199,12 +248,12 @@ fn refused(reason: &str) -> String {
     error.to_string()
 }
 
-fn tell(line: &[u8]) -> std::io::Result<()> {
+fn tell(line: &str) -> std::io::Result<()> {
     send(&mut std::io::stdout().lock(), line)
 }
 
-fn send(to: &mut impl Write, line: &[u8]) -> std::io::Result<()> {
-    to.write_all(line)?;
+fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
+    to.write_all(line.as_bytes())?;
     to.write_all(b"\n")?;
     to.flush()
 }

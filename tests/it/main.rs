@@ -75,6 +75,7 @@ mod patterns;
 mod plans;
 mod project;
 mod proxy;
+mod proxy_model;
 mod query_models;
 mod recipe_english;
 mod recipes;

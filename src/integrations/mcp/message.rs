@@ -1,0 +1,472 @@
+//! JSON-RPC messages of MCP: how they are read, and how they are written.
+//!
+//! A message is read once, strictly, and written anew from its parts: a reader at the other end that is laxer, or that takes
+//! other bytes for the end of a line, finds nothing in it that was not judged.
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde_json::{Value as Json, json};
+
+use crate::monitor::RawObject;
+
+/// The longest id of a request that is accepted, in bytes.
+const MAX_ID_BYTES: usize = 1024;
+
+/// The members of a message; others are not passed on.
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// Code of the error for a message that cannot be read.
+pub(super) const PARSE_ERROR: i32 = -32700;
+
+/// Code of the error for what is JSON and not a message.
+pub(super) const INVALID_REQUEST: i32 = -32600;
+
+/// Code of the error for parameters that a method does not have.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+
+/// Code of the error for what a spec denies.
+pub(super) const DENIED: i32 = -32000;
+
+/// A well-formed message; its parts are JSON as they were written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Message<'l> {
+    /// Has a method and an id.
+    Request {
+        id: &'l str,
+        method: String,
+        params: Option<&'l str>,
+    },
+    /// Has a method and no id.
+    Notification {
+        method: String,
+        params: Option<&'l str>,
+    },
+    /// Has an id and either a result or an error.
+    Answer { id: &'l str, outcome: Outcome<'l> },
+}
+
+/// What a request came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Outcome<'l> {
+    Result(&'l str),
+    Error(&'l str),
+}
+
+/// A message that is not passed on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Malformed<'l> {
+    /// Its id, if it has exactly one that is a string or a number.
+    pub(super) id: Option<&'l str>,
+    /// Whether it has a `result` or an `error`, so that its reader may take it for an answer.
+    pub(super) answers: bool,
+    /// The code of the error that it is answered with.
+    pub(super) code: i32,
+    pub(super) reason: String,
+}
+
+/// Whether two keys of an object that differ in case alone may both stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    /// They may: all values are judged, whatever their keys.
+    Free,
+    /// They may not: a server that ignores case would read another value than the one that was judged.
+    Unique,
+}
+
+impl<'l> Message<'l> {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// The text is not a JSON-RPC 2.0 message as MCP has them, or readers may differ on what it says.
+    pub(super) fn read(text: &'l str, case: Case) -> Result<Message<'l>, Malformed<'l>> {
+        let members = RawObject::parse(text.as_bytes()).map_err(|error| Malformed {
+            id: None,
+            answers: false,
+            code: PARSE_ERROR,
+            reason: format!("expected a JSON object: {error}"),
+        })?;
+        Message::of(text, &members, case).map_err(|(code, reason)| Malformed {
+            id: only_id(&members),
+            answers: members.raw("result").is_some() || members.raw("error").is_some(),
+            code,
+            reason,
+        })
+    }
+
+    fn of(text: &str, members: &RawObject<'l>, case: Case) -> Result<Message<'l>, (i32, String)> {
+        let invalid = |reason: &str| (INVALID_REQUEST, reason.to_owned());
+        RawObject::read(text.as_bytes()).map_err(|reason| (PARSE_ERROR, reason))?;
+        named_as(members.iter().map(|(key, _)| key), &MEMBERS)
+            .map_err(|reason| (INVALID_REQUEST, reason))?;
+        if case == Case::Unique {
+            serde_json::from_str::<OneCase>(text).map_err(|why| (PARSE_ERROR, why.to_string()))?;
+        }
+        if members.text("jsonrpc").as_deref() != Some("2.0") {
+            return Err(invalid("expected `\"jsonrpc\":\"2.0\"`"));
+        }
+        let id = match members.raw("id") {
+            None => None,
+            Some(id) if id.len() > MAX_ID_BYTES => {
+                return Err((
+                    INVALID_REQUEST,
+                    format!("the id is longer than {MAX_ID_BYTES} bytes"),
+                ));
+            }
+            Some(id) if is_id(id) => Some(id),
+            Some(_) => return Err(invalid("expected an id that is a string or a number")),
+        };
+        let params = match members.raw("params") {
+            None | Some("null") => None,
+            Some(params) if params.starts_with('{') => Some(params),
+            Some(_) => return Err(invalid("expected `params` that are an object")),
+        };
+        let (result, error) = (members.raw("result"), members.raw("error"));
+        if members.raw("method").is_some() {
+            if result.is_some() || error.is_some() {
+                return Err(invalid("a `method` beside a `result` or an `error`"));
+            }
+            let method = members
+                .text("method")
+                .ok_or_else(|| invalid("expected a `method` that is a string"))?;
+            return Ok(match id {
+                Some(id) => Message::Request { id, method, params },
+                None => Message::Notification { method, params },
+            });
+        }
+        let outcome = match (result, error) {
+            (Some(_), Some(_)) => return Err(invalid("a `result` beside an `error`")),
+            (None, None) => return Err(invalid("expected a `method`, a `result` or an `error`")),
+            (Some(result), None) if result.starts_with('{') => Outcome::Result(result),
+            (Some(_), None) => return Err(invalid("expected a `result` that is an object")),
+            (None, Some(error)) => {
+                let parts = RawObject::parse(error.as_bytes())
+                    .map_err(|_| invalid("expected an `error` that is an object"))?;
+                let code = parts.raw("code").unwrap_or_default();
+                if code.parse::<i64>().is_err() || parts.text("message").is_none() {
+                    return Err(invalid("expected an `error` with its `code` and `message`"));
+                }
+                Outcome::Error(error)
+            }
+        };
+        let id = id.ok_or_else(|| invalid("an answer without an id"))?;
+        Ok(Message::Answer { id, outcome })
+    }
+}
+
+/// The members of a part that was read before; none if it is not there or is not an object.
+#[derive(Clone, Debug)]
+pub(super) struct Object<'l>(Option<RawObject<'l>>);
+
+impl<'l> Object<'l> {
+    pub(super) fn of(text: Option<&'l str>) -> Object<'l> {
+        Object(text.and_then(|text| RawObject::parse(text.as_bytes()).ok()))
+    }
+
+    pub(super) fn raw(&self, key: &str) -> Option<&'l str> {
+        self.0.as_ref()?.raw(key)
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        self.0.as_ref()?.text(key)
+    }
+
+    pub(super) fn is_true(&self, key: &str) -> bool {
+        self.raw(key) == Some("true")
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
+        self.0.iter().flat_map(RawObject::iter)
+    }
+
+    /// The object with another value for one of its members, as JSON.
+    pub(super) fn with(&self, key: &str, value: &str) -> String {
+        let members = self.iter().map(|(name, old)| {
+            let value = if name == key { value } else { old };
+            format!("{}:{value}", Json::from(name))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Reports members that differ from one of these names in case alone: some readers take them for it.
+///
+/// # Errors
+/// The name of such a member.
+pub(super) fn named_as<'k>(
+    keys: impl Iterator<Item = &'k str>,
+    names: &[&str],
+) -> Result<(), String> {
+    for key in keys {
+        if !names.contains(&key) && names.iter().any(|name| folded(name) == folded(key)) {
+            return Err(format!("the member `{key}` can be taken for another one"));
+        }
+    }
+    Ok(())
+}
+
+/// A request or a notification as one line.
+pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> String {
+    let id = id.map(|id| format!("\"id\":{id},")).unwrap_or_default();
+    let method = Json::from(method);
+    let (comma, params) = match params {
+        Some(params) => (",\"params\":", params),
+        None => ("", ""),
+    };
+    one_line(format!(
+        "{{\"jsonrpc\":\"2.0\",{id}\"method\":{method}{comma}{params}}}"
+    ))
+}
+
+/// An answer as one line.
+pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
+    let (key, value) = match outcome {
+        Outcome::Result(result) => ("result", result),
+        Outcome::Error(error) => ("error", error),
+    };
+    one_line(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"{key}\":{value}}}"
+    ))
+}
+
+/// An answer that is an error, as one line.
+pub(super) fn error(id: &str, code: i32, message: &str) -> String {
+    let error = json!({"code": code, "message": message}).to_string();
+    answer(id, Outcome::Error(&error))
+}
+
+/// A JSON text without any character that some reader takes for the end of a line, or that a terminal acts on.
+///
+/// In a JSON text, control characters below U+0020 are white space between tokens, and all others stand in strings.
+fn one_line(json: String) -> String {
+    let odd = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    let Some(first) = json.find(odd) else {
+        return json;
+    };
+    let mut line = String::with_capacity(json.len() + 16);
+    line.push_str(&json[..first]);
+    for c in json[first..].chars() {
+        match c {
+            '\0'..=' ' => line.push(' '),
+            c if odd(c) => line.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+/// An id by its value: equal for all ways to write one string or number.
+pub(super) fn id_key(id: &str) -> String {
+    // Up to here every whole number is a double.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match serde_json::from_str::<Json>(id) {
+        Ok(Json::Number(number)) if number.is_f64() => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT => {
+                format!("{}", whole as i64)
+            }
+            _ => number.to_string(),
+        },
+        Ok(other) => other.to_string(),
+        Err(_) => id.to_owned(),
+    }
+}
+
+/// An id as text: `7` for both `7` and `"7"`.
+pub(super) fn id_text(id: &str) -> String {
+    serde_json::from_str::<String>(id).unwrap_or_else(|_| id.to_owned())
+}
+
+fn is_id(id: &str) -> bool {
+    id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+}
+
+/// The id of a message that cannot be judged, if there is no doubt about it: the peer waits for an answer.
+fn only_id<'l>(members: &RawObject<'l>) -> Option<&'l str> {
+    let id = members.raw("id")?;
+    let n_ids = members
+        .iter()
+        .filter(|(key, _)| folded(key) == "id")
+        .count();
+    (n_ids == 1 && is_id(id) && id.len() <= MAX_ID_BYTES).then_some(id)
+}
+
+/// A key without its case, as readers that ignore case compare keys.
+fn folded(key: &str) -> String {
+    key.to_uppercase().to_lowercase()
+}
+
+/// Any JSON in which no object has two keys that differ in case alone.
+struct OneCase;
+
+impl<'de> serde::Deserialize<'de> for OneCase {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(OneCase)
+    }
+}
+
+impl<'de> Visitor<'de> for OneCase {
+    type Value = OneCase;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<OneCase, E> {
+        Ok(OneCase)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OneCase, A::Error> {
+        while items.next_element::<OneCase>()?.is_some() {}
+        Ok(OneCase)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneCase, A::Error> {
+        let mut keys = std::collections::HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if !keys.insert(folded(&key)) {
+                return Err(serde::de::Error::custom(format!(
+                    "the key `{key}` stands twice, or differs from another one in case alone"
+                )));
+            }
+            map.next_value::<OneCase>()?;
+        }
+        Ok(OneCase)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> &'static str {
+        match Message::read(text, Case::Unique) {
+            Ok(Message::Request { .. }) => "request",
+            Ok(Message::Notification { .. }) => "notification",
+            Ok(Message::Answer { .. }) => "answer",
+            Err(malformed) if malformed.answers => "malformed answer",
+            Err(_) => "malformed",
+        }
+    }
+
+    #[test]
+    fn messages_are_one_thing() {
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "request"),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":null,"x":1}"#,
+                "request",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"ping","params":{}}"#,
+                "notification",
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "answer"),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#,
+                "answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":null,"result":{}}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":null,"result":{}}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"result":{}}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"no"}}"#,
+                "malformed answer",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"ID":2,"method":"ping"}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"Method":"tools/call"}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{"k":1,"K":2}}}"#,
+                "malformed",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":{"s":1,"ſ":2}}}"#,
+                "malformed",
+            ),
+            (r#"{"id":1,"method":"ping"}"#, "malformed"),
+            (r#"["x"]"#, "malformed"),
+            ("\u{feff}{}", "malformed"),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":{}{}}}}}"#,
+            "[".repeat(100_000),
+            "]".repeat(100_000)
+        );
+        assert_eq!(kind(&deep), "malformed");
+    }
+
+    #[test]
+    fn what_is_written_is_one_line_to_every_reader() {
+        let params = "{\"a\":\t\r[1],\"b\":\"x\u{2028}\u{85}\u{7f}y\"}";
+        let line = ask(Some("7"), "m\n\u{2029}", Some(params));
+        assert!(!line.contains(|c: char| c.is_control() || c == '\u{2028}' || c == '\u{2029}'));
+        let read: Json = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["method"], "m\n\u{2029}");
+        assert_eq!(
+            read["params"],
+            serde_json::from_str::<Json>(params).unwrap()
+        );
+    }
+
+    #[test]
+    fn ids_are_compared_by_value() {
+        assert_eq!(id_key("1"), id_key("1.0"));
+        assert_eq!(id_key("0"), id_key("-0"));
+        assert_eq!(id_key("\"a\""), id_key("\"\\u0061\""));
+        assert_ne!(id_key("1"), id_key("\"1\""));
+        assert_ne!(
+            id_key("12345678901234567891"),
+            id_key("12345678901234567000")
+        );
+    }
+}

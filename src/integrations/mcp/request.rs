@@ -1,0 +1,112 @@
+//! Requests that wait for answers, and what their answers are about.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::message::{self, DENIED, Object, Outcome};
+
+/// A request that was passed on.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// The id that it was asked with, as written.
+    pub(super) id: String,
+    pub(super) method: String,
+    pub(super) call: Arc<Call>,
+    /// The token of its progress, as written.
+    pub(super) progress: Option<String>,
+    /// Whether its answer may be a question or say its type.
+    pub(super) typed: bool,
+    /// Whether its answer may be a task.
+    pub(super) task: bool,
+    /// What a further try must have.
+    pub(super) params: blake3::Hash,
+}
+
+/// What an answer answers, for its event.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    /// JSON.
+    pub(super) args: String,
+    /// The id of the call in the trace: that of the first try. None of a message that is no request.
+    pub(super) id: Option<String>,
+}
+
+/// A call that the server asked about.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) params: blake3::Hash,
+    pub(super) call: Arc<Call>,
+}
+
+impl Asked {
+    /// The answer of a request that is denied: to a call of a tool a result that a model can read and act on.
+    pub(super) fn denial(&self, reason: &str) -> String {
+        if !matches!(self.method.as_str(), "tools/call" | "tasks/result") || self.task {
+            return message::error(&self.id, DENIED, reason);
+        }
+        let mut result = json!({"content": [{"type": "text", "text": reason}], "isError": true});
+        if let (true, Some(members)) = (self.typed, result.as_object_mut()) {
+            members.insert("resultType".to_owned(), Json::from("complete"));
+        }
+        message::answer(&self.id, Outcome::Result(&result.to_string()))
+    }
+
+    pub(super) fn size(&self) -> usize {
+        let token = self.progress.as_ref().map_or(0, String::len);
+        size_of::<Asked>() + self.id.len() + self.method.len() + token + self.call.size()
+    }
+}
+
+impl Call {
+    /// Of a message that is no call of a tool: its method stands for the tool, and its parameters for the arguments.
+    pub(super) fn of_message(method: &str, params: Option<&str>) -> Call {
+        Call {
+            tool: method.to_owned(),
+            args: params.unwrap_or("{}").to_owned(),
+            id: None,
+        }
+    }
+
+    /// Of what is said while a call is open: it does not answer the call.
+    pub(super) fn part(&self) -> Call {
+        Call {
+            id: None,
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn size(&self) -> usize {
+        size_of::<Call>()
+            + self.tool.len()
+            + self.args.len()
+            + self.id.as_ref().map_or(0, String::len)
+    }
+}
+
+/// All parameters of a request but those that a further try may change.
+pub(super) fn comparable(method: &str, params: &Object<'_>) -> blake3::Hash {
+    let mut parts = vec![method];
+    let mut members: Vec<(&str, &str)> = params
+        .iter()
+        .filter(|(key, _)| !["_meta", "inputResponses", "requestState"].contains(key))
+        .collect();
+    members.sort_unstable();
+    parts.extend(members.iter().flat_map(|(key, value)| [*key, *value]));
+    hash_of(&parts)
+}
+
+pub(super) fn hash_of(parts: &[&str]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&part.len().to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize()
+}
+
+/// The key of something that the server named, by its value.
+pub(super) fn hashed(name: &str) -> String {
+    hash_of(&[&message::id_key(name)]).to_string()
+}

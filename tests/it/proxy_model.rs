@@ -1,0 +1,874 @@
+//! The state machine of `guard proxy` (docs/protocol-mcp.md) between adversarial peers, compared with a second implementation
+//! that knows what each message was made to be, and never parses one.
+//!
+//! The peers send anything in any order: answers twice, late, under equivalent ids, malformed, huge, deep; requests under ids
+//! that are in use; retries with states that were used, or of other calls. Checked at every step: each line that either peer
+//! gets, and each event that was judged.
+
+use guard_lang::integrations::Judge;
+use guard_lang::integrations::mcp::{Limits, Session, Turn};
+use guard_lang::monitor::{Cause, Decision, Request, Ruling};
+use serde_json::{Value as Json, json};
+
+/// Few, so that entries are given up all the time.
+const ENTRIES: usize = 6;
+
+/// Rules that depend on the past, and a record of what was judged.
+#[derive(Default)]
+struct Rules {
+    judged: Vec<Judged>,
+    secret: bool,
+    pays: u32,
+}
+
+/// Kind, tool, call, and the marker in the text; unknown without a text.
+type Judged = (String, String, Option<String>, &'static str);
+
+fn marker(text: &str) -> &'static str {
+    let markers = ["INJECT", "SECRET", "LEAK"];
+    let found = markers.into_iter().find(|marker| text.contains(marker));
+    found.unwrap_or("fine")
+}
+
+/// Whether these rules let an event happen. The reference uses them too: they are not what is tested.
+fn allows((kind, tool, _, marker): &Judged, secret: bool, pays: u32) -> bool {
+    match kind.as_str() {
+        "call" => !(tool == "rm" || tool == "mail" && secret || tool == "pay" && pays >= 2),
+        _ => !matches!(*marker, "INJECT" | "LEAK" | "unknown"),
+    }
+}
+
+impl Rules {
+    fn happen(&mut self, event: &Judged) {
+        self.secret |= event.0 == "result" && matches!(event.3, "SECRET" | "unknown");
+        self.pays += u32::from(event.0 == "call" && event.1 == "pay");
+    }
+}
+
+fn judged(event: &Json) -> Judged {
+    let text = event.get("text");
+    let marker = match text {
+        None => "unknown",
+        Some(text) => marker(text.as_str().unwrap_or_default()),
+    };
+    assert!(text.is_none_or(|text| text.is_string() || event["kind"] == "call"));
+    (
+        event["kind"].as_str().unwrap().to_owned(),
+        event["tool"].as_str().unwrap().to_owned(),
+        event["call"].as_str().map(str::to_owned),
+        marker,
+    )
+}
+
+impl Judge for Rules {
+    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
+        assert!(!event.contains('\n'));
+        let event = judged(&serde_json::from_str(event).expect("events are JSON"));
+        let mut decision = Decision::new(Cause::Event);
+        let allowed = allows(&event, self.secret, self.pays);
+        if !allowed {
+            decision.ruling = Ruling::Block;
+        }
+        match request {
+            Request::Act if !allowed => {}
+            Request::Act | Request::Observe => self.happen(&event),
+            other => panic!("{other:?} is not needed"),
+        }
+        self.judged.push(event);
+        Ok(decision)
+    }
+}
+
+/// xorshift64*
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
+
+    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+
+    fn chance(&mut self, one_in: usize) -> bool {
+        self.below(one_in) == 0
+    }
+}
+
+/// A request that the reference knows to be open.
+#[derive(Clone, Debug)]
+struct Open {
+    /// As its sender wrote it, and other spellings of the same value.
+    id: String,
+    same: String,
+    /// What the other side knows it by; read off the wire, as the other side does.
+    number: u64,
+    method: &'static str,
+    tool: String,
+    call: Option<String>,
+    token: Option<usize>,
+    task: bool,
+    params: String,
+}
+
+/// What one line is expected to come to.
+#[derive(Default)]
+struct Expected {
+    on: Vec<Line>,
+    back: Vec<Line>,
+    dropped: usize,
+    judged: Vec<Judged>,
+}
+
+enum Line {
+    /// This message, byte for byte the id.
+    Whole(Option<String>, Json),
+    /// A request under a new number, which the reference takes for the request that it opened last.
+    Numbered { from_client: bool, body: Json },
+    /// A denial of the request of this id.
+    Denial(String),
+}
+
+struct World {
+    dice: Dice,
+    session: Session,
+    rules: Rules,
+    typed: bool,
+    fresh: usize,
+    open: Vec<Open>,
+    asked: Vec<Open>,
+    questions: Vec<(String, String, Option<String>)>,
+    tasks: Vec<(String, String, Option<String>)>,
+    closed: Vec<u64>,
+}
+
+impl World {
+    fn new(seed: u64, typed: bool) -> World {
+        let limits = Limits {
+            entries: ENTRIES,
+            bytes: 1 << 30,
+        };
+        let mut world = World {
+            dice: Dice(seed),
+            session: Session::new("t", false, limits),
+            rules: Rules::default(),
+            typed,
+            fresh: 0,
+            open: Vec::new(),
+            asked: Vec::new(),
+            questions: Vec::new(),
+            tasks: Vec::new(),
+            closed: Vec::new(),
+        };
+        let version = if typed { "2026-07-28" } else { "2025-11-25" };
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}});
+        let turn = world
+            .session
+            .from_client(&mut world.rules, hello.to_string().as_bytes());
+        let number = read(&turn.on[0])["id"].clone();
+        // A server that claims more than the client offered changes nothing.
+        let hello =
+            json!({"jsonrpc": "2.0", "id": number, "result": {"protocolVersion": "2026-07-28"}});
+        world
+            .session
+            .from_server(&mut world.rules, hello.to_string().as_bytes());
+        world.rules.judged.clear();
+        world
+    }
+
+    fn fresh(&mut self) -> usize {
+        self.fresh += 1;
+        self.fresh
+    }
+
+    /// A new id, and another spelling of it.
+    fn id(&mut self) -> (String, String) {
+        let n = self.fresh();
+        match self.dice.below(4) {
+            0 => (n.to_string(), format!("{n}.0")),
+            1 => (format!("\"s{n}\""), format!("\"\\u0073{n}\"")),
+            // Numbers that a double does not tell apart, and strings that a client takes for numbers.
+            2 => (
+                (12_345_678_901_234_567_000 + n as u64).to_string(),
+                (12_345_678_901_234_567_000 + n as u64).to_string(),
+            ),
+            _ => (format!("\" {n}\""), format!("\"\\u0020{n}\"")),
+        }
+    }
+
+    fn noise(&mut self, json: String) -> String {
+        // White space that some readers take for the end of a line.
+        match self.dice.below(4) {
+            0 => json.replacen("\"params\":", "\"params\":\r\t", 1),
+            1 => json.replacen("\"result\":", "\"result\":\r", 1),
+            _ => json,
+        }
+    }
+
+    /// Rules on what the client wants to do.
+    fn proposes(&mut self, event: Judged, expected: &mut Expected) -> bool {
+        expected.judged.push(event.clone());
+        allows(&event, self.rules.secret, self.rules.pays)
+    }
+
+    fn client(&mut self) -> (String, Expected) {
+        let mut expected = Expected::default();
+        let line = match self.dice.below(12) {
+            0..=3 => self.tool_call(&mut expected),
+            4 => self.other_request(&mut expected),
+            5 => self.tasks_result(&mut expected),
+            6 => self.cancel(&mut expected),
+            7 | 8 => self.client_answer(&mut expected),
+            9 => self.client_notification(&mut expected),
+            10 => self.client_malformed(&mut expected),
+            _ => {
+                // Two messages in a list are what they are one by one.
+                let first = self.other_request(&mut expected);
+                format!("[{first}]")
+            }
+        };
+        (line, expected)
+    }
+
+    fn tool_call(&mut self, expected: &mut Expected) -> String {
+        let tool = *self.dice.one(&["read", "read", "mail", "pay", "rm"]);
+        let (id, same) = self.request_id();
+        let args = self.dice.below(2);
+        let task = self.dice.chance(4);
+        let token = self.dice.chance(2).then(|| self.fresh());
+        let state = match self.dice.below(4) {
+            0 if !self.questions.is_empty() => Some(self.dice.one(&self.questions).0.clone()),
+            1 => Some("\"made up\"".to_owned()),
+            _ => None,
+        };
+        let params = format!("{tool} {args} {task}");
+        let mut text = format!("{{\"name\":\"{tool}\",\"arguments\":{{\"a\":{args}}}");
+        if task {
+            text.push_str(",\"task\":{}");
+        }
+        if let Some(token) = token {
+            text.push_str(&format!(",\"_meta\":{{\"progressToken\":{token}}}"));
+        }
+        if let Some(state) = &state {
+            text.push_str(&format!(",\"requestState\":{state}"));
+        }
+        text.push('}');
+        let open = Open {
+            call: Some(plain(&id)),
+            id,
+            same,
+            number: 0,
+            method: "tools/call",
+            tool: tool.to_owned(),
+            token,
+            task,
+            params,
+        };
+        self.request(open, text, state, expected)
+    }
+
+    fn other_request(&mut self, expected: &mut Expected) -> String {
+        let (id, same) = self.request_id();
+        let method = *self
+            .dice
+            .one(&["resources/read", "tools/list", "ping", "x/unknown"]);
+        let open = Open {
+            call: Some(plain(&id)),
+            id,
+            same,
+            number: 0,
+            method,
+            tool: method.to_owned(),
+            token: None,
+            task: false,
+            params: "other".to_owned(),
+        };
+        self.request(open, "{\"uri\":\"u\u{2028}\"}".to_owned(), None, expected)
+    }
+
+    fn tasks_result(&mut self, expected: &mut Expected) -> String {
+        let (id, same) = self.request_id();
+        let known = (!self.tasks.is_empty()).then(|| self.dice.one(&self.tasks).clone());
+        let (task, tool, call) = known.unwrap_or((
+            "\"none\"".to_owned(),
+            "tasks/result".to_owned(),
+            Some(plain(&id)),
+        ));
+        let open = Open {
+            call,
+            id,
+            same,
+            number: 0,
+            method: "tasks/result",
+            tool,
+            token: None,
+            task: false,
+            params: "other".to_owned(),
+        };
+        self.request(open, format!("{{\"taskId\":{task}}}"), None, expected)
+    }
+
+    /// A new id, or one that is in use.
+    fn request_id(&mut self) -> (String, String) {
+        if !self.open.is_empty() && self.dice.chance(8) {
+            let used = self.dice.one(&self.open).clone();
+            return (used.same.clone(), used.same);
+        }
+        self.id()
+    }
+
+    fn request(
+        &mut self,
+        mut open: Open,
+        params: String,
+        state: Option<String>,
+        expected: &mut Expected,
+    ) -> String {
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"{}\",\"params\":{params}}}",
+            open.id, open.method
+        );
+        let line = self.noise(line);
+        let id = open.id.clone();
+        if self.open.iter().any(|other| other.same == id) {
+            expected.back.push(Line::Denial(id));
+            return line;
+        }
+        if let Some(state) = state
+            && let Some(place) = self.questions.iter().position(|known| known.0 == state)
+        {
+            let (_, params, call) = self.questions.remove(place);
+            if params == open.params {
+                open.call = call;
+            }
+        }
+        let event = (
+            "call".to_owned(),
+            open.tool.clone(),
+            open.call.clone(),
+            "fine",
+        );
+        let is_call = !["tools/list", "ping", "tasks/result"].contains(&open.method);
+        if is_call && !self.proposes(event, expected) {
+            expected.back.push(Line::Denial(id));
+            return line;
+        }
+        let body = json!({"jsonrpc": "2.0", "method": open.method, "params": read(&params)});
+        expected.on.push(Line::Numbered {
+            from_client: true,
+            body,
+        });
+        self.open.push(open);
+        if self.open.len() > ENTRIES {
+            let oldest = self.open.remove(0);
+            self.closed.push(oldest.number);
+            expected.back.push(Line::Denial(oldest.id));
+        }
+        line
+    }
+
+    fn cancel(&mut self, expected: &mut Expected) -> String {
+        let mut id = "\"unknown\"".to_owned();
+        if !self.open.is_empty() && !self.dice.chance(4) {
+            let place = self.dice.below(self.open.len());
+            let open = self.open.remove(place);
+            self.closed.push(open.number);
+            id = open.same;
+            let params = json!({"requestId": open.number});
+            let body =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+            expected.on.push(Line::Whole(None, body));
+        } else {
+            expected.dropped = 1;
+        }
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}"
+        )
+    }
+
+    fn client_answer(&mut self, expected: &mut Expected) -> String {
+        let marker = *self.dice.one(&["fine", "LEAK"]);
+        let result = json!({"role": "assistant", "content": {"type": "text", "text": marker}});
+        if self.asked.is_empty() || self.dice.chance(4) {
+            expected.dropped = 1;
+            let number = self.dice.one(&["\"1\"", "99999999", "-1", "null"]);
+            return format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":{result}}}");
+        }
+        let place = self.dice.below(self.asked.len());
+        let asked = self.asked.remove(place);
+        if self.dice.chance(6) {
+            expected.dropped = 1;
+            expected.on.push(Line::Denial(asked.id));
+            return format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result},\"error\":null}}",
+                asked.number
+            );
+        }
+        let event = ("message".to_owned(), asked.tool.clone(), None, marker);
+        if self.proposes(event, expected) {
+            let body = json!({"jsonrpc": "2.0", "id": read(&asked.id), "result": result});
+            expected.on.push(Line::Whole(Some(asked.id), body));
+        } else {
+            expected.on.push(Line::Denial(asked.id));
+        }
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}",
+            asked.number
+        );
+        self.noise(line)
+    }
+
+    fn client_notification(&mut self, expected: &mut Expected) -> String {
+        let marker = *self.dice.one(&["fine", "LEAK"]);
+        let method = *self
+            .dice
+            .one(&["notifications/progress", "notifications/x", "tools/call"]);
+        let params = json!({"message": marker, "name": "rm"});
+        if method == "tools/call" {
+            expected.back.push(Line::Denial("null".to_owned()));
+        } else {
+            let event = ("message".to_owned(), method.to_owned(), None, marker);
+            let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            match self.proposes(event, expected) {
+                true => expected.on.push(Line::Whole(None, body)),
+                false => expected.dropped = 1,
+            }
+        }
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}")
+    }
+
+    fn client_malformed(&mut self, expected: &mut Expected) -> String {
+        let call = r#""method":"tools/call","params":{"name":"rm""#;
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let (line, id) = match self.dice.below(8) {
+            0 => ("garbage".to_owned(), "null"),
+            1 => (
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping",{call}}}}}"#),
+                "7",
+            ),
+            2 => (
+                format!(r#"{{"jsonrpc":"2.0","id":7,{call},"Name":"read"}}}}"#),
+                "7",
+            ),
+            3 => (
+                format!(r#"{{"jsonrpc":"2.0","id":7,"METHOD":"ping",{call}}}}}"#),
+                "7",
+            ),
+            4 => (
+                format!(r#"{{"jsonrpc":"2.0","id":7,{call},"arguments":{deep}}}}}"#),
+                "7",
+            ),
+            5 => (format!(r#"{{"jsonrpc":"2.0","id":[],{call}}}}}"#), "null"),
+            6 => (
+                format!(r#"{{"jsonrpc":"2.0","id":7,{call},"arguments":"x\ud83d"}}}}"#),
+                "7",
+            ),
+            _ => ("[]".to_owned(), "null"),
+        };
+        expected.back.push(Line::Denial(id.to_owned()));
+        line
+    }
+
+    fn server(&mut self) -> (String, Expected) {
+        let mut expected = Expected::default();
+        let line = match self.dice.below(12) {
+            0..=3 => self.answer(&mut expected),
+            4 => self.wrong_id(&mut expected),
+            5 => self.malformed_answer(&mut expected),
+            6 => self.question(&mut expected),
+            7 => self.task(&mut expected),
+            8 => self.server_notification(&mut expected),
+            9 => self.server_request(&mut expected),
+            10 => self.server_cancels(&mut expected),
+            _ => {
+                expected.dropped = 1;
+                self.dice
+                    .one(&["garbage", "[]", "{\"a\":1}", "\u{feff}{}"])
+                    .to_string()
+            }
+        };
+        (line, expected)
+    }
+
+    /// Rules on what the server says.
+    fn says(&mut self, event: Judged, expected: &mut Expected) -> bool {
+        expected.judged.push(event.clone());
+        allows(&event, self.rules.secret, self.rules.pays)
+    }
+
+    /// An open request, closed; a line that is dropped if there is none.
+    fn close(&mut self, expected: &mut Expected) -> Option<Open> {
+        if self.open.is_empty() {
+            expected.dropped = 1;
+            return None;
+        }
+        let place = self.dice.below(self.open.len());
+        let open = self.open.remove(place);
+        self.closed.push(open.number);
+        Some(open)
+    }
+
+    fn answer(&mut self, expected: &mut Expected) -> String {
+        let Some(open) = self.close(expected) else {
+            return "garbage".to_owned();
+        };
+        let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
+        let (key, value) = self.content(marker);
+        let empty = open.method == "ping" && self.dice.chance(2);
+        let (key, value) = if empty {
+            ("result", "{}".to_owned())
+        } else {
+            (key, value)
+        };
+        let event = (
+            "result".to_owned(),
+            open.tool.clone(),
+            open.call.clone(),
+            marker,
+        );
+        if empty || self.says(event, expected) {
+            let body = json!({"jsonrpc": "2.0", "id": read(&open.id), key: read(&value)});
+            expected.on.push(Line::Whole(Some(open.id), body));
+        } else {
+            expected.on.push(Line::Denial(open.id));
+        }
+        let number = match self.dice.below(3) {
+            0 => format!("{}.0", open.number),
+            1 => format!("{}e0", open.number),
+            _ => open.number.to_string(),
+        };
+        let line = format!("{{\"{key}\":{value},\"jsonrpc\":\"2.0\",\"x\":1,\"id\":{number}}}");
+        let line = self.noise(line);
+        match self.dice.chance(5) {
+            // A list of one goes as a list, which reads as what is in it.
+            true => format!("[{line}]"),
+            false => line,
+        }
+    }
+
+    /// The marker in every kind of content.
+    fn content(&mut self, marker: &str) -> (&'static str, String) {
+        use base64::Engine as _;
+        let half = marker.len() / 2;
+        let escaped: String = marker
+            .bytes()
+            .map(|byte| format!("\\u{byte:04x}"))
+            .collect();
+        let blob = base64::engine::general_purpose::STANDARD.encode(marker);
+        let huge = "x".repeat(if self.dice.chance(200) { 300_000 } else { 3 });
+        let value = match self.dice.below(11) {
+            0 => format!(r#"{{"content":[{{"type":"text","text":"{huge}{marker}"}}]}}"#),
+            1 => format!(r#"{{"content":[],"structuredContent":{{"x":[{{"y":"{marker}"}}]}}}}"#),
+            2 => format!(r#"{{"content":[],"structuredContent":{{"{marker}":1}}}}"#),
+            3 => format!(
+                r#"{{"content":[{{"type":"resource","resource":{{"uri":"u","text":"{marker}"}}}}]}}"#
+            ),
+            4 => format!(
+                r#"{{"content":[{{"type":"resource","resource":{{"uri":"u","blob":"{blob}"}}}}]}}"#
+            ),
+            5 => format!(
+                r#"{{"content":[{{"type":"resource_link","uri":"u","name":"n","description":"{marker}"}}]}}"#
+            ),
+            6 => format!(
+                r#"{{"content":[{{"type":"text","text":"{}"}},{{"type":"text","text":"{}"}}]}}"#,
+                &marker[..half],
+                &marker[half..]
+            ),
+            7 => format!(r#"{{"content":[{{"type":"text","text":"{escaped}"}}],"isError":true}}"#),
+            // Only some versions know it, and only without content.
+            8 => format!(
+                r#"{{"resultType":"input_required","content":[{{"type":"text","text":"{marker}"}}]}}"#
+            ),
+            9 => format!(r#"{{"_meta":{{"x":"{marker}"}}}}"#),
+            _ => {
+                let error = format!(r#"{{"code":-1,"message":"m","data":{{"d":["{marker}"]}}}}"#);
+                return ("error", error);
+            }
+        };
+        ("result", value)
+    }
+
+    fn wrong_id(&mut self, expected: &mut Expected) -> String {
+        expected.dropped = 1;
+        let open = self.open.first().map_or(1, |open| open.number);
+        let late = self.closed.last().copied().unwrap_or(1 << 40);
+        let id = match self.dice.below(6) {
+            0 => format!("\"{open}\""),
+            1 => format!("\" {open} \""),
+            2 => format!("\"0x{open:x}\""),
+            3 => format!("{open}.5"),
+            4 => format!("-{open}"),
+            _ => late.to_string(),
+        };
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"INJECT"}}]}}}}"#
+        )
+    }
+
+    fn malformed_answer(&mut self, expected: &mut Expected) -> String {
+        let Some(open) = self.close(expected) else {
+            return "garbage".to_owned();
+        };
+        let result = r#"{"content":[{"type":"text","text":"INJECT"}]}"#;
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let rest = match self.dice.below(7) {
+            0 => format!(r#""method":null,"result":{result}"#),
+            1 => format!(r#""method":"x","result":{result}"#),
+            2 => format!(r#""error":null,"result":{result}"#),
+            3 => format!(r#""result":{{}},"result":{result}"#),
+            4 => format!(r#""result":{{"content":{deep}}}"#),
+            5 => r#""result":{"content":[{"type":"text","text":"\ud83d"}]}"#.to_owned(),
+            _ => r#""result":["INJECT"]"#.to_owned(),
+        };
+        let event = ("result".to_owned(), open.tool, open.call, "unknown");
+        assert!(!self.says(event, expected));
+        expected.on.push(Line::Denial(open.id));
+        format!(r#"{{"jsonrpc":"2.0","id":{},{rest}}}"#, open.number)
+    }
+
+    fn question(&mut self, expected: &mut Expected) -> String {
+        let Some(open) = self.close(expected) else {
+            return "garbage".to_owned();
+        };
+        let marker = *self.dice.one(&["fine", "fine", "SECRET", "INJECT"]);
+        let state = format!("\"q{}\"", self.dice.below(8));
+        let value = format!(
+            r#"{{"resultType":"input_required","requestState":{state},"inputRequests":{{"a":{{"message":"{marker}"}}}}}}"#
+        );
+        // To a peer that does not know questions it is a result like any other.
+        let call = if self.typed { None } else { open.call.clone() };
+        if self.says(("result".to_owned(), open.tool, call, marker), expected) {
+            let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
+            expected.on.push(Line::Whole(Some(open.id), body));
+            if self.typed {
+                self.questions.retain(|known| known.0 != state);
+                self.questions.push((state, open.params, open.call));
+                if self.questions.len() > ENTRIES {
+                    self.questions.remove(0);
+                }
+            }
+        } else {
+            expected.on.push(Line::Denial(open.id));
+        }
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
+            open.number
+        )
+    }
+
+    fn task(&mut self, expected: &mut Expected) -> String {
+        let Some(open) = self.close(expected) else {
+            return "garbage".to_owned();
+        };
+        let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
+        let task = format!("\"t{}\"", self.dice.below(8));
+        let value = format!(r#"{{"task":{{"taskId":{task},"statusMessage":"{marker}"}}}}"#);
+        // Only a request for a task becomes one.
+        let call = if open.task { None } else { open.call.clone() };
+        if self.says(
+            ("result".to_owned(), open.tool.clone(), call, marker),
+            expected,
+        ) {
+            let body = json!({"jsonrpc": "2.0", "id": read(&open.id), "result": read(&value)});
+            expected.on.push(Line::Whole(Some(open.id), body));
+            if open.task && self.tasks.iter().all(|known| known.0 != task) {
+                self.tasks.push((task, open.tool, open.call));
+                if self.tasks.len() > ENTRIES {
+                    self.tasks.remove(0);
+                }
+            }
+        } else {
+            expected.on.push(Line::Denial(open.id));
+        }
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{value}}}"#,
+            open.number
+        )
+    }
+
+    fn server_notification(&mut self, expected: &mut Expected) -> String {
+        let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
+        let of = self.open.iter().find(|open| open.token.is_some());
+        let (method, params, tool) = match (self.dice.below(3), of) {
+            (0, Some(open)) => (
+                "notifications/progress",
+                json!({"progressToken": open.token, "progress": 1, "message": marker}),
+                open.tool.clone(),
+            ),
+            (1, _) => {
+                let body = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+                expected.on.push(Line::Whole(None, body.clone()));
+                return body.to_string();
+            }
+            _ => (
+                "notifications/message",
+                json!({"level": "info", "data": {"a": marker}}),
+                "notifications/message".to_owned(),
+            ),
+        };
+        let body = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        match self.says(("result".to_owned(), tool, None, marker), expected) {
+            true => expected.on.push(Line::Whole(None, body.clone())),
+            false => expected.dropped = 1,
+        }
+        body.to_string()
+    }
+
+    fn server_request(&mut self, expected: &mut Expected) -> String {
+        let marker = *self.dice.one(&["fine", "SECRET", "INJECT"]);
+        let (id, same) = match self.asked.is_empty() || !self.dice.chance(4) {
+            true => self.id(),
+            false => {
+                let used = self.dice.one(&self.asked).same.clone();
+                (used.clone(), used)
+            }
+        };
+        let method = "sampling/createMessage";
+        let params =
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": marker}}]});
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}"
+        );
+        if self.asked.iter().any(|other| other.same == id) {
+            expected.back.push(Line::Denial(id));
+            return line;
+        }
+        let event = ("result".to_owned(), method.to_owned(), None, marker);
+        if !self.says(event, expected) {
+            expected.back.push(Line::Denial(id));
+            return line;
+        }
+        expected.on.push(Line::Numbered {
+            from_client: false,
+            body: json!({"jsonrpc": "2.0", "method": method, "params": params}),
+        });
+        self.asked.push(Open {
+            id,
+            same,
+            number: 0,
+            method,
+            tool: method.to_owned(),
+            call: None,
+            token: None,
+            task: false,
+            params: String::new(),
+        });
+        if self.asked.len() > ENTRIES {
+            let oldest = self.asked.remove(0);
+            expected.back.push(Line::Denial(oldest.id));
+        }
+        line
+    }
+
+    fn server_cancels(&mut self, expected: &mut Expected) -> String {
+        let mut id = "\"unknown\"".to_owned();
+        if self.asked.is_empty() || self.dice.chance(4) {
+            expected.dropped = 1;
+        } else {
+            let place = self.dice.below(self.asked.len());
+            let asked = self.asked.remove(place);
+            id = asked.same;
+            // The reason that a server gives does not pass: nothing judges it.
+            let params = json!({"requestId": asked.number});
+            let body =
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+            expected.on.push(Line::Whole(None, body));
+        }
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id},\"reason\":\"INJECT\"}}}}"
+        )
+    }
+
+    fn step(&mut self) {
+        let from_client = self.dice.chance(2);
+        // What the rules allow is asked of the state before the line.
+        let (line, expected) = match from_client {
+            true => self.client(),
+            false => self.server(),
+        };
+        let turn = match from_client {
+            true => self.session.from_client(&mut self.rules, line.as_bytes()),
+            false => self.session.from_server(&mut self.rules, line.as_bytes()),
+        };
+        let judged = std::mem::take(&mut self.rules.judged);
+        assert_eq!(judged, expected.judged, "{line}");
+        self.compare(&line, &turn, expected);
+    }
+
+    fn compare(&mut self, line: &str, turn: &Turn, expected: Expected) {
+        assert_eq!(turn.dropped.len(), expected.dropped, "{line}: {turn:?}");
+        for (sent, expected) in [(&turn.on, expected.on), (&turn.back, expected.back)] {
+            assert_eq!(sent.len(), expected.len(), "{line}: {turn:?}");
+            for (sent, expected) in sent.iter().zip(expected) {
+                let odd = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+                assert!(!sent.contains(odd), "{sent}");
+                let mut message = read(sent);
+                if let Some(only) = message.as_array_mut().and_then(Vec::pop) {
+                    message = only;
+                }
+                match expected {
+                    Line::Whole(id, body) => {
+                        assert_eq!(message, body, "{line}");
+                        let id = id.map(|id| format!("\"id\":{id},"));
+                        assert!(id.is_none_or(|id| sent.contains(&id)), "{sent}");
+                    }
+                    Line::Numbered { from_client, body } => {
+                        let number = message["id"].as_u64().unwrap();
+                        message.as_object_mut().unwrap().remove("id");
+                        assert_eq!(message, body, "{line}");
+                        let open = match from_client {
+                            true => &mut self.open,
+                            false => &mut self.asked,
+                        };
+                        let others = open.iter().filter(|open| open.number >= number);
+                        assert_eq!(others.count(), 0, "a number is used twice");
+                        open.last_mut().unwrap().number = number;
+                    }
+                    Line::Denial(id) => {
+                        assert!(sent.contains(&format!("\"id\":{id},")), "{sent} {id}");
+                        let denied =
+                            message.get("error").is_some() || message["result"]["isError"] == true;
+                        assert!(denied && !sent.contains("INJECT"), "{sent}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn read(text: &str) -> Json {
+    serde_json::from_str(text).unwrap()
+}
+
+/// An id as text.
+fn plain(id: &str) -> String {
+    serde_json::from_str::<String>(id).unwrap_or_else(|_| id.to_owned())
+}
+
+fn run(seed: u64, steps: usize) {
+    // Anew now and then: after a secret no mail is sent any more.
+    const EPISODE: usize = 50;
+    for episode in 0..steps / EPISODE {
+        let seed = seed + 1 + episode as u64 * 7919;
+        let mut world = World::new(seed, episode % 2 == 0);
+        for _ in 0..EPISODE {
+            world.step();
+        }
+    }
+}
+
+#[test]
+fn peers_see_what_the_reference_says() {
+    run(0x6775_6172_6421, 10_000);
+}
+
+/// `cargo test --release --test it proxy_model:: -- --ignored`
+#[test]
+#[ignore = "a million steps"]
+fn peers_see_what_the_reference_says_for_a_million_steps() {
+    run(0x0070_726f_7879, 1_000_000);
+}
