@@ -20,7 +20,9 @@ impl Event {
 
     /// Sets a member to a string.
     pub fn text(&mut self, key: &str, value: &str) -> &mut Event {
-        self.raw(key, serde_json::Value::from(value).to_string())
+        // Not by way of a `Value`, which would copy it: results are large.
+        let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        self.raw(key, json)
     }
 
     /// Sets a member to JSON as it is written.
@@ -49,11 +51,29 @@ impl Event {
 
     /// The event as one line.
     pub fn line(&self) -> String {
-        let members = self.0.iter().map(|(key, value)| {
-            // line ends outside strings are white space to JSON, and the end of an event to a monitor
-            let value = value.replace(['\n', '\r'], " ");
-            format!("{}:{value}", serde_json::Value::from(key.as_str()))
-        });
-        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        // One buffer: the parts of a result are large.
+        let size: usize = self
+            .0
+            .iter()
+            .map(|(key, value)| key.len() + value.len() + 8)
+            .sum();
+        let mut line = String::with_capacity(size + 2);
+        for (key, value) in &self.0 {
+            line.push(if line.is_empty() { '{' } else { ',' });
+            line.push_str(&serde_json::Value::from(key.as_str()).to_string());
+            line.push(':');
+            // Line ends outside strings are white space to JSON, and the end of an event to a monitor.
+            for part in value.split_inclusive(['\n', '\r']) {
+                match part.strip_suffix(['\n', '\r']) {
+                    Some(part) => {
+                        line.push_str(part);
+                        line.push(' ');
+                    }
+                    None => line.push_str(part),
+                }
+            }
+        }
+        line.push('}');
+        line
     }
 }

@@ -95,14 +95,18 @@ struct Text {
 impl Text {
     /// Adds a part, and returns where it stands.
     fn push(&mut self, part: &str) -> (Range<usize>, Range<usize>) {
+        // Of a single part, which may be large, there is one copy.
+        if self.n_parts == 1 && self.joined.is_empty() {
+            self.joined = self.lines.clone();
+        }
         let starts = (self.lines.len(), self.joined.len());
         if self.n_parts > 0 {
             self.lines.push('\n');
+            self.joined.push_str(part);
         }
         self.n_parts += 1;
         self.lines.push_str(part);
-        self.joined.push_str(part);
-        (starts.0..self.lines.len(), starts.1..self.joined.len())
+        (starts.0..self.lines.len(), starts.1..starts.1 + part.len())
     }
 }
 
@@ -133,7 +137,9 @@ pub(super) fn of(json: &str) -> String {
                 {
                     text.n_parts -= 1;
                     text.lines.replace_range(line, "");
-                    text.joined.replace_range(joined, "");
+                    if text.joined.get(joined.clone()).is_some() {
+                        text.joined.replace_range(joined, "");
+                    }
                 }
             }
             b',' => {
