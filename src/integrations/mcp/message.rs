@@ -442,7 +442,7 @@ mod tests {
             "[".repeat(100_000),
             "]".repeat(100_000)
         );
-        assert_eq!(kind(&deep), "malformed");
+        assert_eq!(kind(&deep), "malformed answer");
     }
 
     #[test]
