@@ -21,7 +21,7 @@ use guard_lang::ids::*;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, Object, Value};
 use guard_lang::verdict::{PropertyVerdict, Verdict};
-use guard_lang::{check, front, project::NoFiles};
+use guard_lang::{check, front, modules::NoFiles};
 
 const N: usize = 50_000;
 

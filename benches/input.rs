@@ -11,8 +11,8 @@ use criterion::{Criterion, Throughput};
 use guard_lang::input::projection::{Projection, ReadBuffers};
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, RawRecord};
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, Layout, Path, TimeUnit,
 };
 use guard_lang::types::Type;
 
@@ -20,7 +20,7 @@ fn pointer(text: &str) -> Path {
     Path::Pointer(text.split('/').skip(1).map(Into::into).collect())
 }
 
-fn signature() -> Signature {
+fn schema() -> InputSchema {
     let field = |name: &str, path: &str, ty: Type| Field {
         name: name.into(),
         source: FieldSource::Event(pointer(path)),
@@ -28,7 +28,7 @@ fn signature() -> Signature {
         absent: Absent::Null,
         unit: TimeUnit::Seconds,
     };
-    Signature {
+    InputSchema {
         layout: Layout {
             events: Some(Events::At(pointer("/traj"))),
             ..Layout::default()
@@ -45,7 +45,7 @@ fn signature() -> Signature {
             field("task", "/task_id", Type::Int),
             field("reward", "/reward", Type::Float),
         ],
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
@@ -113,7 +113,7 @@ fn time(work: impl FnOnce()) -> Duration {
 fn main() {
     let lines = corpus();
     let bytes: usize = lines.iter().map(String::len).sum();
-    let projection = match Projection::new(&signature()) {
+    let projection = match Projection::new(&schema()) {
         Ok(projection) => projection,
         Err(error) => {
             println!("{error}");

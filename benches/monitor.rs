@@ -18,7 +18,7 @@ use guard_lang::hir::Spec;
 use guard_lang::input::record::Origin;
 use guard_lang::learn::{Ending, InvalidPolicy, Model, Subject, Walk};
 use guard_lang::monitor::{Monitor, Options};
-use guard_lang::{check, front, project::NoFiles};
+use guard_lang::{check, front, modules::NoFiles};
 
 /// The allocator of the program.
 #[global_allocator]

@@ -28,7 +28,7 @@ ids! {
     /// A node of [`hir::Formulas`](crate::hir::Formulas).
     FormulaId;
     /// A letter of the spec: a Boolean expression that automata read as one symbol.
-    LetterId;
+    AtomId;
     /// A track of the spec.
     TrackId;
     /// A property, rule or requirement of the spec.

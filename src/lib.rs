@@ -4,7 +4,7 @@
 //! This crate reads such files, checks them, and judges traces by them. The passes, in order:
 //!
 //! ```text
-//! text ─▶ syntax ─▶ project ─▶ check ─▶ hir ─▶ eval ─▶ verdict ─▶ report
+//! text ─▶ syntax ─▶ modules ─▶ check ─▶ hir ─▶ eval ─▶ verdict ─▶ report
 //!         AST       imports    types    core   │  ▲
 //!                                        │     │  automata
 //!                                        ▼     │
@@ -69,6 +69,8 @@ pub mod inert;
 #[doc(hidden)]
 pub mod input;
 #[doc(hidden)]
+pub mod input_schema;
+#[doc(hidden)]
 pub mod integrations;
 #[doc(hidden)]
 pub mod learn;
@@ -76,6 +78,8 @@ pub mod learn;
 pub mod lint;
 #[doc(hidden)]
 pub mod load;
+#[doc(hidden)]
+pub mod modules;
 #[doc(hidden)]
 pub mod monitor;
 #[doc(hidden)]
@@ -86,15 +90,14 @@ mod pool;
 #[doc(hidden)]
 pub mod problem;
 #[doc(hidden)]
-pub mod project;
-#[doc(hidden)]
 pub mod query;
+#[cfg(test)]
+#[path = "../tests/it/support/random.rs"]
+mod random;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
 pub mod shell;
-#[doc(hidden)]
-pub mod signature;
 #[doc(hidden)]
 pub mod source;
 #[doc(hidden)]
@@ -126,7 +129,7 @@ pub use report::{Heading, Summary};
 pub use value::Instant;
 pub use verdict::{PropertyVerdict, TraceReport};
 
-use project::{Loader, Project};
+use modules::{Loader, Project};
 use source::SourceMap;
 
 /// The result of the front end: parsing, imports, names and types.
@@ -160,7 +163,7 @@ impl Checked {
 /// let checked = guard_lang::front(
 ///     "mail.guard",
 ///     "event { tool: string }\nproperty no_mail = never (tool == \"send_email\")\n",
-///     &guard_lang::project::NoFiles,
+///     &guard_lang::modules::NoFiles,
 ///     guard_lang::check::Limits::default(),
 /// );
 /// assert!(checked.spec.is_some());
@@ -168,7 +171,7 @@ impl Checked {
 #[doc(hidden)]
 pub fn front(name: &str, text: &str, loader: &dyn Loader, limits: check::Limits) -> Checked {
     let mut sources = SourceMap::new();
-    let (project, mut diagnostics) = project::load(name, text, loader, &mut sources);
+    let (project, mut diagnostics) = modules::load(name, text, loader, &mut sources);
     // Later passes look at what could be read, so that one run reports all that is wrong; what stands in for broken
     // text fits everywhere and is reported no second time.
     let meaning = check::check(&project, &sources, limits);

@@ -12,7 +12,7 @@ use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::hir;
 use crate::lint;
-use crate::project::Loader;
+use crate::modules::Loader;
 use crate::source::{FileId, SourceMap};
 
 /// A spec that was read and checked.

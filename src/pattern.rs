@@ -197,6 +197,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         /// What is not compiled at once is within the limit when it is.
         #[test]
         fn the_bound_is_one(text in expressions()) {

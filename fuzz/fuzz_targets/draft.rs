@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     let checked = guard_lang::front(
         "draft.guard",
         &spec,
-        &guard_lang::project::NoFiles,
+        &guard_lang::modules::NoFiles,
         guard_lang::check::Limits::default(),
     );
     assert!(checked.spec.is_some(), "{spec}\n{:?}", checked.diagnostics);

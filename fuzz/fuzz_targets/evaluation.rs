@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use guard_lang::eval::{self, Program};
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::value::{Cell, Value};
 use guard_lang::{check, front};
 use libfuzzer_sys::fuzz_target;

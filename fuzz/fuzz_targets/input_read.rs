@@ -7,13 +7,13 @@ use guard_lang::input::limits::InputLimits;
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Origin};
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, Layout, Path, InputSchema, TimeUnit,
 };
 use guard_lang::types::Type;
 use libfuzzer_sys::fuzz_target;
 
-fn signature(events: Option<Events>) -> Signature {
+fn schema(events: Option<Events>) -> InputSchema {
     let field = |name: &str, path: &[&str], ty: Type| Field {
         name: name.into(),
         source: FieldSource::Event(Path::Pointer(
@@ -23,7 +23,7 @@ fn signature(events: Option<Events>) -> Signature {
         absent: Absent::Error,
         unit: TimeUnit::Millis,
     };
-    Signature {
+    InputSchema {
         layout: Layout {
             events,
             each: Some(Path::Pointer(vec!["a".into()])),
@@ -36,7 +36,7 @@ fn signature(events: Option<Events>) -> Signature {
             field("deep", &["a", "0", "a"], Type::String.nullable()),
         ],
         meta: vec![field("m", &["m"], Type::Json)],
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
@@ -61,7 +61,7 @@ fuzz_target!(|data: &[u8]| {
         ordinal: 0,
     };
     for layout in layouts {
-        let Ok(projection) = Projection::with_limits(&signature(layout), limits) else {
+        let Ok(projection) = Projection::with_limits(&schema(layout), limits) else {
             return;
         };
         let report = read_from(data, &name, &projection, &mut |_| {});

@@ -83,9 +83,9 @@ impl Space {
             let letters = self
                 .spec
                 .formulas
-                .letters_of(self.spec.property(property).formula);
+                .atoms_of(self.spec.property(property).formula);
             let first = roots.len();
-            roots.extend(letters.iter().map(|letter| self.spec.letter(*letter).expr));
+            roots.extend(letters.iter().map(|letter| self.spec.atom(*letter).expr));
             monitors.push(Monitor {
                 component,
                 property: place,

@@ -23,8 +23,8 @@ use crate::input::read;
 use crate::input::record::FileName;
 use crate::input::sniff;
 use crate::input::split::{Splitter, Splitting};
+use crate::input_schema::{FieldSource, InputSchema, Path};
 use crate::problem::ProblemKind;
-use crate::signature::{FieldSource, Path, Signature};
 use crate::value::Value;
 
 /// Members of the canonical event.
@@ -52,7 +52,7 @@ enum Choice {
     Detect,
 }
 
-/// A signature that no reader can be made for.
+/// A schema that no reader can be made for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadersError {
     /// Its paths.
@@ -64,16 +64,16 @@ pub enum ReadersError {
 }
 
 impl Readers {
-    /// The readers for a signature. `from` is the value of `--from`.
+    /// The readers for a schema. `from` is the value of `--from`.
     ///
     /// # Errors
     /// See [`ReadersError`].
     pub fn new(
-        signature: &Signature,
+        schema: &InputSchema,
         from: FormatChoice,
         limits: InputLimits,
     ) -> Result<Readers, ReadersError> {
-        let layout = &signature.layout;
+        let layout = &schema.layout;
         let choice = match (from, layout.format.as_deref()) {
             (FormatChoice::Given(Format::Native), _) => Choice::Paths,
             (FormatChoice::Given(format), _) => Choice::Format(format),
@@ -83,13 +83,13 @@ impl Readers {
                 format => Choice::Format(format),
             },
             (FormatChoice::Auto, None)
-                if layout.events.is_none() && layout.each.is_none() && is_canonical(signature) =>
+                if layout.events.is_none() && layout.each.is_none() && is_canonical(schema) =>
             {
                 Choice::Detect
             }
             (FormatChoice::Auto, None) => Choice::Paths,
         };
-        let projection = Projection::with_limits(signature, limits)?;
+        let projection = Projection::with_limits(schema, limits)?;
         Ok(Readers { projection, choice })
     }
 
@@ -214,9 +214,9 @@ fn holds_json(bytes: &[u8]) -> bool {
 }
 
 /// Whether every field is a member of the canonical event, by its first token.
-fn is_canonical(signature: &Signature) -> bool {
-    !signature.fields.is_empty()
-        && signature.fields.iter().all(|field| match &field.source {
+fn is_canonical(schema: &InputSchema) -> bool {
+    !schema.fields.is_empty()
+        && schema.fields.iter().all(|field| match &field.source {
             FieldSource::Event(Path::Pointer(tokens)) => tokens
                 .first()
                 .is_some_and(|token| CANONICAL.contains(&token.as_str())),

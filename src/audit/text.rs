@@ -42,7 +42,7 @@ pub enum TextError {
 /// The spec cannot be judged by; broken text is no error but a [`Problem`].
 pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, TextError> {
     let program = Program::compile(spec, &eval::Limits::default())?;
-    let readers = Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default())?;
+    let readers = Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?;
     Ok(judge_with(&program, &readers, name, text))
 }
 

@@ -79,8 +79,8 @@ impl Course<'_> {
         Ok(match self.spec.formulas.get(id) {
             Formula::True => vec![Truth::True; n + 1],
             Formula::False => vec![Truth::False; n + 1],
-            Formula::Letter(letter) => {
-                let expr = self.spec.letter(*letter).expr;
+            Formula::Atom(letter) => {
+                let expr = self.spec.atom(*letter).expr;
                 (0..=n)
                     .map(|at| self.state(expr, at))
                     .collect::<Result<_, _>>()?
@@ -284,7 +284,7 @@ impl Course<'_> {
     /// Whether a formula may become true by the end alone: what is owed then is violated.
     fn counts_at_end(&self, id: FormulaId) -> bool {
         match self.spec.formulas.get(id) {
-            Formula::Letter(letter) => self.is_composite(self.spec.letter(*letter).expr),
+            Formula::Atom(letter) => self.is_composite(self.spec.atom(*letter).expr),
             Formula::Not(a) | Formula::Unary(_, _, a) => self.counts_at_end(*a),
             Formula::And(a, b) | Formula::Or(a, b) => {
                 self.counts_at_end(*a) || self.counts_at_end(*b)

@@ -165,9 +165,9 @@ impl<'a> Checker<'a> {
     fn called(&self, id: ExprId) -> smol_str::SmolStr {
         let spec = &self.spec;
         match spec.exprs.get(id) {
-            Expr::Field(field) => spec.signature.fields[*field].name.clone(),
+            Expr::Field(field) => spec.schema.fields[*field].name.clone(),
             Expr::Meta(field) => {
-                smol_str::format_smolstr!("meta.{}", spec.signature.meta[*field].name)
+                smol_str::format_smolstr!("meta.{}", spec.schema.meta[*field].name)
             }
             Expr::Track(track, _) => spec.track(*track).name.clone(),
             Expr::Violated(property) => {

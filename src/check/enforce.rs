@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::Checker;
 use super::names::Space;
 use super::scope::{Binding, Scope};
-use super::tier::About;
+use super::threshold_arm::About;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
     Action, ActionKind, Arm, ArmTrigger, ClaimKind, Enforce, Expr, Invoke, PropertyKind, Watched,
@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
                 let about = self.about(claim);
                 let (mut arms, on_error_allow) = self.arms(&inner, name, arms, &about);
                 if !arms.iter().any(|arm| arm.trigger == ArmTrigger::Unseen) {
-                    arms.push(super::tier::unseen(span));
+                    arms.push(super::threshold_arm::unseen(span));
                 }
                 self.spec.enforces.push(Enforce {
                     watched: Watched::Query(claim),

@@ -5,7 +5,7 @@ use super::names::ItemRef;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::{Binary, Bound, Expr, Formula, Letter, PastOp, Unary};
+use crate::hir::{Atom, Binary, Bound, Expr, Formula, PastOp, Unary};
 use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::syntax::ast::{
@@ -292,7 +292,7 @@ impl<'a> Checker<'a> {
             .add(Formula::Unary(unary, bound, operand))
     }
 
-    /// A condition on the step: one letter.
+    /// A condition on the step: one atom.
     fn leaf(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
         let id = self.boolean(scope, expr);
         match self.spec.exprs.get(id) {
@@ -300,17 +300,17 @@ impl<'a> Checker<'a> {
             Expr::Const(Value::Bool(false)) => return self.spec.formulas.add(Formula::False),
             _ => {}
         }
-        let text = self.letter_text(scope, expr);
-        let letter = self.spec.formulas.add_letter(Letter {
+        let text = self.atom_text(scope, expr);
+        let atom = self.spec.formulas.add_atom(Atom {
             expr: id,
             text,
             span: *expr.span,
         });
-        self.spec.formulas.add(Formula::Letter(letter))
+        self.spec.formulas.add(Formula::Atom(atom))
     }
 
-    /// How a letter is shown: as written, but a parameter that stands for a predicate by that predicate's name.
-    fn letter_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
+    /// How a atom is shown: as written, but a parameter that stands for a predicate by that predicate's name.
+    fn atom_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
         if let ExprKind::Call { callee, args } = &expr.kind
             && let ExprKind::Name(name) = &callee.kind
             && let Some(Binding::Predicate(bound, ..)) = self.binding(scope, name)
@@ -451,7 +451,7 @@ impl<'a> Checker<'a> {
         }
         // A template for bounds in time may stand in a library, which has no events.
         let alone = matches!(bound, Bound::Time(_, ANY_TIME));
-        if matches!(bound, Bound::Time(..)) && !alone && self.spec.signature.clock.is_none() {
+        if matches!(bound, Bound::Time(..)) && !alone && self.spec.schema.clock.is_none() {
             self.report(
                 Diagnostic::new(Code::G0314, span, "there is no clock")
                     .label("a bound in time")

@@ -7,10 +7,10 @@ use super::names::Space;
 use super::scope::{Binding, Scope};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
-use crate::project::ModuleIdx;
-use crate::signature::{
+use crate::input_schema::{
     Absent, Events, FORMATS, Field, FieldSource, Layout, OriginField, Path, TimeUnit,
 };
+use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TraceClauseKind};
 use crate::types::Type;
@@ -25,7 +25,7 @@ const ORIGIN: &[(&str, OriginField, Type)] = &[
 ];
 
 impl<'a> Checker<'a> {
-    /// Reads both blocks into the signature: those of the spec itself, else those of the first import that has one.
+    /// Reads both blocks into the schema: those of the spec itself, else those of the first import that has one.
     pub(super) fn layout(&mut self) {
         if let Some((module, event)) = self.only("event", |kind| match kind {
             ast::ItemKind::Event(event) => Some(event),
@@ -51,15 +51,15 @@ impl<'a> Checker<'a> {
                 let outcome = attributes.any(|attribute| attribute.name.as_str() == "outcome");
                 if let Some(field) = self.declared_field(&scope, field, default, false) {
                     if outcome {
-                        self.spec.outcomes.push(self.spec.signature.fields.len());
+                        self.spec.outcomes.push(self.spec.schema.fields.len());
                     }
-                    self.spec.signature.fields.push(field);
+                    self.spec.schema.fields.push(field);
                     self.field_spans.push(spans);
                 }
             }
-            self.spec.signature.clock = self
+            self.spec.schema.clock = self
                 .spec
-                .signature
+                .schema
                 .fields
                 .iter()
                 .position(|field| *field.ty.non_null() == Type::Time);
@@ -113,9 +113,9 @@ impl<'a> Checker<'a> {
     ) -> Option<Field> {
         let name = &field.name;
         let earlier = if meta {
-            &self.spec.signature.meta
+            &self.spec.schema.meta
         } else {
-            &self.spec.signature.fields
+            &self.spec.schema.fields
         };
         if earlier.iter().any(|other| other.name == name.text) {
             self.error(
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
                             "a field of the record does not lie in `each`",
                         );
                     }
-                    self.spec.signature.meta.push(field);
+                    self.spec.schema.meta.push(field);
                 }
             }
         }
@@ -302,7 +302,7 @@ impl<'a> Checker<'a> {
                         let idx = match &field.kind {
                             ExprKind::Name(name) => self
                                 .spec
-                                .signature
+                                .schema
                                 .fields
                                 .iter()
                                 .position(|other| other.name == name.text),
@@ -376,8 +376,8 @@ impl<'a> Checker<'a> {
             }
         }
         if layout.each.is_none() {
-            for idx in 0..self.spec.signature.fields.len() {
-                if matches!(self.spec.signature.fields[idx].source, FieldSource::Each(_)) {
+            for idx in 0..self.spec.schema.fields.len() {
+                if matches!(self.spec.schema.fields[idx].source, FieldSource::Each(_)) {
                     let (_, span) = self.field_spans[idx];
                     self.error(
                         Code::G0318,
@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        self.spec.signature.layout = layout;
+        self.spec.schema.layout = layout;
     }
 
     /// The scope of `id`, `complete` and `records where`: fields of the record by their names, and where it was found.
@@ -407,12 +407,12 @@ impl<'a> Checker<'a> {
         for (name, origin, ty) in ORIGIN {
             if !self
                 .spec
-                .signature
+                .schema
                 .meta
                 .iter()
                 .any(|field| field.name == *name)
             {
-                self.spec.signature.meta.push(Field {
+                self.spec.schema.meta.push(Field {
                     name: SmolStr::new_static(name),
                     source: FieldSource::Origin(*origin),
                     ty: ty.clone(),
@@ -421,10 +421,10 @@ impl<'a> Checker<'a> {
                 });
             }
         }
-        for idx in 0..self.spec.signature.meta.len() {
+        for idx in 0..self.spec.schema.meta.len() {
             let (name, ty) = (
-                self.spec.signature.meta[idx].name.clone(),
-                self.spec.signature.meta[idx].ty.clone(),
+                self.spec.schema.meta[idx].name.clone(),
+                self.spec.schema.meta[idx].ty.clone(),
             );
             let typed = self.add(Expr::Meta(idx), ty, Span::default());
             inner = inner.with(&name, Binding::Value(typed));

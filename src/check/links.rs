@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::Checker;
 use super::names::{ItemRef, Space, declared};
 use super::scope::{Binding, Scope};
-use crate::project::ModuleIdx;
+use crate::modules::ModuleIdx;
 use crate::source::{FileId, Span};
 use crate::syntax::ast;
 

@@ -122,12 +122,12 @@ impl<'a> Checker<'a> {
     pub(super) fn meta_field(&mut self, name: &ast::Name) -> Typed {
         if let Some(idx) = self
             .spec
-            .signature
+            .schema
             .meta
             .iter()
             .position(|field| field.name == name.text)
         {
-            let ty = self.spec.signature.meta[idx].ty.clone();
+            let ty = self.spec.schema.meta[idx].ty.clone();
             return self.add(Expr::Meta(idx), ty, *name.span);
         }
         let mut diagnostic = Diagnostic::new(
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         .label("not declared");
         let all: Vec<SmolStr> = self
             .spec
-            .signature
+            .schema
             .meta
             .iter()
             .map(|field| field.name.clone())

@@ -6,8 +6,8 @@
 //! * as a **value** ([`Checker::value`]): a node of [`hir::Exprs`] with a type; past operators become expressions with
 //!   history, future operators are errors;
 //! * as a **formula** ([`Checker::formula`]): Boolean connectives and temporal operators become [`hir::Formula`]s, and
-//!   what is left between them, elaborated as values, become letters. A named predicate without temporal operators is
-//!   one letter, whatever it is made of.
+//!   what is left between them, elaborated as values, become atoms. A named predicate without temporal operators is
+//!   one atom, whatever it is made of.
 //!
 //! Definitions (`let`, `predicate`, `const`, `template`) are inlined where they are used, with their arguments
 //! substituted; those of the spec itself are also elaborated once on their own, so that an unused one is checked too.
@@ -21,6 +21,7 @@ mod calls;
 mod choice;
 mod claim;
 mod command;
+mod contract;
 mod enforce;
 mod expr;
 mod formula;
@@ -34,15 +35,14 @@ mod name;
 mod names;
 mod narrow;
 mod operators;
-mod pledge;
 mod property;
 mod quantified;
 mod scope;
+mod spec_test;
 mod system;
 mod temporal;
-mod tests;
 mod text;
-mod tier;
+mod threshold_arm;
 mod track;
 mod trigger;
 mod types;
@@ -56,7 +56,7 @@ use smol_str::SmolStr;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir;
 use crate::ids::{AbstractionId, ExprId, LocalId, ModelId, SystemId, TrackId};
-use crate::project::Project;
+use crate::modules::Project;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 use crate::types::{EnumType, RecordType, Type};
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
             limits,
             names,
             spec: hir::Spec {
-                signature: crate::signature::Signature::default(),
+                schema: crate::input_schema::InputSchema::default(),
                 enums: Vec::new(),
                 exprs: hir::Exprs::default(),
                 formulas: hir::Formulas::default(),
@@ -395,7 +395,7 @@ impl<'a> Checker<'a> {
         LocalId::new(self.locals - 1)
     }
 
-    /// The text of a span, on one line, for letters and messages.
+    /// The text of a span, on one line, for atoms and messages.
     fn snippet(&self, span: Span) -> SmolStr {
         let text = self.sources.slice(span);
         if text.contains('\n') {

@@ -229,16 +229,16 @@ impl<'a> Checker<'a> {
     /// The conditions on single states in a claim, with their texts where they have some.
     fn conditions(&self, formula: ClaimFormula) -> Vec<(ExprId, Option<SmolStr>)> {
         let spec = &self.spec;
-        let letters = |path| {
-            let letters = spec.formulas.letters_of(path).into_iter();
-            letters.map(|letter| {
-                let letter = spec.formulas.letter(letter);
-                (letter.expr, Some(letter.text.clone()))
+        let atoms = |path| {
+            let atoms = spec.formulas.atoms_of(path).into_iter();
+            atoms.map(|atom| {
+                let atom = spec.formulas.atom(atom);
+                (atom.expr, Some(atom.text.clone()))
             })
         };
         let mut todo: Vec<(ExprId, Option<SmolStr>)> = match formula {
             ClaimFormula::State(state) => vec![(state, None)],
-            ClaimFormula::Path(path) => letters(path).collect(),
+            ClaimFormula::Path(path) => atoms(path).collect(),
         };
         let mut seen = HashSet::new();
         let mut found = Vec::new();
@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
             for branching in branchings {
                 let (paths, states) = branching.parts();
                 todo.extend(states.into_iter().map(|state| (state, None)));
-                todo.extend(paths.into_iter().flat_map(letters));
+                todo.extend(paths.into_iter().flat_map(atoms));
             }
         }
         found.sort_by_key(|(id, _)| *id);

@@ -8,7 +8,7 @@ use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::Expr;
 use crate::ids::ExprId;
-use crate::project::ModuleIdx;
+use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
@@ -99,14 +99,14 @@ impl<'a> Checker<'a> {
     pub(super) fn field(&mut self, name: &str, span: Span) -> Option<Typed> {
         let idx = self
             .spec
-            .signature
+            .schema
             .fields
             .iter()
             .position(|field| field.name == name)?;
         if let Some((declared, _)) = self.field_spans.get(idx) {
             self.link(span, *declared);
         }
-        let ty = self.spec.signature.fields[idx].ty.clone();
+        let ty = self.spec.schema.fields[idx].ty.clone();
         Some(self.add(Expr::Field(idx), ty, span))
     }
 
@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
         .label("not declared");
         let fields: Vec<SmolStr> = self
             .spec
-            .signature
+            .schema
             .fields
             .iter()
             .map(|field| field.name.clone())
@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
         {
             diagnostic = diagnostic
                 .note(format!("the enum `{of}` has such a value: write `{of}.{name}` where the type does not say it"));
-        } else if self.spec.signature.fields.is_empty() {
+        } else if self.spec.schema.fields.is_empty() {
             diagnostic = diagnostic.note("there is no `event` block that declares fields");
         }
         self.report(diagnostic);
@@ -163,7 +163,7 @@ impl<'a> Checker<'a> {
     /// Whether a name may be missing because of a mistake that is reported elsewhere: in what is imported, in the `event` block
     /// or in the field that has it.
     fn is_lost(&self, name: &ast::Name) -> bool {
-        let fields = &self.spec.signature.fields;
+        let fields = &self.spec.schema.fields;
         let read = fields.iter().any(|field| field.name == name.text);
         let loses = |item: &ast::Item| match &item.kind {
             ast::ItemKind::Broken(broken) => ["event", "use"].contains(&broken.word.as_str()),
@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
                     || self.find(scope.module, Space::Value, name).is_some()
                     || self
                         .spec
-                        .signature
+                        .schema
                         .fields
                         .iter()
                         .any(|field| field.name == name.text)

@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use super::Checker;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::project::{ModuleIdx, Project};
+use crate::modules::{ModuleIdx, Project};
 use crate::source::Span;
 use crate::syntax::ast;
 

@@ -195,7 +195,7 @@ impl<'a> Checker<'a> {
                         .is_none()
                     && !self
                         .spec
-                        .signature
+                        .schema
                         .fields
                         .iter()
                         .any(|field| field.name == name.text)

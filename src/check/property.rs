@@ -231,13 +231,13 @@ impl<'a> Checker<'a> {
             self.formula(scope, &def.value)
         } else {
             let id = self.boolean(scope, &def.value);
-            let letter = crate::hir::Letter {
+            let atom = crate::hir::Atom {
                 expr: id,
                 text: def.name.text.clone(),
                 span: *def.value.span,
             };
-            let letter = self.spec.formulas.add_letter(letter);
-            self.spec.formulas.add(Formula::Letter(letter))
+            let atom = self.spec.formulas.add_atom(atom);
+            self.spec.formulas.add(Formula::Atom(atom))
         };
         let not = self.spec.formulas.add(Formula::Not(state));
         let formula = self

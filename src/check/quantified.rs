@@ -36,17 +36,17 @@ impl Checker<'_> {
         if names.is_empty() {
             return None;
         }
-        let letters: Vec<ExprId> = self
+        let atoms: Vec<ExprId> = self
             .spec
             .formulas
-            .letters_of(formula)
+            .atoms_of(formula)
             .into_iter()
-            .map(|letter| self.spec.formulas.letter(letter).expr)
+            .map(|atom| self.spec.formulas.atom(atom).expr)
             .collect();
         let mut vars = Vec::new();
         let mut reads_tracks = false;
         for (idx, (name, range)) in names.into_iter().zip(range).enumerate() {
-            let mut compared = self.compared(&letters, &Expr::Var(idx));
+            let mut compared = self.compared(&atoms, &Expr::Var(idx));
             let mut var = variable(name, range);
             reads_tracks |= !compared.tracks.is_empty();
             let mut seen: Vec<(crate::ids::TrackId, usize)> = Vec::new();

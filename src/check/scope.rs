@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 
 use super::Typed;
 use crate::ids::ExprId;
-use crate::project::ModuleIdx;
+use crate::modules::ModuleIdx;
 use crate::source::Span;
 use crate::syntax::ast;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
+use super::contract::within;
 use super::names::{ItemRef, Names, Space};
-use super::pledge::within;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -481,14 +481,14 @@ impl<'a> Checker<'a> {
                     self.spec.systems[id.index()].rewards.push(reward);
                 }
                 SystemMemberKind::Assume(expr) => {
-                    if let Some(pledge) = self.pledge(&scope, expr, true) {
-                        assumed.push((pledge.formula, expr));
-                        self.spec.systems[id.index()].assumes.push(pledge);
+                    if let Some(contract) = self.contract(&scope, expr, true) {
+                        assumed.push((contract.formula, expr));
+                        self.spec.systems[id.index()].assumes.push(contract);
                     }
                 }
                 SystemMemberKind::Guarantee(expr) => {
-                    if let Some(pledge) = self.pledge(&scope, expr, false) {
-                        self.spec.systems[id.index()].guarantees.push(pledge);
+                    if let Some(contract) = self.contract(&scope, expr, false) {
+                        self.spec.systems[id.index()].guarantees.push(contract);
                     }
                 }
             }
@@ -512,7 +512,7 @@ impl<'a> Checker<'a> {
             .fields
             .iter()
             .next()
-            .map(|field| &self.spec.signature.fields[*field].name);
+            .map(|field| &self.spec.schema.fields[*field].name);
         let track = read
             .tracks
             .iter()
@@ -578,10 +578,10 @@ impl<'a> Checker<'a> {
                 }
                 Expr::Label(_) => {}
                 _ => {
-                    let letters = self.spec.formulas.letters().iter();
-                    let place = letters
-                        .filter(|letter| letter.expr == id)
-                        .map(|letter| within(letter.span, span))
+                    let atoms = self.spec.formulas.atoms().iter();
+                    let place = atoms
+                        .filter(|atom| atom.expr == id)
+                        .map(|atom| within(atom.span, span))
                         .next();
                     self.of_state(id, place.unwrap_or(span), false);
                 }

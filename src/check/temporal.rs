@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
                         name.as_str() == "last"
                             && !self
                                 .spec
-                                .signature
+                                .schema
                                 .fields
                                 .iter()
                                 .any(|field| field.name == name.text)

@@ -117,7 +117,7 @@ impl Checker<'_> {
     /// A formula without future operators as an expression.
     pub(super) fn state_expr(&mut self, formula: FormulaId) -> ExprId {
         let expr = match self.spec.formulas.get(formula).clone() {
-            Formula::Letter(letter) => return self.spec.formulas.letter(letter).expr,
+            Formula::Atom(atom) => return self.spec.formulas.atom(atom).expr,
             Formula::False => Expr::Const(Value::Bool(false)),
             Formula::Not(a) => Expr::Not(self.state_expr(a)),
             Formula::And(a, b) => Expr::And(self.state_expr(a), self.state_expr(b)),

@@ -93,7 +93,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
             explain(&error)
         ))
     })?;
-    let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
+    let readers = audit::Readers::new(&spec.schema, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut headings = Headings::new(&spec, &checked.sources);
     if matches!(args.format, AuditFormat::Human | AuditFormat::Html) {

@@ -255,7 +255,7 @@ fn walks(
         },
     };
     if !args.traces.is_empty() {
-        let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
+        let readers = audit::Readers::new(&spec.schema, from, args.limits.input())
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let (files, missing) = args.reading.find(&args.traces)?;
         let walker = forecast.subject().walker(limits).map_err(|error| {

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::spec;
 use crate::doc::{self, Page};
 use crate::load;
-use crate::project::NoFiles;
+use crate::modules::NoFiles;
 use crate::source::SourceFile;
 use crate::stdlib;
 

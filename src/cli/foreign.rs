@@ -5,10 +5,10 @@ use std::path::Path;
 use super::failure::Failure;
 use super::spec;
 use crate::hir::{Formula, Quantified, Spec, Unary};
-use crate::ids::{LetterId, PropertyId};
+use crate::ids::{AtomId, PropertyId};
 use crate::lint::{Foreign, Semantics};
 use crate::load::{self, Loaded};
-use crate::translate::{atom, letter_text};
+use crate::translate::{atom, atom_text};
 use guard_automata::omega::hoa::{self, Automaton};
 use guard_automata::{Atom, Limits};
 
@@ -107,10 +107,10 @@ pub(super) fn read(
     let wrong = |reason: String| file.wrong(reason);
     let of = spec.property(property);
     let automaton = file.automaton(&of.name, &limits)?;
-    let letters = spec.formulas.letters_of(of.formula);
+    let letters = spec.formulas.atoms_of(of.formula);
     let texts: Vec<String> = letters
         .iter()
-        .map(|letter| letter_text(&spec.formulas, atom(*letter)))
+        .map(|letter| atom_text(&spec.formulas, atom(*letter)))
         .collect();
     let quantifier = of.quantified.as_ref().map(quantifier).unwrap_or_default();
     let mut items = String::new();
@@ -136,7 +136,7 @@ pub(super) fn read(
         false => spec::with_item(&checked, &items)?,
     };
     // The letters of the property are the same ones, and may have other numbers now.
-    let letters = spec.formulas.letters_of(spec.property(property).formula);
+    let letters = spec.formulas.atoms_of(spec.property(property).formula);
     let by_text = |name: &str| {
         let place = texts.iter().position(|text| *text == one_line(name))?;
         letters.get(place).copied()
@@ -184,13 +184,13 @@ fn one_line(text: &str) -> String {
 }
 
 /// The letter that a proposition has become, if it is one.
-fn letter(spec: &Spec, index: usize) -> Option<LetterId> {
+fn letter(spec: &Spec, index: usize) -> Option<AtomId> {
     let property = spec.property(spec.find_property(&format!("{ATOM}{index}"))?);
     let Formula::Unary(Unary::Always, _, inner) = spec.formulas.get(property.formula) else {
         return None;
     };
     match spec.formulas.get(*inner) {
-        Formula::Letter(letter) => Some(*letter),
+        Formula::Atom(letter) => Some(*letter),
         _ => None,
     }
 }

@@ -107,7 +107,7 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
             None => merged = Some(model),
         }
     }
-    let readers = audit::Readers::new(&spec.signature, from, args.limits.input())
+    let readers = audit::Readers::new(&spec.schema, from, args.limits.input())
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let (files, missing) = args.reading.find(&args.traces)?;
     let read = files.iter().map(|source| Path::new(&*source.name.path));

@@ -74,10 +74,8 @@ pub(super) fn to_json(spec: &Spec, sources: &SourceMap, plans: &Plans, claim: &C
 }
 
 fn letters<'s>(spec: &'s Spec, paths: &[crate::ids::FormulaId]) -> Vec<&'s str> {
-    let of = paths
-        .iter()
-        .flat_map(|path| spec.formulas.letters_of(*path));
-    of.map(|letter| spec.letter(letter).text.as_str()).collect()
+    let of = paths.iter().flat_map(|path| spec.formulas.atoms_of(*path));
+    of.map(|letter| spec.atom(letter).text.as_str()).collect()
 }
 
 fn place(sources: &SourceMap, claim: &Claim) -> String {

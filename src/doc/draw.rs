@@ -10,7 +10,7 @@ use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
 use crate::hir::Spec;
-use crate::translate::{letter_text, literal};
+use crate::translate::{atom_text, literal};
 use guard_automata::{Dfa, Verdict};
 
 /// An automaton as states and labelled edges.
@@ -30,7 +30,7 @@ impl Graph {
             for (cube, target) in dfa.cubes(state) {
                 let literals: Vec<String> = cube
                     .iter()
-                    .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
+                    .map(|(atom, holds)| literal(&atom_text(&spec.formulas, *atom), *holds))
                     .collect();
                 let when = if literals.is_empty() {
                     "any".to_owned()

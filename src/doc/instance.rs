@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Facts;
 use crate::check;
-use crate::project::Loader;
+use crate::modules::Loader;
 use crate::syntax;
 use crate::syntax::ast::{Template, TypeKind};
 

@@ -15,7 +15,7 @@ mod markdown;
 use serde_json::Value as Json;
 
 use crate::hir::Spec;
-use crate::project::Loader;
+use crate::modules::Loader;
 use crate::report::automaton;
 use crate::report::explanation::Explanation;
 use crate::source::{SourceFile, SourceMap};

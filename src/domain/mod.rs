@@ -50,11 +50,11 @@ pub type Goal = (ExprId, bool);
 /// With `tracks`, tracks have together only values that some run leads to.
 ///
 /// ```
-/// use guard_lang::{check, domain, front, project::NoFiles};
+/// use guard_lang::{check, domain, front, modules::NoFiles};
 ///
 /// let text = "event { n: int }\npredicate p = n > 3 and n < 4\nproperty q = never p\n";
 /// let spec = front("n.guard", text, &NoFiles, check::Limits::default()).spec.ok_or("wrong")?;
-/// let letter = spec.formulas.letters()[0].expr;
+/// let letter = spec.formulas.atoms()[0].expr;
 /// let mut work = domain::Work::new(10_000, 10_000);
 /// assert_eq!(domain::possible(&spec, &[(letter, true)], None, &mut work), Some(false));
 /// assert_eq!(domain::possible(&spec, &[(letter, false)], None, &mut work), Some(true));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::declaration::{kind_of, params};
 use super::{Analysis, Kind};
 use crate::check;
-use crate::project::ModuleIdx;
+use crate::modules::ModuleIdx;
 use crate::source::FileId;
 use crate::stdlib;
 use crate::syntax::ast::{Item, ItemKind};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::doc;
-use crate::project::Project;
+use crate::modules::Project;
 use crate::source::Span;
 use crate::syntax::ast::{self, ItemKind, SystemMemberKind, TraceClauseKind};
 

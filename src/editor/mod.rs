@@ -9,7 +9,7 @@
 //! Nothing here knows a protocol; `guard lsp` turns the answers into messages.
 //!
 //! ```
-//! use guard_lang::{editor::Analysis, project::NoFiles};
+//! use guard_lang::{editor::Analysis, modules::NoFiles};
 //!
 //! let text = "event { tool: string }\npredicate mail = tool == \"mail\"\nproperty none = never mail\n";
 //! let analysis = Analysis::new("a.guard", text, &NoFiles);
@@ -28,7 +28,7 @@ mod navigate;
 mod outline;
 
 use crate::diagnostic::Diagnostic;
-use crate::project::Loader;
+use crate::modules::Loader;
 use crate::source::{FileId, SourceFile, SourceMap};
 use crate::{Checked, check, front, lint};
 

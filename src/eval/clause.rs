@@ -9,7 +9,7 @@ use super::limits::LimitError;
 use super::lower::Lower;
 use crate::hir::reads::reads;
 use crate::hir::{Expr, Formula, Source, Spec, Subject, Unary, Watched};
-use crate::ids::{ExprId, LetterId, PropertyId};
+use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::translate::translate;
 use guard_automata::{Atom, Formulas as AFormulas, Interval};
 
@@ -83,7 +83,7 @@ fn again(
     {
         return Ok(None);
     }
-    let ids: Vec<LetterId> = spec.formulas.letters_of(of.formula);
+    let ids: Vec<AtomId> = spec.formulas.atoms_of(of.formula);
     let mut formulas = AFormulas::new();
     let place = place_in(&ids);
     let inner = translate(&spec.formulas, *inner, place, &mut formulas);
@@ -101,10 +101,10 @@ fn again(
 
 /// The letters of a property.
 fn letters(spec: &Spec, property: PropertyId) -> Vec<ExprId> {
-    let letters = spec.formulas.letters_of(spec.property(property).formula);
+    let letters = spec.formulas.atoms_of(spec.property(property).formula);
     letters
         .into_iter()
-        .map(|letter| spec.letter(letter).expr)
+        .map(|letter| spec.atom(letter).expr)
         .collect()
 }
 

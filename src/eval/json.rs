@@ -230,7 +230,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::random::cases(2000))]
 
         /// A member that is found alone is that of the whole.
         #[test]

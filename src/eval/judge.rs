@@ -88,7 +88,7 @@ impl Program {
         let mut cache = self.cache();
         cache.eval_cache.begin_step(None);
         let world = World::without_watches(&self.compiled);
-        let nothing = vec![Cell::Unknown; self.compiled.spec.signature.fields.len()];
+        let nothing = vec![Cell::Unknown; self.compiled.spec.schema.fields.len()];
         look(&mut world.eval(&self.compiled.code, &nothing, meta, &mut cache.eval_cache))
     }
 

@@ -47,7 +47,7 @@ impl Live {
         Live {
             run: Run::new(program.first_world(), program.compiled.properties.len()),
             kept: Vec::new(),
-            meta: vec![Cell::Unknown; program.compiled.spec.signature.meta.len()].into(),
+            meta: vec![Cell::Unknown; program.compiled.spec.schema.meta.len()].into(),
         }
     }
 
@@ -198,7 +198,7 @@ impl StepCache {
             }
         }
         self.cache.eval_cache.begin_step(None);
-        let cells = vec![Cell::Unknown; program.compiled.spec.signature.fields.len()];
+        let cells = vec![Cell::Unknown; program.compiled.spec.schema.fields.len()];
         look(&mut StepView {
             program: &program.compiled,
             run: &fork,

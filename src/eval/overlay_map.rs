@@ -212,6 +212,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         /// Whatever is forked and changed when, each copy is the plain map that it would be.
         #[test]
         fn copies_never_see_one_another(steps in prop::collection::vec((0..5u8, 0..20u8, any::<u8>()), 0..80)) {

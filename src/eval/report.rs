@@ -251,7 +251,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
 
 /// The field, where there is but one, and what was wrong.
 pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
-    let fields = &program.spec.signature.fields;
+    let fields = &program.spec.schema.fields;
     match &fault.at {
         None => {
             let clock = program
@@ -279,7 +279,7 @@ fn field_of(spec: &hir::Spec, expr: crate::ids::ExprId) -> Option<SmolStr> {
     let mut fields = fields.iter();
     match (fields.next(), fields.next()) {
         (Some(only), None) => spec
-            .signature
+            .schema
             .fields
             .get(*only)
             .map(|field| field.name.clone()),

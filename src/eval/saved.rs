@@ -83,7 +83,7 @@ impl Live {
         };
         let sound = saved.kept.iter().all(kept)
             && saved.decided.len() == n_properties
-            && saved.meta.len() == program.spec.signature.meta.len()
+            && saved.meta.len() == program.spec.schema.meta.len()
             && (saved.overflow || !saved.worlds.is_empty());
         if !sound {
             return None;

@@ -201,18 +201,18 @@ impl StepView<'_> {
 
     /// A field that is not known, and not because the action has not happened.
     fn unknown_field(&self, depends: &Depends, awaited: &[usize]) -> Option<String> {
-        let signature = &self.program.spec.signature;
+        let schema = &self.program.spec.schema;
         let clock = self.program.clock;
         let mut fields = depends.fields.iter().chain(&clock);
         let field = fields.find(|field| {
             self.cells.get(**field) == Some(&Cell::Unknown) && !awaited.contains(field)
         });
-        if let Some(field) = field.and_then(|field| signature.fields.get(*field)) {
+        if let Some(field) = field.and_then(|field| schema.fields.get(*field)) {
             return Some(format!("field `{}` is not known", field.name));
         }
         let mut meta = depends.meta.iter();
         let field = meta.find(|field| self.meta.get(**field) == Some(&Cell::Unknown))?;
-        let field = signature.meta.get(*field)?;
+        let field = schema.meta.get(*field)?;
         Some(format!("`meta.{}` is not known", field.name))
     }
 
@@ -413,7 +413,7 @@ impl StepView<'_> {
         let mut wants: Vec<SmolStr> = Vec::new();
         for (atom, holds) in met.into_iter().flatten().flatten() {
             if let Some(letter) = letters.get(atom.0 as usize).filter(|_| holds) {
-                let text = &self.program.spec.letter(letter.id).text;
+                let text = &self.program.spec.atom(letter.id).text;
                 if !wants.contains(text) {
                     wants.push(text.clone());
                 }

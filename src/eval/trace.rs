@@ -25,7 +25,7 @@ pub struct TraceSource {
     pub origin: Origin,
     /// What it calls itself.
     pub id: Option<SmolStr>,
-    /// One cell per meta field of the signature.
+    /// One cell per meta field of the schema.
     pub meta: Box<[Cell]>,
 }
 
@@ -145,7 +145,7 @@ impl TraceState<'_> {
     /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
     /// Where one event may be several steps, another of them may have met the same.
     pub(super) fn forget_problems(&mut self, index: u32) {
-        if self.program.spec.signature.layout.each.is_none() {
+        if self.program.spec.schema.layout.each.is_none() {
             self.problems
                 .retain(|problem| problem.step != Some(index) || problem.field.is_none());
         }

@@ -22,7 +22,7 @@ use crate::hir;
 use crate::input::formats::FormatChoice;
 use crate::input::limits::InputLimits;
 use crate::load::Loaded;
-use crate::project::NoFiles;
+use crate::modules::NoFiles;
 use crate::report::{Heading, Headings};
 
 /// A spec that was checked and compiled.
@@ -63,7 +63,7 @@ impl Spec {
         };
         Ok(Spec(Arc::new(Compiled {
             program: Program::compile(&spec, &eval::Limits::default())?,
-            readers: Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default())?,
+            readers: Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?,
             headings: Headings::new(&spec, &loaded.sources),
             warnings: SpecError::new(loaded.diagnostics, &loaded.sources),
             hir: Arc::new(spec),

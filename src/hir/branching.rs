@@ -2,7 +2,7 @@
 //!
 //! A *state formula* is a Boolean expression whose leaves may also be [`Branching`] operators, labels
 //! ([`Expr::Label`](super::Expr::Label)) and [`Expr::Violated`](super::Expr::Violated). A *path formula* is a
-//! [`Formula`](super::Formula) whose letters are state formulas. So everything that is true of expressions and formulas
+//! [`Formula`](super::Formula) whose atoms are state formulas. So everything that is true of expressions and formulas
 //! (one node for equal ones, operands first) is true of these, and nesting needs no second way.
 
 use smol_str::SmolStr;
@@ -237,31 +237,27 @@ impl Branching {
         }
     }
 
-    /// The state formulas in it: its own, and the letters of its path formulas.
+    /// The state formulas in it: its own, and the atoms of its path formulas.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         let (paths, mut states) = self.parts();
         for path in paths {
-            let letters = formulas.letters_of(path);
-            states.extend(
-                letters
-                    .into_iter()
-                    .map(|letter| formulas.letter(letter).expr),
-            );
+            let atoms = formulas.atoms_of(path);
+            states.extend(atoms.into_iter().map(|atom| formulas.atom(atom).expr));
         }
         states
     }
 }
 
 impl ClaimFormula {
-    /// The state formulas in it: itself, or the letters of the path formula.
+    /// The state formulas in it: itself, or the atoms of the path formula.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         match self {
             ClaimFormula::State(state) => vec![*state],
             ClaimFormula::Path(path) => {
-                let letters = formulas.letters_of(*path);
-                letters
+                let atoms = formulas.atoms_of(*path);
+                atoms
                     .into_iter()
-                    .map(|letter| formulas.letter(letter).expr)
+                    .map(|atom| formulas.atom(atom).expr)
                     .collect()
             }
         }

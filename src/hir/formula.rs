@@ -1,4 +1,4 @@
-//! Formulas: temporal logic over letters, read over finite traces (LTLf with past and bounds).
+//! Formulas: temporal logic over atoms, read over finite traces (LTLf with past and bounds).
 
 use std::hash::BuildHasherDefault;
 
@@ -7,19 +7,19 @@ use rustc_hash::FxHasher;
 use smol_str::SmolStr;
 
 pub use super::expr::Window as Bound;
-use crate::ids::{ExprId, FormulaId, LetterId};
+use crate::ids::{AtomId, ExprId, FormulaId};
 use crate::source::Span;
 
-/// All formulas of a spec, and their letters; equal ones are one.
+/// All formulas of a spec, and their atoms; equal ones are one.
 #[derive(Clone, Debug, Default)]
 pub struct Formulas {
     nodes: IndexSet<Formula, BuildHasherDefault<FxHasher>>,
-    letters: Vec<Letter>,
+    atoms: Vec<Atom>,
 }
 
 /// What automata read as one symbol: a named predicate, or a Boolean leaf of a formula.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct Atom {
     /// The Boolean expression. It may read quantified variables of the property it stands in.
     pub expr: ExprId,
     /// As the author wrote it: the name of a predicate with its arguments, or the text of the leaf.
@@ -35,8 +35,8 @@ pub enum Formula {
     True,
     /// Always false.
     False,
-    /// A letter.
-    Letter(LetterId),
+    /// A atom.
+    Atom(AtomId),
     /// True at the last position of a finite trace.
     Last,
     /// Negation.
@@ -114,32 +114,29 @@ impl Formulas {
         self.nodes.is_empty()
     }
 
-    /// The letter for this expression, made where it is new; the first text and span stay.
-    pub fn add_letter(&mut self, letter: Letter) -> LetterId {
-        let known = self
-            .letters
-            .iter()
-            .position(|other| other.expr == letter.expr);
-        LetterId::new(known.unwrap_or_else(|| {
-            self.letters.push(letter);
-            self.letters.len() - 1
+    /// The atom for this expression, made where it is new; the first text and span stay.
+    pub fn add_atom(&mut self, atom: Atom) -> AtomId {
+        let known = self.atoms.iter().position(|other| other.expr == atom.expr);
+        AtomId::new(known.unwrap_or_else(|| {
+            self.atoms.push(atom);
+            self.atoms.len() - 1
         }))
     }
 
-    /// The letter of this id.
-    pub fn letter(&self, id: LetterId) -> &Letter {
-        &self.letters[id.index()]
+    /// The atom of this id.
+    pub fn atom(&self, id: AtomId) -> &Atom {
+        &self.atoms[id.index()]
     }
 
-    /// All letters.
-    pub fn letters(&self) -> &[Letter] {
-        &self.letters
+    /// All atoms.
+    pub fn atoms(&self) -> &[Atom] {
+        &self.atoms
     }
 
     /// The operands of a formula, in order.
     pub fn operands(&self, id: FormulaId) -> Vec<FormulaId> {
         match self.get(id) {
-            Formula::True | Formula::False | Formula::Letter(_) | Formula::Last => Vec::new(),
+            Formula::True | Formula::False | Formula::Atom(_) | Formula::Last => Vec::new(),
             Formula::Not(a) | Formula::Unary(_, _, a) => vec![*a],
             Formula::And(a, b)
             | Formula::Or(a, b)
@@ -181,21 +178,21 @@ impl Formulas {
         self.with_operands(id, &operands)
     }
 
-    /// The letters of a formula, each once, in order of first appearance.
-    pub fn letters_of(&self, id: FormulaId) -> Vec<LetterId> {
+    /// The atoms of a formula, each once, in order of first appearance.
+    pub fn atoms_of(&self, id: FormulaId) -> Vec<AtomId> {
         let mut seen = vec![false; self.len()];
-        let mut letters = Vec::new();
+        let mut atoms = Vec::new();
         let mut todo = vec![id];
         while let Some(id) = todo.pop() {
             if std::mem::replace(&mut seen[id.index()], true) {
                 continue;
             }
-            if let Formula::Letter(letter) = self.get(id) {
-                letters.push(*letter);
+            if let Formula::Atom(atom) = self.get(id) {
+                atoms.push(*atom);
             }
             todo.extend(self.operands(id).into_iter().rev());
         }
-        letters
+        atoms
     }
 
     /// Whether a bound of the formula is in time rather than steps.

@@ -1,8 +1,8 @@
 //! The resolved, typed form of a spec: a small core language.
 //!
-//! Templates, lets, functions, predicates, constants, `cases`, words and letters are gone: what is left are
+//! Templates, lets, functions, predicates, constants, `cases`, words and atoms are gone: what is left are
 //! *expressions* (values of the current step, with the history that tracks, `before`, `count` and past operators in
-//! expressions carry) and *formulas* (temporal logic over letters). Both are hash-consed, so equal parts are one node
+//! expressions carry) and *formulas* (temporal logic over atoms). Both are hash-consed, so equal parts are one node
 //! and are evaluated once a step.
 //!
 //! `hir` knows nothing of the text but spans. The meaning of every node is defined, as code, in `reference`.
@@ -24,9 +24,9 @@ use std::sync::Arc;
 use smol_str::SmolStr;
 
 use crate::ids::{
-    AbstractionId, ClaimId, ExprId, LetterId, ModelId, PropertyId, StateVarId, SystemId, TrackId,
+    AbstractionId, AtomId, ClaimId, ExprId, ModelId, PropertyId, StateVarId, SystemId, TrackId,
 };
-use crate::signature::Signature;
+use crate::input_schema::InputSchema;
 use crate::source::Span;
 use crate::types::{EnumType, Type};
 
@@ -35,7 +35,7 @@ pub use branching::{
 };
 pub use enforce::{Action, ActionKind, Arm, ArmTrigger, Enforce, Invoke, Reading, Watched};
 pub use expr::{Arith, Builtin, Compare, Expr, Exprs, PastOp, Quantifier, Text, TextPart, Window};
-pub use formula::{Binary, Bound, Formula, Formulas, Letter, Unary};
+pub use formula::{Atom, Binary, Bound, Formula, Formulas, Unary};
 pub use model::{
     Abstraction, Component, Domain, Learn, Model, ModelSource, Pac, Source, StateReward,
 };
@@ -52,7 +52,7 @@ pub use system::{StateVar, System};
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
     /// The fields that are read.
-    pub signature: Signature,
+    pub schema: InputSchema,
     /// All enums, by `EnumType::number`.
     pub enums: Vec<Arc<EnumType>>,
     /// All expressions.
@@ -146,9 +146,9 @@ impl Spec {
         &self.state_vars[id.index()]
     }
 
-    /// The letter of this id.
-    pub fn letter(&self, id: LetterId) -> &Letter {
-        self.formulas.letter(id)
+    /// The atom of this id.
+    pub fn atom(&self, id: AtomId) -> &Atom {
+        self.formulas.atom(id)
     }
 
     /// The claim of this id.

@@ -1,4 +1,4 @@
-//! Formulas as text of the language, with letters as their author wrote them.
+//! Formulas as text of the language, with atoms as their author wrote them.
 
 use super::formula::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
@@ -16,7 +16,7 @@ enum Level {
     Atom,
 }
 
-/// The formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its letters can stand
+/// The formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its atoms can stand
 /// alone.
 ///
 /// # Limits
@@ -38,7 +38,7 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
         Formula::True => ("true".to_owned(), Level::Atom),
         Formula::False => ("false".to_owned(), Level::Atom),
         Formula::Last => ("last".to_owned(), Level::Atom),
-        Formula::Letter(letter) => leaf(&formulas.letter(*letter).text),
+        Formula::Atom(atom) => leaf(&formulas.atom(*atom).text),
         Formula::Not(a) => (format!("not {}", at(*a, Level::Prefix)), Level::Prefix),
         // Chains are built as balanced trees; both ways of nesting them mean the same.
         Formula::And(a, b) => (
@@ -89,7 +89,7 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
     }
 }
 
-/// Most letters are names, calls and comparisons, which hold together under every operator. What reaches as far right as
+/// Most atoms are names, calls and comparisons, which hold together under every operator. What reaches as far right as
 /// it can is put in parentheses.
 fn leaf(text: &str) -> (String, Level) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -85,7 +85,7 @@ pub struct Quantified {
     pub universal: bool,
     /// The variables, read as [`Expr::Var`](super::Expr::Var).
     pub vars: Vec<QuantifiedVar>,
-    /// Whether a letter reads a track with a variable as argument, so that it may differ from that of unseen values at
+    /// Whether a atom reads a track with a variable as argument, so that it may differ from that of unseen values at
     /// steps where no compared term has the value.
     pub reads_tracks: bool,
 }

@@ -8,9 +8,9 @@ use crate::ids::{ExprId, TrackId};
 /// What an expression reads, also through the tracks that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// Positions in the signature's fields.
+    /// Positions in the schema's fields.
     pub fields: BTreeSet<usize>,
-    /// Positions in the signature's meta fields.
+    /// Positions in the schema's meta fields.
     pub meta: BTreeSet<usize>,
     /// Tracks, also those that tracks read.
     pub tracks: BTreeSet<TrackId>,

@@ -26,9 +26,9 @@ pub struct System {
     /// Its reward structures, in order.
     pub rewards: Vec<Reward>,
     /// What it assumes: of a system, of its own runs (fairness); of a component, of the others.
-    pub assumes: Vec<Pledge>,
+    pub assumes: Vec<Contract>,
     /// What it promises.
-    pub guarantees: Vec<Pledge>,
+    pub guarantees: Vec<Contract>,
     /// Documentation, without markers.
     pub doc: SmolStr,
     /// Where it is declared.
@@ -151,10 +151,10 @@ pub struct Reward {
 
 /// What is assumed or promised of runs.
 #[derive(Clone, Debug)]
-pub struct Pledge {
+pub struct Contract {
     /// The formula, over infinite runs.
     pub formula: FormulaId,
-    /// Whether its letters are about recorded events rather than states: no system decides it, monitors watch it.
+    /// Whether its atoms are about recorded events rather than states: no system decides it, monitors watch it.
     pub of_events: bool,
     /// As written.
     pub text: SmolStr,

@@ -5,8 +5,8 @@ use smol_str::SmolStr;
 
 use super::document::{self, brief};
 use super::scan::{HALF_PAIR, Lexeme};
+use crate::input_schema::{Absent, Field, TimeUnit};
 use crate::problem::ProblemKind;
-use crate::signature::{Absent, Field, TimeUnit};
 use crate::types::{EnumType, Type};
 use crate::value::{Cell, EnumValue, Instant, Number, Object, Value};
 

@@ -89,6 +89,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         /// A text and its beginnings are what a parser of JSON says.
         #[test]
         fn agrees_with_a_parser(parts in proptest::collection::vec(prop::sample::select(vec![

@@ -184,6 +184,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         #[test]
         fn agrees_with_a_set(names in proptest::collection::vec("[ab\\\\\"é]{0,12}", 0..40)) {
             let members: Vec<_> = names

@@ -9,7 +9,7 @@ use jsonpath_rust::query::queryable::Queryable;
 use smol_str::SmolStr;
 
 use super::projection::ProjectionError;
-use crate::signature::Path;
+use crate::input_schema::Path;
 use crate::value::{Number, Value};
 
 /// One step down: what it is called in an object, and which item it is in a list.

@@ -6,8 +6,8 @@ use super::document::newlines;
 use super::projection::ReadOutcome;
 use super::record::{FileName, Origin};
 use super::record_builder::RecordBuilder;
+use crate::input_schema::OriginField;
 use crate::problem::{Problem, ProblemKind};
-use crate::signature::OriginField;
 use crate::value::Value;
 
 /// A name: a text, or a number as it is written.

@@ -1,4 +1,4 @@
-//! A signature, compiled: which paths are walked at which level of a record.
+//! A schema, compiled: which paths are walked at which level of a record.
 
 use smol_str::SmolStr;
 
@@ -6,8 +6,8 @@ use super::cell::{absent, settle};
 use super::path::{Query, Route};
 use super::projection::ProjectionError;
 use super::trie::{NodeId, Trie};
-use crate::signature::{
-    Absent, Events, Field, FieldSource, OriginField, Path, Signature, TimeUnit,
+use crate::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, OriginField, Path, TimeUnit,
 };
 use crate::types::Type;
 use crate::value::Cell;
@@ -78,16 +78,16 @@ pub(crate) enum FieldPlace {
     Element(usize),
 }
 
-/// The compiled signature.
+/// The compiled schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) mode: Mode,
     pub(crate) record: Level,
     pub(crate) event: Level,
     pub(crate) element: Level,
-    /// One per field of the signature.
+    /// One per field of the schema.
     pub(crate) places: Vec<FieldPlace>,
-    /// Slots of events whose absence means something: the fields of the signature among them.
+    /// Slots of events whose absence means something: the fields of the schema among them.
     pub(crate) n_event: usize,
     /// Of each, what its absence is; none where that is to be told.
     pub(crate) absent: Vec<Option<Cell>>,
@@ -105,7 +105,7 @@ pub(crate) struct Plan {
     /// Besides, an event is one step: long texts of its fields may be left to whoever reads them.
     pub(crate) defers: bool,
     pub(crate) order_by: Vec<FieldPlace>,
-    /// The same as fields of the signature.
+    /// The same as fields of the schema.
     pub(crate) order_fields: Vec<usize>,
     /// Whether a list at the top of a file holds records.
     pub(crate) explodes: bool,
@@ -142,8 +142,8 @@ fn member(name: &'static str) -> Path {
 }
 
 impl Plan {
-    pub(crate) fn new(signature: &Signature) -> Result<Plan, ProjectionError> {
-        let layout = &signature.layout;
+    pub(crate) fn new(schema: &InputSchema) -> Result<Plan, ProjectionError> {
+        let layout = &schema.layout;
         let mode = match &layout.events {
             None => Mode::Native,
             Some(Events::At(_)) => Mode::At,
@@ -157,7 +157,7 @@ impl Plan {
             places: Vec::new(),
             n_event: 0,
             absent: Vec::new(),
-            n_meta: signature.meta.len(),
+            n_meta: schema.meta.len(),
             origins: Vec::new(),
             id: None,
             id_key: None,
@@ -170,7 +170,7 @@ impl Plan {
             order_fields: layout.order_by.clone(),
             explodes: true,
         };
-        for field in &signature.fields {
+        for field in &schema.fields {
             plan.places.push(match &field.source {
                 FieldSource::Event(path) => FieldPlace::Event(plan.event.add(field.clone(), path)?),
                 FieldSource::Each(path) => {
@@ -188,7 +188,7 @@ impl Plan {
         plan.absent = absent
             .map(|(cell, trouble)| trouble.is_none().then_some(cell))
             .collect();
-        for (idx, field) in signature.meta.iter().enumerate() {
+        for (idx, field) in schema.meta.iter().enumerate() {
             match &field.source {
                 FieldSource::Event(path) | FieldSource::Each(path) => {
                     plan.record.add(field.clone(), path)?;

@@ -1,7 +1,7 @@
-//! From raw JSON to the typed cells of a signature, in one pass.
+//! From raw JSON to the typed cells of a schema, in one pass.
 //!
-//! [`Projection::new`] compiles a [`Signature`] once; [`Projection::read`] then takes one raw record at a time, from
-//! any number of threads. Only what the signature asks for is decoded. Everything else is passed over, but every
+//! [`Projection::new`] compiles a [`InputSchema`] once; [`Projection::read`] then takes one raw record at a time, from
+//! any number of threads. Only what the schema asks for is decoded. Everything else is passed over, but every
 //! object, read or not, is searched for keys that stand twice.
 //!
 //! # What is lost, and how much of it
@@ -25,12 +25,12 @@ use super::plan::{LevelId, Mode, Plan};
 use super::record::{Event, FileName, Origin, RawRecord, Record, Unit};
 use super::record_builder::RecordBuilder;
 use super::scan::{Fault, FaultKind, Scanner};
+use crate::input_schema::{Absent, InputSchema, OriginField};
 use crate::pool::Reusable;
 use crate::problem::{Problem, ProblemKind};
-use crate::signature::{Absent, OriginField, Signature};
 use crate::value::{Cell, Value};
 
-/// A signature that no projection can be made of; the checker lets none of these through.
+/// A schema that no projection can be made of; the checker lets none of these through.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectionError {
     /// A JSONPath that does not parse.
@@ -55,7 +55,7 @@ pub enum ProjectionError {
     },
 }
 
-/// A compiled signature.
+/// A compiled schema.
 #[derive(Clone, Debug)]
 pub struct Projection {
     plan: Plan,
@@ -96,24 +96,24 @@ pub enum ReadOutcome {
 }
 
 impl Projection {
-    /// Compiles a signature, with the default limits.
+    /// Compiles a schema, with the default limits.
     ///
     /// # Errors
     /// See [`ProjectionError`].
-    pub fn new(signature: &Signature) -> Result<Projection, ProjectionError> {
-        Projection::with_limits(signature, InputLimits::default())
+    pub fn new(schema: &InputSchema) -> Result<Projection, ProjectionError> {
+        Projection::with_limits(schema, InputLimits::default())
     }
 
-    /// Compiles a signature.
+    /// Compiles a schema.
     ///
     /// # Errors
     /// See [`ProjectionError`].
     pub fn with_limits(
-        signature: &Signature,
+        schema: &InputSchema,
         limits: InputLimits,
     ) -> Result<Projection, ProjectionError> {
         Ok(Projection {
-            plan: Plan::new(signature)?,
+            plan: Plan::new(schema)?,
             limits,
         })
     }

@@ -249,7 +249,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(crate::random::cases(2000))]
 
         /// Strings end where jiter says that they end, and mean what it says that they mean.
         #[test]

@@ -13,9 +13,9 @@ use super::pipeline;
 use super::projection::{Projection, ReadBuffers, ReadOutcome};
 use super::record::{FileName, Unit};
 use super::split::{Batch, Splitter, Splitting};
+use crate::input_schema::OriginField;
 use crate::pool::{Pool, PoolGuard};
 use crate::problem::{Problem, count_errors};
-use crate::signature::OriginField;
 use crate::value::{Cell, Value};
 
 /// Reads a source. Units come in the order of the file, whatever the number of threads; problems that belong to no

@@ -112,7 +112,7 @@ pub struct Record {
     pub id: Option<SmolStr>,
     /// What the record says of its completeness (`complete` of a native record, or `complete from P`).
     pub complete: Option<bool>,
-    /// One cell per meta field of the signature.
+    /// One cell per meta field of the schema.
     pub meta: Box<[Cell]>,
     /// Its steps, ordered, `each` applied, before any `where`.
     pub steps: Vec<Step>,
@@ -127,7 +127,7 @@ pub struct Event {
     pub trace: Option<SmolStr>,
     /// Where it was found.
     pub origin: Origin,
-    /// One cell per meta field of the signature, read from the event itself. A field that must be there and is not is
+    /// One cell per meta field of the schema, read from the event itself. A field that must be there and is not is
     /// unknown without a problem: another event of the trace may have it.
     pub meta: Box<[Cell]>,
     /// Its steps: one, or one per element of `each`. They share an index, which is not known here and is 0.
@@ -141,6 +141,6 @@ pub struct Event {
 pub struct Step {
     /// Position in the list that `events` (and `order by`) yields, before `each` and `where`.
     pub index: u32,
-    /// One cell per field of the signature.
+    /// One cell per field of the schema.
     pub cells: Box<[Cell]>,
 }

@@ -495,6 +495,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         /// Passing over a value in steps accepts what jiter accepts in one.
         #[test]
         fn agrees_with_jiter(text in r#"[\[\]{}",:0-9a-f\\u.eE+\- tnN"]{0,24}"#) {

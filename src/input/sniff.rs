@@ -157,6 +157,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::random::cases(256))]
+
         /// Of small texts the values are those that the parser makes, whatever stands between them.
         #[test]
         fn small_values_are_whole(texts in proptest::collection::vec(prop::sample::select(vec![

@@ -30,7 +30,7 @@ pub fn fingerprint(spec: &Spec, abstraction: &Abstraction, learn: Option<&Learn>
     let mut parts = BTreeMap::new();
     let filter = &spec.filter;
     let mut trace = blake3::Hasher::new();
-    trace.update(format!("{:?}", spec.signature.layout).as_bytes());
+    trace.update(format!("{:?}", spec.schema.layout).as_bytes());
     for expr in [filter.step, filter.record, filter.complete]
         .into_iter()
         .flatten()
@@ -124,17 +124,17 @@ impl Hasher<'_> {
         }
         let spec = self.spec;
         let mut hash = blake3::Hasher::new();
-        let signature = &spec.signature;
+        let schema = &spec.schema;
         let own = match spec.exprs.get(id) {
             Expr::Field(field) => {
-                let field = &signature.fields[*field];
+                let field = &schema.fields[*field];
                 format!(
                     "field {:?} {:?} {:?} {:?}",
                     field.source, field.ty, field.absent, field.unit
                 )
             }
             Expr::Meta(field) => {
-                let field = &signature.meta[*field];
+                let field = &schema.meta[*field];
                 format!(
                     "meta {:?} {:?} {:?} {:?}",
                     field.source, field.ty, field.absent, field.unit
@@ -210,8 +210,8 @@ impl Hasher<'_> {
         let formulas = &self.spec.formulas;
         let mut hash = blake3::Hasher::new();
         let own = match formulas.get(id) {
-            Formula::Letter(letter) => {
-                hash.update(&self.expr(self.spec.letter(*letter).expr));
+            Formula::Atom(letter) => {
+                hash.update(&self.expr(self.spec.atom(*letter).expr));
                 "letter".to_owned()
             }
             Formula::Unary(op, bound, _) => format!("{op:?} {bound:?}"),

@@ -56,8 +56,8 @@ fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
 fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<String>> {
     let spec = subjects.spec;
     let dfa = subject.dfa.as_ref().filter(|_| !subject.timed)?;
-    let awaited = |letter: &crate::ids::LetterId| {
-        let read = reads(spec, [spec.letter(*letter).expr]).fields;
+    let awaited = |letter: &crate::ids::AtomId| {
+        let read = reads(spec, [spec.atom(*letter).expr]).fields;
         let fields = spec.outcomes.iter().filter(|field| read.contains(field));
         fields.copied().collect::<Vec<usize>>()
     };
@@ -68,7 +68,7 @@ fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<
         return None;
     }
     let unknown = |atom: u32| {
-        let letter = crate::ids::LetterId::new(atom as usize);
+        let letter = crate::ids::AtomId::new(atom as usize);
         !awaited(&letter).is_empty()
     };
     let open = dfa
@@ -80,7 +80,7 @@ fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<
         }
     }
     let name = |field: usize| {
-        spec.signature
+        spec.schema
             .fields
             .get(field)
             .map(|field| field.name.to_string())

@@ -49,7 +49,7 @@ use subject::Subjects;
 /// the checker has `told` already why they have one outcome.
 ///
 /// ```
-/// use guard_lang::{check, front, lint, project::NoFiles};
+/// use guard_lang::{check, front, lint, modules::NoFiles};
 ///
 /// let text = "event { a: bool  b: bool }\nproperty p = always (a -> next b)\n";
 /// let checked = front("p.guard", text, &NoFiles, check::Limits::default());

@@ -1,18 +1,18 @@
 //! Where a value occurs that a quantified property speaks of.
 
 use crate::hir::{Compare, Expr, Property, Spec};
-use crate::ids::{ExprId, LetterId};
+use crate::ids::{AtomId, ExprId};
 
 /// The letters of a property that are true only where something equals each of its quantified variables: in a trace in
 /// which one is true, an instance of the property exists. None of a property without quantifier.
-pub fn occurrences(spec: &Spec, property: &Property) -> Vec<LetterId> {
+pub fn occurrences(spec: &Spec, property: &Property) -> Vec<AtomId> {
     let Some(quantified) = &property.quantified else {
         return Vec::new();
     };
-    let all = |letter: &LetterId| {
-        (0..quantified.vars.len()).all(|var| requires(spec, spec.letter(*letter).expr, var))
+    let all = |letter: &AtomId| {
+        (0..quantified.vars.len()).all(|var| requires(spec, spec.atom(*letter).expr, var))
     };
-    let letters = spec.formulas.letters_of(property.formula);
+    let letters = spec.formulas.atoms_of(property.formula);
     letters.into_iter().filter(all).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::theory;
 use crate::domain::Work;
 use crate::hir::Spec;
-use crate::ids::{self, LetterId};
+use crate::ids::{self, AtomId};
 use crate::translate::{Timed, atom, translate};
 use guard_automata::{
     self, CompileError, FormulaId, Formulas, Found, Interval, LazyDfa, Letter, Run, Traces,
@@ -119,7 +119,7 @@ pub fn compare(
     spec: &Spec,
     first: ids::FormulaId,
     second: ids::FormulaId,
-    shown: &[LetterId],
+    shown: &[AtomId],
     semantics: Semantics,
     limits: &guard_automata::Limits,
 ) -> Result<Comparison, String> {

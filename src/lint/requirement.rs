@@ -18,15 +18,15 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
         // What looks back within a letter is not what a letter of the draft is.
         if spec
             .formulas
-            .letters_of(property.formula)
+            .atoms_of(property.formula)
             .iter()
-            .any(|letter| remembers(spec, spec.letter(*letter).expr))
+            .any(|letter| remembers(spec, spec.atom(*letter).expr))
         {
             continue;
         }
         let letters: Vec<String> = spec
             .formulas
-            .letters()
+            .atoms()
             .iter()
             .map(|letter| letter.text.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();

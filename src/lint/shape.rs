@@ -185,7 +185,7 @@ fn is_timeless(formulas: &Formulas, formula: FormulaId) -> bool {
 fn operand(formulas: &Formulas, formula: FormulaId) -> String {
     let text = print::formula(formulas, formula);
     match formulas.get(formula) {
-        Formula::Letter(_) | Formula::Not(_) => text,
+        Formula::Atom(_) | Formula::Not(_) => text,
         _ => format!("({text})"),
     }
 }
@@ -226,9 +226,9 @@ fn asks(formulas: &Formulas, formula: FormulaId) -> bool {
 
 /// Whether a word in the letters of a formula begins with one of these.
 fn says(formulas: &Formulas, formula: FormulaId, stems: &[&str]) -> bool {
-    let letters = formulas.letters_of(formula);
+    let letters = formulas.atoms_of(formula);
     letters.into_iter().any(|letter| {
-        let text = formulas.letter(letter).text.to_lowercase();
+        let text = formulas.atom(letter).text.to_lowercase();
         let words = text.split(|c: char| !c.is_alphanumeric());
         words
             .into_iter()

@@ -9,7 +9,7 @@ use super::limits::Budget;
 use super::together::fields;
 use super::within;
 use crate::hir::{self, Property, PropertyKind, Spec};
-use crate::ids::{self, ExprId, LetterId};
+use crate::ids::{self, AtomId, ExprId};
 use crate::source::Span;
 use crate::translate::{Steps, Timed, atom, translate};
 use guard_automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
@@ -62,7 +62,7 @@ pub(super) struct Subject<'s> {
     /// What of it can be enforced, and the prefixes that it lets go on: made when asked for.
     open: [OnceCell<Dfa>; 2],
     can_rest: OnceCell<bool>,
-    pub(super) letters: Vec<LetterId>,
+    pub(super) letters: Vec<AtomId>,
     /// Whether a letter is always true or always false: that is told of the letter.
     pub(super) degenerate: bool,
     /// The fields that its letters read.
@@ -103,7 +103,7 @@ impl<'s> Subjects<'s> {
                 (Some(known), Some(dfa)) if timed => budget.implies(known, dfa) == Some(true),
                 _ => class.is_some_and(|class| class.valid),
             };
-            let letters = spec.formulas.letters_of(property.formula);
+            let letters = spec.formulas.atoms_of(property.formula);
             subjects.all.push(Subject {
                 property,
                 timed,
@@ -115,7 +115,7 @@ impl<'s> Subjects<'s> {
                 fields: fields(spec, &letters),
                 degenerate: letters
                     .iter()
-                    .any(|letter| constant.contains(&spec.letter(*letter).expr)),
+                    .any(|letter| constant.contains(&spec.atom(*letter).expr)),
                 letters,
             });
         }

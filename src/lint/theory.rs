@@ -66,7 +66,7 @@ pub(super) fn impossible_part(spec: &Spec, word: &Word, work: &mut Work) -> Opti
         // What stands for a part that is bounded in time is no letter.
         let mut part: Letter = letter
             .iter()
-            .filter(|(atom, _)| (atom.0 as usize) < spec.formulas.letters().len())
+            .filter(|(atom, _)| (atom.0 as usize) < spec.formulas.atoms().len())
             .copied()
             .collect();
         if !impossible(spec, &part, work) {
@@ -90,7 +90,7 @@ pub(super) fn impossible_part(spec: &Spec, word: &Word, work: &mut Work) -> Opti
 fn impossible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
     let goals: Vec<Goal> = letter
         .iter()
-        .map(|(atom, holds)| (spec.formulas.letters()[atom.0 as usize].expr, *holds))
+        .map(|(atom, holds)| (spec.formulas.atoms()[atom.0 as usize].expr, *holds))
         .collect();
     domain::possible(spec, &goals, None, work) == Some(false)
 }
@@ -115,7 +115,7 @@ fn without(dfa: &Dfa, part: &Letter, budget: &mut Budget) -> Option<Dfa> {
 /// The traces in which letters about the record alone do not change.
 fn rigid(spec: &Spec, dfa: &Dfa, budget: &mut Budget) -> Option<Dfa> {
     let fixed = |atom: &Atom| {
-        let Some(letter) = spec.formulas.letters().get(atom.0 as usize) else {
+        let Some(letter) = spec.formulas.atoms().get(atom.0 as usize) else {
             return false;
         };
         let read = reads(spec, [letter.expr]);

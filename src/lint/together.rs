@@ -12,7 +12,7 @@ use super::theory;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::reads::reads;
 use crate::hir::{Quantified, Spec};
-use crate::ids::LetterId;
+use crate::ids::AtomId;
 use guard_automata::{Dfa, Traces, Word};
 
 /// Conflicts of more than two properties that are told of one group.
@@ -351,8 +351,8 @@ fn occurs(subjects: &Subjects<'_>, members: &[usize], word: &Word) -> bool {
         };
         (0..quantified.vars.len()).all(|var| {
             word.iter().flatten().any(|(atom, holds)| {
-                let letter = LetterId::new(atom.0 as usize);
-                *holds && requires(spec, spec.letter(letter).expr, var)
+                let letter = AtomId::new(atom.0 as usize);
+                *holds && requires(spec, spec.atom(letter).expr, var)
             })
         })
     })
@@ -438,8 +438,8 @@ fn conflict(subjects: &Subjects<'_>, members: &[usize], dead_end: &DeadEnd) -> D
 }
 
 /// The positions of the fields that the letters of a property read.
-pub(super) fn fields(spec: &Spec, letters: &[LetterId]) -> Vec<usize> {
-    reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr))
+pub(super) fn fields(spec: &Spec, letters: &[AtomId]) -> Vec<usize> {
+    reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr))
         .fields
         .into_iter()
         .collect()

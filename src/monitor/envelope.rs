@@ -13,7 +13,7 @@
 use memchr::memmem;
 
 use super::raw_object::RawObject;
-use crate::signature::{FieldSource, Path, Signature};
+use crate::input_schema::{FieldSource, InputSchema, Path};
 
 /// What an envelope may say.
 const PHASES: [&str; 5] = ["act", "before", "after", "commit", "abandon"];
@@ -51,9 +51,9 @@ pub struct EnvelopeFields {
 
 impl EnvelopeFields {
     /// Those that the fields of a spec are read from.
-    pub fn of(signature: &Signature) -> EnvelopeFields {
+    pub fn of(schema: &InputSchema) -> EnvelopeFields {
         let reads = |name: &str| {
-            let mut fields = signature.fields.iter().chain(&signature.meta);
+            let mut fields = schema.fields.iter().chain(&schema.meta);
             fields.any(|field| match &field.source {
                 FieldSource::Event(Path::Pointer(tokens)) => {
                     tokens.first().is_none_or(|first| first == name)

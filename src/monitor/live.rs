@@ -19,9 +19,9 @@ use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Step, Unit};
+use crate::input_schema::{Events, InputSchema};
 use crate::problem::{Problem, ProblemKind};
 use crate::query::{ForecastError, Solved};
-use crate::signature::{Events, Signature};
 use crate::value::{Cell, Instant, Truth, Value};
 use crate::verdict::Verdict;
 
@@ -159,9 +159,9 @@ impl Monitor {
         let models = std::mem::take(&mut options.models);
         let chains = Chains::new(&spec, models, &options)?;
         let program = Program::compile_live(Arc::clone(&spec), chains.observed(), &options.eval)?;
-        let projection = Projection::with_limits(&single_events(&spec.signature), options.input)?;
+        let projection = Projection::with_limits(&single_events(&spec.schema), options.input)?;
         let approvals = options.approvals.iter().map(|approval| {
-            let mut fields = spec.signature.fields.iter();
+            let mut fields = spec.schema.fields.iter();
             let field = fields.position(|field| field.name == approval.field);
             let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
             Ok((field, approval.value.clone()))
@@ -177,10 +177,10 @@ impl Monitor {
             table: Table::new(&spec),
             chains,
             projection,
-            own: EnvelopeFields::of(&spec.signature),
+            own: EnvelopeFields::of(&spec.schema),
             names,
             awaited: spec.outcomes.clone(),
-            clock: spec.signature.clock,
+            clock: spec.schema.clock,
             approvals,
             speaker: Speaker::default(),
             file: FileName::given("-"),
@@ -278,7 +278,7 @@ impl Monitor {
     }
 
     /// Records an event that happened, as a reader of records yields it (`input`): for traces that are recorded in a layout
-    /// of their own, and for callers that have values rather than text. Its cells are those of the signature of the spec.
+    /// of their own, and for callers that have values rather than text. Its cells are those of the schema of the spec.
     pub fn observe_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
         match self.foreign(&event) {
             Some(refused) => refused,
@@ -392,12 +392,12 @@ impl Monitor {
 
     /// The refusal of an event that was read for another spec.
     pub(super) fn foreign(&self, event: &Event) -> Option<Decision> {
-        let signature = &self.program.spec().signature;
-        let own = event.meta.len() == signature.meta.len()
+        let schema = &self.program.spec().schema;
+        let own = event.meta.len() == schema.meta.len()
             && event
                 .steps
                 .iter()
-                .all(|step| step.cells.len() == signature.fields.len());
+                .all(|step| step.cells.len() == schema.fields.len());
         (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
     }
 
@@ -473,7 +473,7 @@ impl Monitor {
         let name = self
             .program
             .spec()
-            .signature
+            .schema
             .fields
             .get(clock)
             .map(|field| &field.name);
@@ -716,9 +716,9 @@ pub(super) fn forbidden(why: &str) -> Decision {
     decision
 }
 
-/// The signature of single events, whatever records they would be part of.
-fn single_events(signature: &Signature) -> Signature {
-    let mut single = signature.clone();
+/// The schema of single events, whatever records they would be part of.
+fn single_events(schema: &InputSchema) -> InputSchema {
+    let mut single = schema.clone();
     let layout = &mut single.layout;
     // Of a record its name lies in the record; of a line it lies in the event.
     if matches!(layout.events, Some(Events::At(_))) {

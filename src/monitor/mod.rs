@@ -4,7 +4,7 @@
 //! allow, warn, reflect, ask, block, stop.
 //!
 //! ```
-//! use guard_lang::{check, front, monitor::{Monitor, Options, Ruling}, project::NoFiles};
+//! use guard_lang::{check, front, monitor::{Monitor, Options, Ruling}, modules::NoFiles};
 //!
 //! let spec = r#"
 //! event { kind: string  tool: string? }

@@ -1,7 +1,7 @@
 //! The changes that make mutants.
 
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary, print};
-use crate::ids::{FormulaId, LetterId};
+use crate::ids::{AtomId, FormulaId};
 
 /// A small change at one place of a formula. The same change can be made in every use of a template.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) 
         let operands = formulas.operands(part).into_iter().enumerate().rev();
         todo.extend(operands.map(|(place, part)| (part, [path.as_slice(), &[place]].concat())));
     }
-    let n_letters = formulas.letters_of(root).len().min(EXCHANGED);
+    let n_letters = formulas.atoms_of(root).len().min(EXCHANGED);
     for a in 0..n_letters {
         for b in a + 1..n_letters {
             changes.push(Change {
@@ -81,7 +81,7 @@ fn kinds(formulas: &Formulas, part: FormulaId, unit: Option<i128>) -> Vec<Kind> 
     let connectives = |kinds: &[Connective]| kinds.iter().copied().map(Kind::Connective).collect();
     match formulas.get(part) {
         Formula::True | Formula::False => vec![Kind::Negate],
-        Formula::Letter(_) | Formula::Last => vec![Kind::Negate],
+        Formula::Atom(_) | Formula::Last => vec![Kind::Negate],
         Formula::Not(_) => vec![Kind::Only(0)],
         Formula::And(..) => [
             vec![Kind::Only(0), Kind::Only(1)],
@@ -163,7 +163,7 @@ impl Change {
     /// The formula with the change made; none where there is nothing to change in this way.
     pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
         if let Kind::Exchange(a, b) = self.kind {
-            let letters = formulas.letters_of(root);
+            let letters = formulas.atoms_of(root);
             return Some(exchanged(
                 formulas,
                 root,
@@ -179,11 +179,11 @@ impl Change {
     /// What was changed into what.
     pub(super) fn text(&self, formulas: &mut Formulas, root: FormulaId) -> String {
         if let Kind::Exchange(a, b) = self.kind {
-            let letters = formulas.letters_of(root);
+            let letters = formulas.atoms_of(root);
             let text = |place: usize| {
                 letters
                     .get(place)
-                    .map_or("", |letter| formulas.letter(*letter).text.as_str())
+                    .map_or("", |letter| formulas.atom(*letter).text.as_str())
             };
             return format!("`{}` and `{}` change places", text(a), text(b));
         }
@@ -284,14 +284,14 @@ fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
 }
 
 /// The formula with two letters in one another's place.
-fn exchanged(formulas: &mut Formulas, part: FormulaId, a: LetterId, b: LetterId) -> FormulaId {
-    if let Formula::Letter(letter) = formulas.get(part) {
+fn exchanged(formulas: &mut Formulas, part: FormulaId, a: AtomId, b: AtomId) -> FormulaId {
+    if let Formula::Atom(letter) = formulas.get(part) {
         let other = match *letter {
             letter if letter == a => b,
             letter if letter == b => a,
             letter => letter,
         };
-        return formulas.add(Formula::Letter(other));
+        return formulas.add(Formula::Atom(other));
     }
     let operands: Vec<FormulaId> = formulas
         .operands(part)

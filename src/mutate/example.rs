@@ -13,7 +13,7 @@ use super::pace::SECOND;
 use crate::domain::{self, Given, Goal, Work};
 use crate::hir::{Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
-use crate::signature::{Absent, Field};
+use crate::input_schema::{Absent, Field};
 use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
 use guard_automata::Letter;
@@ -51,7 +51,7 @@ pub(super) fn case(
     let spec = judged.spec;
     let mut events = events(spec, steps)?;
     timed(spec, &mut events, unit);
-    let signature = &spec.signature;
+    let schema = &spec.schema;
     let cells = |fields: &[Field], values: &BTreeMap<usize, Value>| -> Vec<Cell> {
         let field = |(idx, field): (usize, &Field)| match values.get(&idx) {
             Some(value) => Cell::Known(value.clone()),
@@ -63,11 +63,11 @@ pub(super) fn case(
         name: SmolStr::default(),
         meta: events
             .last()
-            .map(|event| cells(&signature.meta, &event.meta))
+            .map(|event| cells(&schema.meta, &event.meta))
             .unwrap_or_default(),
         steps: events
             .iter()
-            .map(|event| cells(&signature.fields, &event.fields))
+            .map(|event| cells(&schema.fields, &event.fields))
             .collect(),
         expects: Vec::new(),
         span: spec.property(property).span,
@@ -78,9 +78,9 @@ pub(super) fn case(
 
 /// The time of each step: a unit apart where bounds in time are asked about, else where a step must have a time.
 fn timed(spec: &Spec, events: &mut [domain::Event], unit: Option<i128>) {
-    let signature = &spec.signature;
-    let Some(clock) = signature.clock else { return };
-    let needed = signature
+    let schema = &spec.schema;
+    let Some(clock) = schema.clock else { return };
+    let needed = schema
         .fields
         .get(clock)
         .is_some_and(|field| matches!(field.absent, Absent::Error));
@@ -100,7 +100,7 @@ const COLUMNS: usize = 96;
 
 /// The test of these cases.
 pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> String {
-    let fields = &spec.signature.fields;
+    let fields = &spec.schema.fields;
     let mut text = format!("test {name:?} {{\n");
     for case in cases {
         let records: Vec<String> = case
@@ -112,7 +112,7 @@ pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> St
         let meta = case.events.last().map(|event| &event.meta);
         match meta.filter(|meta| !meta.is_empty()) {
             Some(meta) => {
-                let meta = record(spec, &spec.signature.meta, meta);
+                let meta = record(spec, &spec.schema.meta, meta);
                 let _ = writeln!(text, "  given {{meta: {meta}, events: {line}}}");
             }
             None if line.len() <= COLUMNS - "  given ".len() => {
@@ -145,7 +145,7 @@ fn events(spec: &Spec, steps: &[Letter]) -> Option<Vec<domain::Event>> {
         let goals: Vec<Goal> = letter
             .iter()
             .filter_map(|(atom, holds)| {
-                let letter = spec.formulas.letters().get(atom.0 as usize)?;
+                let letter = spec.formulas.atoms().get(atom.0 as usize)?;
                 Some((letter.expr, *holds))
             })
             .collect();

@@ -8,7 +8,7 @@ use super::judge::Judged;
 use super::{Example, Limits, Mutant, Proposal, Recording, SubjectReport, choose, example, pace};
 use crate::domain::{self, Work};
 use crate::hir::{Formulas, PropertyKind, Spec, print};
-use crate::ids::{FormulaId, LetterId, PropertyId};
+use crate::ids::{AtomId, FormulaId, PropertyId};
 use crate::lint::{self, Relation, Semantics};
 use crate::source::SourceMap;
 use crate::translate::automaton;
@@ -241,7 +241,7 @@ fn difference(
     spec: &Spec,
     formulas: (FormulaId, FormulaId),
     dfas: (&Dfa, &Dfa),
-    shown: &[LetterId],
+    shown: &[AtomId],
     limits: &Limits,
 ) -> Result<Option<lint::Difference>, ()> {
     if shown.is_empty()
@@ -287,7 +287,7 @@ fn is_possible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
     let goals: Option<Vec<domain::Goal>> = letter
         .iter()
         .map(|(atom, holds)| {
-            let letter = spec.formulas.letters().get(atom.0 as usize)?;
+            let letter = spec.formulas.atoms().get(atom.0 as usize)?;
             Some((letter.expr, *holds))
         })
         .collect();

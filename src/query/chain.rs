@@ -217,7 +217,7 @@ impl Monitor {
         asked: &[ExprId],
     ) -> Result<Monitor, QueryError> {
         let of = spec.property(property);
-        let letters = spec.formulas.letters_of(of.formula);
+        let letters = spec.formulas.atoms_of(of.formula);
         let mut formulas = guard_automata::Formulas::new();
         let root = translate(
             &spec.formulas,
@@ -233,7 +233,7 @@ impl Monitor {
                 property: of.name.clone(),
             })?;
         let places = letters.iter().map(|letter| {
-            let expr = spec.letter(*letter).expr;
+            let expr = spec.atom(*letter).expr;
             asked
                 .iter()
                 .position(|other| *other == expr)
@@ -329,10 +329,10 @@ fn step(
         });
         if let Some(atom) = open {
             let property = spec.property(monitor.property);
-            let letters = spec.formulas.letters_of(property.formula);
+            let letters = spec.formulas.atoms_of(property.formula);
             let letter = letters
                 .get(atom as usize)
-                .map(|letter| spec.letter(*letter).text.clone());
+                .map(|letter| spec.atom(*letter).text.clone());
             return Err(QueryError::Letter {
                 property: property.name.clone(),
                 letter: letter.unwrap_or_default(),

@@ -55,8 +55,8 @@ pub fn asked<'a>(
         }
     }
     for property in &monitors {
-        for letter in spec.formulas.letters_of(spec.property(*property).formula) {
-            let expr = spec.letter(letter).expr;
+        for letter in spec.formulas.atoms_of(spec.property(*property).formula) {
+            let expr = spec.atom(letter).expr;
             if !conditions.contains(&expr) {
                 conditions.push(expr);
             }
@@ -225,9 +225,9 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         };
         // Where a probability inside holds depends on the rows as well.
         let spec = self.spec;
-        let letters = spec.formulas.letters_of(path).into_iter();
+        let letters = spec.formulas.atoms_of(path).into_iter();
         if letters
-            .map(|of| spec.letter(of).expr)
+            .map(|of| spec.atom(of).expr)
             .any(|id| has_operator(spec, id))
         {
             return Ok(None);
@@ -280,10 +280,10 @@ impl<V: Scalar> Evaluation<'_, V> {
         let Formula::Unary(Unary::Eventually, _, of) = self.spec.formulas.get(path) else {
             return Ok(None);
         };
-        let Formula::Letter(letter) = self.spec.formulas.get(*of) else {
+        let Formula::Atom(letter) = self.spec.formulas.get(*of) else {
             return Ok(None);
         };
-        let target = self.truth(self.spec.letter(*letter).expr)?.must;
+        let target = self.truth(self.spec.atom(*letter).expr)?.must;
         let sure = inevitable(&*self.chain.borrow(), &target);
         Ok(Some([target, sure]))
     }

@@ -25,7 +25,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
         Ok(match spec.formulas.get(id) {
             Formula::True => make(Kind::Bool(true)),
             Formula::False => make(Kind::Bool(false)),
-            Formula::Letter(letter) => (self.leaf)(spec.letter(*letter).expr)?,
+            Formula::Atom(letter) => (self.leaf)(spec.atom(*letter).expr)?,
             Formula::Last if self.ends => next(end()),
             Formula::Last => return Err(QueryError::Last),
             Formula::Not(a) => not(self.path(*a)?),
@@ -101,7 +101,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
 
     fn counts_at_end(&self, id: FormulaId) -> bool {
         match self.spec.formulas.get(id) {
-            Formula::Letter(letter) => (self.at_end)(self.spec, self.spec.letter(*letter).expr),
+            Formula::Atom(letter) => (self.at_end)(self.spec, self.spec.atom(*letter).expr),
             Formula::Not(a) => self.counts_at_end(*a),
             Formula::And(a, b) | Formula::Or(a, b) => {
                 self.counts_at_end(*a) || self.counts_at_end(*b)

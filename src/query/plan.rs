@@ -358,7 +358,7 @@ impl Planner<'_> {
     /// A condition as its author wrote it, as far as that is kept.
     fn text(&self, id: ExprId) -> String {
         let spec = self.spec;
-        let mut letters = spec.formulas.letters().iter();
+        let mut letters = spec.formulas.atoms().iter();
         let found = letters.find(|letter| letter.expr == id);
         match (found, spec.exprs.get(id)) {
             (Some(letter), _) => format!("`{}`", letter.text),
@@ -462,9 +462,9 @@ impl Planner<'_> {
     /// Where the conditions of a path formula hold.
     fn labels(&mut self, on: &On, path: FormulaId) -> Vec<usize> {
         let spec = self.spec;
-        let letters = spec.formulas.letters_of(path).into_iter();
+        let letters = spec.formulas.atoms_of(path).into_iter();
         letters
-            .map(|letter| self.state(on, spec.letter(letter).expr))
+            .map(|letter| self.state(on, spec.atom(letter).expr))
             .collect()
     }
 
@@ -551,7 +551,7 @@ fn bounded(bound: Option<Bound>) -> Shape {
 
 fn is_state(spec: &Spec, id: FormulaId) -> bool {
     match spec.formulas.get(id) {
-        Formula::True | Formula::False | Formula::Letter(_) => true,
+        Formula::True | Formula::False | Formula::Atom(_) => true,
         Formula::Not(a) => is_state(spec, *a),
         Formula::And(a, b) | Formula::Or(a, b) | Formula::Implies(a, b) | Formula::Iff(a, b) => {
             is_state(spec, *a) && is_state(spec, *b)

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::hir::Spec;
 use crate::ids::FormulaId;
-use crate::translate::{automaton, letter_text, literal};
+use crate::translate::{atom_text, automaton, literal};
 use crate::value::Instant;
 use guard_automata::{Atom, Dfa, Limits, Verdict, Word};
 
@@ -23,7 +23,7 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
     let step = |letter: &Vec<(Atom, bool)>| {
         letter
             .iter()
-            .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
+            .map(|(atom, holds)| literal(&atom_text(&spec.formulas, *atom), *holds))
             .collect::<Vec<_>>()
     };
     json!(word.iter().map(step).collect::<Vec<_>>())
@@ -62,7 +62,7 @@ pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
                 .map(|(cube, target)| {
                     let when: Vec<String> = cube
                         .iter()
-                        .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
+                        .map(|(atom, holds)| literal(&atom_text(&spec.formulas, *atom), *holds))
                         .collect();
                     json!({"when": when, "to": target.index()})
                 })
@@ -73,7 +73,7 @@ pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
     let atoms: Vec<String> = dfa
         .atoms()
         .iter()
-        .map(|atom| letter_text(&spec.formulas, *atom))
+        .map(|atom| atom_text(&spec.formulas, *atom))
         .collect();
     json!({"initial": dfa.initial().index(), "atoms": atoms, "states": states})
 }
@@ -85,7 +85,7 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let names: Vec<String> = atoms
         .iter()
-        .map(|atom| quoted(&letter_text(&spec.formulas, *atom)))
+        .map(|atom| quoted(&atom_text(&spec.formulas, *atom)))
         .collect();
     let _ = writeln!(
         out,
@@ -170,7 +170,7 @@ pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
         for (cube, target) in edges {
             let literals: Vec<String> = cube
                 .iter()
-                .map(|(atom, holds)| literal(&letter_text(&spec.formulas, *atom), *holds))
+                .map(|(atom, holds)| literal(&atom_text(&spec.formulas, *atom), *holds))
                 .collect();
             let label = if literals.is_empty() {
                 "any".to_owned()

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::hir::Spec;
 use crate::ids::FormulaId;
-use crate::translate::{self, atom, letter_text, literal};
+use crate::translate::{self, atom, atom_text, literal};
 use guard_automata::{Atom, Formulas, Limits, omega::Buchi, omega::Marks, omega::translate};
 
 /// A small Büchi automaton of a formula of the spec over infinite words. Atoms have the numbers of letters.
@@ -21,7 +21,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Buchi, String> {
 
 /// The cubes of an edge as lists of literals.
 fn cubes(spec: &Spec, buchi: &Buchi, guard: guard_automata::omega::Guard) -> Vec<Vec<String>> {
-    let text = |(atom, holds): (Atom, bool)| literal(&letter_text(&spec.formulas, atom), holds);
+    let text = |(atom, holds): (Atom, bool)| literal(&atom_text(&spec.formulas, atom), holds);
     let cubes = buchi.cubes(guard).into_iter();
     cubes
         .map(|cube| cube.into_iter().map(text).collect())
@@ -50,7 +50,7 @@ pub fn to_json(spec: &Spec, buchi: &Buchi) -> Json {
     let atoms: Vec<String> = buchi
         .atoms()
         .iter()
-        .map(|atom| letter_text(&spec.formulas, *atom))
+        .map(|atom| atom_text(&spec.formulas, *atom))
         .collect();
     json!({
         "initial": buchi.initial().index(),
@@ -62,7 +62,7 @@ pub fn to_json(spec: &Spec, buchi: &Buchi) -> Json {
 
 /// As a Hanoi omega-automaton.
 pub fn to_hoa(spec: &Spec, name: &str, buchi: &Buchi) -> String {
-    buchi.to_hoa(name, |atom| letter_text(&spec.formulas, atom))
+    buchi.to_hoa(name, |atom| atom_text(&spec.formulas, atom))
 }
 
 /// As a graph for Graphviz. Marks are written on edges; an automaton with accepting states shows these as double circles.

@@ -8,7 +8,7 @@ use guard_english::words;
 pub fn property(spec: &Spec, property: &Property) -> String {
     let formulas = &spec.formulas;
     let words = words::sentence(&spoken(formulas, property.formula), &|letter| {
-        letter_text(formulas, letter)
+        atom_text(formulas, letter)
     });
     let Some(quantified) = &property.quantified else {
         return words;
@@ -34,9 +34,9 @@ pub fn property(spec: &Spec, property: &Property) -> String {
 }
 
 /// A letter as the author wrote it, on one line.
-fn letter_text(formulas: &Formulas, letter: usize) -> String {
+fn atom_text(formulas: &Formulas, letter: usize) -> String {
     let text = formulas
-        .letters()
+        .atoms()
         .get(letter)
         .map_or("", |letter| letter.text.as_str());
     format!(

@@ -20,16 +20,16 @@
 
 mod actions;
 pub mod ast;
-mod chunk;
 mod format;
+mod item_split;
 pub mod lexer;
 mod limits;
 mod literal;
+mod parse_errors;
 mod parser;
-mod prepare;
 mod print;
-mod refuse;
 pub mod token;
+mod token_stream;
 pub mod visit;
 
 pub use format::{WIDTH, format, format_file};

@@ -1,16 +1,16 @@
 //! Prepared tokens to the tree: the only user of the generated parser.
 //!
-//! Each item is parsed by itself (see [`super::chunk`]), so an item that cannot be read gives
+//! Each item is parsed by itself (see [`super::item_split`]), so an item that cannot be read gives
 //! exactly one report and the items after it are whole.
 
 use super::actions::{Builder, Docs, Parsed};
 use super::ast::{Broken, Comment, Doc, Expr, File, Ignored, Item, ItemKind, Name};
-use super::chunk::{self, Chunk};
+use super::item_split::{self, Chunk};
 use super::lexer::{self, Lexed, Lexeme, TriviaKind};
 use super::limits::Limits;
-use super::prepare;
-use super::refuse;
+use super::parse_errors;
 use super::token::Token;
+use super::token_stream;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceFile};
 use lalrpop_util::ParseError;
@@ -45,13 +45,13 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
             )],
         );
     }
-    if let Some(diagnostic) = refuse::other_language(source) {
+    if let Some(diagnostic) = parse_errors::other_language(source) {
         return (file, vec![diagnostic]);
     }
     let lexed = lexer::lex(text, 0);
     let docs = collect_trivia(&mut file, &lexed, text, source.id());
     let b = Builder::new(text, source.id(), limits, docs);
-    for chunk in chunk::split(&lexed.tokens) {
+    for chunk in item_split::split(&lexed.tokens) {
         file.items.push(item(&b, &lexed, &chunk));
     }
     for error in lexed
@@ -59,7 +59,7 @@ pub(super) fn file(source: &SourceFile, limits: Limits) -> (File, Vec<Diagnostic
         .iter()
         .filter(|error| error.index >= lexed.tokens.len())
     {
-        b.report(refuse::characters(&b, error)); // after the last token: an open comment
+        b.report(parse_errors::characters(&b, error)); // after the last token: an open comment
     }
     stray_docs(&b, &mut file);
     let mut diagnostics = b.diagnostics.into_inner();
@@ -90,7 +90,7 @@ pub(super) fn whole_expression(
 pub(super) fn expression(b: &Builder<'_>, text: &str, base: u32) -> Result<Expr, Box<Diagnostic>> {
     let lexed = lexer::lex(text, base);
     if let Some(error) = lexed.errors.first() {
-        return Err(Box::new(refuse::characters(b, error)));
+        return Err(Box::new(parse_errors::characters(b, error)));
     }
     let end = base + u32::try_from(text.len()).unwrap_or(0);
     match tokens(b, &lexed.tokens, Token::StartExpr, end)? {
@@ -106,13 +106,15 @@ fn tokens(
     start: Token,
     end: u32,
 ) -> Result<Parsed, Box<Diagnostic>> {
-    let prepared = prepare::prepare(lexemes, b.text, 0, b.limits.nesting)
-        .map_err(|error| Box::new(refuse::brackets(b, &error)))?;
+    let prepared = token_stream::prepare(lexemes, b.text, 0, b.limits.nesting)
+        .map_err(|error| Box::new(parse_errors::brackets(b, &error)))?;
     run(b, &prepared, start, end, None).map_err(|error| {
         let at = error_index(&prepared, &error);
         let found = prepared.get(at).copied();
         let expected = expected(b, &prepared, start, end, at);
-        Box::new(refuse::grammar(b, &prepared, start, end, found, &expected))
+        Box::new(parse_errors::grammar(
+            b, &prepared, start, end, found, &expected,
+        ))
     })
 }
 
@@ -185,10 +187,10 @@ fn item(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Item {
         .iter()
         .find(|error| chunk.range.contains(&error.index))
     {
-        b.report(refuse::characters(b, error));
+        b.report(parse_errors::characters(b, error));
         return broken();
     }
-    if let Some(diagnostic) = refuse::item_word(b, lexemes) {
+    if let Some(diagnostic) = parse_errors::item_word(b, lexemes) {
         b.report(diagnostic);
         return broken();
     }
@@ -196,7 +198,7 @@ fn item(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Item {
     match tokens(b, lexemes, Token::StartItem, end) {
         Ok(Parsed::Item(item)) => {
             if chunk.misplaced && b.diagnostics.borrow().len() == before {
-                b.report(refuse::misplaced(b, lexed, chunk));
+                b.report(parse_errors::misplaced(b, lexed, chunk));
             }
             *item
         }

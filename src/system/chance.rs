@@ -280,7 +280,7 @@ impl Writer<'_> {
         Ok(match formulas.get(id) {
             Formula::True => expr(Kind::Bool(true)),
             Formula::False | Formula::Last => expr(Kind::Bool(false)),
-            Formula::Letter(letter) => self.state(formulas.letter(*letter).expr)?,
+            Formula::Atom(letter) => self.state(formulas.atom(*letter).expr)?,
             Formula::Not(a) => not(self.path(*a)?),
             Formula::And(a, b) => binary(Op::And, self.path(*a)?, self.path(*b)?),
             Formula::Or(a, b) => binary(Op::Or, self.path(*a)?, self.path(*b)?),

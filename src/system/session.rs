@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 use num_rational::BigRational;
 use rustc_hash::FxBuildHasher;
 
-use crate::hir::system::Pledge;
+use crate::hir::system::Contract;
 use crate::hir::{Branching, ClaimFormula, Expr, Spec, branching};
 use crate::ids::{ExprId, FormulaId, SystemId};
 use crate::translate::translate;
@@ -54,20 +54,20 @@ pub(super) struct Answer {
 }
 
 impl<'a> Session<'a> {
-    /// Makes the initial states. `asked` are the formulas that may be asked; of the `assumed` pledges, those about states
+    /// Makes the initial states. `asked` are the formulas that may be asked; of the `assumed` contracts, those about states
     /// say which runs count.
     pub(super) fn new(
         spec: &'a Spec,
         system: SystemId,
         asked: &[ClaimFormula],
-        assumed: &[Pledge],
+        assumed: &[Contract],
         limits: Limits,
     ) -> Result<Session<'a>, VerifyError> {
         let mut atoms = IndexSet::default();
         let assumed: Vec<FormulaId> = assumed
             .iter()
-            .filter(|pledge| !pledge.of_events)
-            .map(|pledge| pledge.formula)
+            .filter(|contract| !contract.of_events)
+            .map(|contract| contract.formula)
             .collect();
         let paths = assumed.iter().map(|formula| ClaimFormula::Path(*formula));
         for formula in asked.iter().copied().chain(paths) {
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
         into: &mut Formulas,
     ) -> guard_automata::FormulaId {
         // First over letters, then each letter as what it is made of.
-        let letters = self.spec.formulas.letters_of(formula);
+        let letters = self.spec.formulas.atoms_of(formula);
         let place = |letter| {
             letters
                 .iter()
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
             root,
             into,
             &mut |atom, into| match letters.get(atom.0 as usize) {
-                Some(letter) => self.condition(self.spec.letter(*letter).expr, into),
+                Some(letter) => self.condition(self.spec.atom(*letter).expr, into),
                 None => into.falsum(),
             },
         )
@@ -358,8 +358,8 @@ impl<'a> Session<'a> {
     /// A path formula whose atoms are state formulas.
     fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> guard_automata::FormulaId {
         let mut states = Vec::new();
-        for letter in self.spec.formulas.letters_of(path) {
-            let state = self.branching(self.spec.letter(letter).expr, into);
+        for letter in self.spec.formulas.atoms_of(path) {
+            let state = self.branching(self.spec.atom(letter).expr, into);
             states.push((letter, state));
         }
         let never = never(into);

@@ -203,11 +203,11 @@ pub fn questions(spec: &Spec) -> Vec<Question> {
                     .extend((0..system.guarantees.len()).map(|at| Question::Guarantee(id, at)));
             }
             SystemKind::Composition(parts) => {
-                let pledges = |part: &SystemId| {
+                let contracts = |part: &SystemId| {
                     let part = spec.system(*part);
                     !part.assumes.is_empty() || !part.guarantees.is_empty()
                 };
-                if parts.iter().any(pledges) {
+                if parts.iter().any(contracts) {
                     questions.push(Question::Agreement(id));
                 }
             }
@@ -277,13 +277,13 @@ impl<'a> Verifier<'a> {
         match question {
             Question::Claim(claim) => self.claim(claim),
             Question::Guarantee(system, at) => {
-                let pledge = &self.spec.system(system).guarantees[at];
+                let contract = &self.spec.system(system).guarantees[at];
                 let session = self.session(system)?;
                 session.has_runs()?;
-                let answer = session.path(pledge.formula)?;
+                let answer = session.path(contract.formula)?;
                 let mut verdict = verdict_of(session, answer, Logic::Ltl);
                 verdict.property = guarantee_name(self.spec, system, at);
-                verdict.text = pledge.text.to_string();
+                verdict.text = contract.text.to_string();
                 verdict.system = self.spec.system(system).name.to_string();
                 Ok(vec![verdict])
             }
@@ -366,7 +366,7 @@ impl<'a> Verifier<'a> {
                     declared
                         .guarantees
                         .iter()
-                        .map(|pledge| ClaimFormula::Path(pledge.formula)),
+                        .map(|contract| ClaimFormula::Path(contract.formula)),
                 )
                 .collect();
             let session = Session::new(self.spec, system, &asked, &declared.assumes, self.limits)?;
@@ -385,8 +385,8 @@ pub(super) fn trusted_events(spec: &Spec, system: SystemId) -> Vec<String> {
     let mut trusted = Vec::new();
     for part in declared.parts().iter().chain([&system]) {
         let part = spec.system(*part);
-        let events = part.assumes.iter().filter(|pledge| pledge.of_events);
-        trusted.extend(events.map(|pledge| format!("{} assumes {}", part.name, pledge.text)));
+        let events = part.assumes.iter().filter(|contract| contract.of_events);
+        trusted.extend(events.map(|contract| format!("{} assumes {}", part.name, contract.text)));
     }
     trusted
 }

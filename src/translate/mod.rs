@@ -1,12 +1,12 @@
-//! Between the core language and `automata`: formulas become automata, letters atoms, and words are told in the names of
-//! letters again.
+//! Between the core language and `automata`: formulas become automata, and words are rendered in the names of
+//! atoms.
 
 mod spoken;
 mod timed;
 mod word;
 
 use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
-use crate::ids::{FormulaId, LetterId};
+use crate::ids::{AtomId, FormulaId};
 use guard_automata::{
     Atom, CompileError, Dfa, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Limits,
     compile,
@@ -14,14 +14,14 @@ use guard_automata::{
 
 pub use spoken::spoken;
 pub use timed::Timed;
-pub use word::{Steps, letter_text, literal};
+pub use word::{Steps, atom_text, literal};
 
-/// The atom that stands for a letter.
-pub fn atom(letter: LetterId) -> Atom {
-    Atom(u32::try_from(letter.index()).unwrap_or(u32::MAX))
+/// The atom of an automaton that stands for an atom of the core.
+pub fn atom(atom: AtomId) -> Atom {
+    Atom(u32::try_from(atom.index()).unwrap_or(u32::MAX))
 }
 
-/// The minimal automaton of a formula. Atoms have the numbers of letters.
+/// The minimal automaton of a formula. Atoms have the numbers of those of the core.
 ///
 /// # Errors
 /// Bounds in time, or a limit.
@@ -35,14 +35,14 @@ pub fn automaton(
     compile(&translated, root, limits)
 }
 
-/// A formula of the spec among those of `automata`. `atom` numbers its letters.
+/// A formula of the spec among those of `automata`. `atom` numbers its atoms.
 ///
 /// # Limits
 /// Linear in the table of formulas; only what the formula needs is made.
 pub fn translate(
     formulas: &Formulas,
     root: FormulaId,
-    atom: impl Fn(LetterId) -> Atom,
+    atom: impl Fn(AtomId) -> Atom,
     into: &mut AFormulas,
 ) -> AFormulaId {
     let mut needed = vec![false; formulas.len()];
@@ -69,7 +69,7 @@ pub fn translate(
         last = match formulas.get(id) {
             Formula::True => into.verum(),
             Formula::False => into.falsum(),
-            Formula::Letter(letter) => into.atom(atom(*letter)),
+            Formula::Atom(id) => into.atom(atom(*id)),
             Formula::Last => into.last(),
             Formula::Not(a) => into.not(of(a)),
             Formula::And(a, b) => into.and(of(a), of(b)),

@@ -4,7 +4,7 @@ use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
 use guard_english::words::{self, Logic, Ratio, Unit, Window};
 
-/// A formula of the core as it is put into words; its atoms are the numbers of letters.
+/// A formula of the core as it is put into words; its atoms are the numbers of those of the core.
 ///
 /// # Limits
 /// Recursion as deep as the formula, which `check` limits.
@@ -14,7 +14,7 @@ pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
         Formula::True => Logic::True,
         Formula::False => Logic::False,
         Formula::Last => Logic::Last,
-        Formula::Letter(letter) => Logic::Atom(letter.index()),
+        Formula::Atom(id) => Logic::Atom(id.index()),
         Formula::Not(a) => Logic::Not(of(a)),
         Formula::And(a, b) => words::formula::and([*of(a), *of(b)]),
         Formula::Or(a, b) => words::formula::or([*of(a), *of(b)]),

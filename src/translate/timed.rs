@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 use guard_automata::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// Atoms from here on stand for parts that are bounded in time; letters have lower numbers.
+/// Atoms from here on stand for parts that are bounded in time; atoms of the core have lower numbers.
 const FIRST: u32 = 1 << 24;
 
 /// Parts with which each one is compared.

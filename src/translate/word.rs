@@ -1,20 +1,20 @@
-//! Words of automata in the names of letters.
+//! Words of automata in the names of atoms.
 
 use std::fmt;
 
 use crate::hir::Formulas;
 use guard_automata::{Atom, Letter, Run, Word};
 
-/// The text of a letter in one line.
-pub fn letter_text(formulas: &Formulas, atom: Atom) -> String {
+/// Returns the text of an atom in one line.
+pub fn atom_text(formulas: &Formulas, atom: Atom) -> String {
     let text = formulas
-        .letters()
+        .atoms()
         .get(atom.0 as usize)
-        .map_or("?", |letter| letter.text.as_str());
+        .map_or("?", |atom| atom.text.as_str());
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A letter, or its negation.
+/// An atom, or its negation.
 pub fn literal(text: &str, holds: bool) -> String {
     if holds {
         return text.to_owned();
@@ -113,7 +113,7 @@ fn noted(formulas: &Formulas, letter: &Letter, note: Option<&String>) -> String 
 fn step_text(formulas: &Formulas, letter: &Letter) -> String {
     let literals: Vec<String> = letter
         .iter()
-        .map(|(atom, holds)| literal(&letter_text(formulas, *atom), *holds))
+        .map(|(atom, holds)| literal(&atom_text(formulas, *atom), *holds))
         .collect();
     if literals.is_empty() {
         "anything".to_owned()

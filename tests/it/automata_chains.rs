@@ -17,20 +17,6 @@ fn limits() -> Limits {
     }
 }
 
-/// Some hundreds of cases, or as many as `PROPTEST_CASES` asks for.
-fn config() -> ProptestConfig {
-    let standard = ProptestConfig::default();
-    let cases = match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => standard.cases,
-        None => 300,
-    };
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..standard
-    }
-}
-
 /// A window that opens late, in steps or in time.
 fn window(timed: bool, most: u32) -> BoxedStrategy<Interval> {
     let window = move |(lo, more)| match timed {
@@ -236,7 +222,7 @@ fn agrees(f: &F, trace: &Trace, timed: bool) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::support::random::cases(300))]
 
     #[test]
     fn chains_in_steps_are_what_they_stand_for(f in rule(false, 24), trace in trace(60)) {

@@ -44,22 +44,8 @@ fn at(position: usize) -> Instant {
     }
 }
 
-/// Some hundreds of cases, or as many as `PROPTEST_CASES` asks for.
-fn config() -> ProptestConfig {
-    let standard = ProptestConfig::default();
-    let cases = match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => standard.cases,
-        None => 300,
-    };
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..standard
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::support::random::cases(300))]
 
     #[test]
     fn every_engine_agrees_on_large_formulas(

@@ -81,23 +81,8 @@ fn dfa_verdict_is_exact(dfa: &Dfa) {
     }
 }
 
-/// A thousand cases each, or as many as `PROPTEST_CASES` asks for.
-fn config() -> ProptestConfig {
-    let standard = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() {
-        standard.cases
-    } else {
-        1_000
-    };
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..standard
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::support::random::cases(1000))]
 
     #[test]
     fn every_engine_agrees_with_the_definitions(f in formula(steps().boxed()), traces in prop::collection::vec(trace(), 4)) {
@@ -298,7 +283,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::support::random::cases(1000))]
 
     /// A formula whose traces can rest has no joint dead end with another such one that speaks of other atoms.
     #[test]

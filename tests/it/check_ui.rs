@@ -2,7 +2,7 @@
 
 use crate::support::ui;
 use guard_lang::diagnostic::{Code, RenderOptions, render};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 
 #[test]
 fn diagnostics() {
@@ -96,5 +96,5 @@ fn definitions_that_double_cost_no_size() {
 fn the_checker_knows_every_reader() {
     use guard_lang::input::formats::Format;
     let readers: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
-    assert_eq!(guard_lang::signature::FORMATS, readers);
+    assert_eq!(guard_lang::input_schema::FORMATS, readers);
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use guard_lang::check::Limits;
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::value::{Cell, Value};
 use guard_lang::verdict::Verdict;
 use guard_lang::{audit, front, hir};
@@ -155,7 +155,7 @@ fn record(spec: &hir::Spec, case: &Case) -> Record {
     let steps = case.trace.iter().enumerate().map(|(index, set)| Step {
         index: u32::try_from(index).unwrap(),
         cells: spec
-            .signature
+            .schema
             .fields
             .iter()
             .map(|field| Cell::Known(Value::Bool(set.contains(field.name.as_str()))))

@@ -10,7 +10,7 @@ use guard_lang::hir::Spec;
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Unit};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use proptest::prelude::*;
 
 const HEAD: &str = "enum Kind { call, answer, other }
@@ -182,7 +182,7 @@ fn compile(properties: &[String]) -> (String, Spec) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(crate::support::random::cases(300))]
     #[test]
     fn verdicts_are_those_of_decoded_texts(
         properties in prop::collection::vec(property(), 1..4),
@@ -198,7 +198,7 @@ proptest! {
         let judged = audit::judge_text(&spec, "t.jsonl", lines.as_bytes()).unwrap();
 
         let program = Program::compile(&spec, &eval::Limits::default()).unwrap();
-        let projection = Projection::new(&spec.signature).unwrap();
+        let projection = Projection::new(&spec.schema).unwrap();
         let mut meant = Vec::new();
         read_from(lines.as_bytes(), &FileName::given("t.jsonl"), &projection, &mut |unit| {
             if let Unit::Record(record) = unit {

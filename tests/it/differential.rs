@@ -6,7 +6,7 @@ use guard_lang::eval::{self, Program, TraceSource};
 use guard_lang::hir;
 use guard_lang::ids::PropertyId;
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
 use guard_lang::verdict::{TraceReport, Verdict};
@@ -226,7 +226,7 @@ fn cell(ty: &Type, choice: u8) -> Cell {
 }
 
 fn record(spec: &hir::Spec, choices: &[Vec<u8>], complete: bool) -> Record {
-    let fields = &spec.signature.fields;
+    let fields = &spec.schema.fields;
     // Half seconds, that stand still at times, and run back.
     let time = |step: usize| {
         choices[..=step]
@@ -494,7 +494,7 @@ fn agree_on_all(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(400))]
 
     #[test]
     fn what_was_found_of_events_makes_no_difference(
@@ -508,7 +508,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(4000))]
 
     #[test]
     fn the_fast_path_says_what_the_language_means(
@@ -531,4 +531,56 @@ fn violated_before_the_first_step() {
         timed: false,
     };
     agree(&[property], &[vec![0; 8], vec![0; 8]], false, true, 512).unwrap();
+}
+
+/// Specs and traces on which the two once disagreed.
+#[test]
+fn these_are_judged_as_the_language_means() {
+    let row = |values: &[(usize, u8)]| {
+        let mut row = vec![0_u8; 8];
+        values.iter().for_each(|(at, value)| row[*at] = *value);
+        row
+    };
+    let cases: [(&[&str], Vec<Vec<u8>>, bool); 5] = [
+        (
+            &["property NAME = forall x in wide: G (k == x or true) and (k == x)"],
+            vec![row(&[(2, 9)]), row(&[(2, 11)]), row(&[(0, 3), (3, 11)])],
+            false,
+        ),
+        (
+            &[
+                "property NAME = forall x in wide: G (k == x or true) and (((((k == x) S (k == x))) -> (G (k == x))))",
+            ],
+            vec![row(&[(2, 2)]), row(&[])],
+            false,
+        ),
+        (
+            &["property NAME = F true and (X (X (count[0,1](b) == 1)))"],
+            [vec![row(&[]); 4], vec![row(&[(1, 1)]), row(&[])]].concat(),
+            true,
+        ),
+        (
+            &[
+                "rule NAME: when a then b within 0..1 steps or end",
+                "property NAME = F true and (G (count[0,1](b) == 1))",
+            ],
+            [vec![row(&[(1, 2)]); 3], vec![row(&[]); 2]].concat(),
+            true,
+        ),
+        (
+            &["property NAME = exists x in xs: F (k == x or true) and (G[1,3] (X (x in xs)))"],
+            vec![row(&[]), row(&[]), row(&[(6, 2)]), row(&[])],
+            false,
+        ),
+    ];
+    for (texts, choices, filtered) in cases {
+        let declared = texts.iter().map(|text| Declared {
+            text: (*text).into(),
+            timed: false,
+        });
+        let properties: Vec<Declared> = declared.collect();
+        for unrolled in [0, 512] {
+            agree(&properties, &choices, false, filtered, unrolled).unwrap();
+        }
+    }
 }

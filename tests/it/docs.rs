@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::support::cli::Folder;
 use guard_lang::diagnostic::Code;
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::syntax::token::{ITEM_WORDS, RESERVED_WORDS, TEMPORAL_WORDS};
 use guard_lang::{check, front};
 

@@ -2,7 +2,7 @@
 use std::path::{Path, PathBuf};
 
 use guard_lang::editor::{Analysis, Candidate, Kind, RenameError};
-use guard_lang::project::{Loader, NoFiles};
+use guard_lang::modules::{Loader, NoFiles};
 use guard_lang::source::FileId;
 use walkdir::WalkDir;
 

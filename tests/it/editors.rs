@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use guard_lang::diagnostic::Code;
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::syntax::token::{
     CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, TEMPORAL_WORDS,
 };

@@ -9,7 +9,7 @@ use guard_lang::hir::Spec;
 use guard_lang::input::deferred::Deferred;
 use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::learn::{InvalidPolicy, Model, RowLimits, Subject};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::query::Forecast;
 use guard_lang::value::{Cell, Value};
 use guard_markov::Options;

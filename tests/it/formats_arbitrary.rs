@@ -168,7 +168,7 @@ fn any_document() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(crate::support::random::cases(1500))]
 
     #[test]
     fn documents(value in any_document()) {

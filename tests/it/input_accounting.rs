@@ -3,14 +3,14 @@ use guard_lang::input::limits::InputLimits;
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Unit};
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, Layout, Path, TimeUnit,
 };
 use guard_lang::types::Type;
 use proptest::prelude::*;
 
-fn signature(events: Option<Events>, order: bool) -> Signature {
-    Signature {
+fn schema(events: Option<Events>, order: bool) -> InputSchema {
+    InputSchema {
         layout: Layout {
             events,
             order_by: if order { vec![0] } else { Vec::new() },
@@ -23,7 +23,7 @@ fn signature(events: Option<Events>, order: bool) -> Signature {
             absent: Absent::Null,
             unit: TimeUnit::Seconds,
         }],
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
@@ -49,7 +49,7 @@ fn lines(bytes: &[u8]) -> u64 {
 fn check(bytes: &[u8], limits: InputLimits) {
     for events in layouts() {
         let shown = format!("{events:?}: {:?}", String::from_utf8_lossy(bytes));
-        let projection = Projection::with_limits(&signature(events, false), limits).unwrap();
+        let projection = Projection::with_limits(&schema(events, false), limits).unwrap();
         let mut units = 0;
         let report = read_from(bytes, &FileName::given("x"), &projection, &mut |_| {
             units += 1
@@ -75,7 +75,7 @@ const WHOLE: [&str; 5] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::support::random::cases(400))]
 
     #[test]
     fn damaged_files(
@@ -108,7 +108,7 @@ fn whole_files_come_the_same_in_batches_of_any_size() {
             batch_bytes,
             ..InputLimits::default()
         };
-        let projection = Projection::with_limits(&signature(None, false), limits).unwrap();
+        let projection = Projection::with_limits(&schema(None, false), limits).unwrap();
         let mut units = Vec::new();
         read_from(
             text.as_bytes(),

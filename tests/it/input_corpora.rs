@@ -8,10 +8,10 @@ use guard_lang::input::open;
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read;
 use guard_lang::input::record::Unit;
-use guard_lang::problem::{Problem, ProblemKind};
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, OriginField, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, Layout, OriginField, Path, TimeUnit,
 };
+use guard_lang::problem::{Problem, ProblemKind};
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, Value};
 
@@ -36,25 +36,25 @@ fn field(name: &str, at: &str, ty: Type) -> Field {
     }
 }
 
-fn at(events: &str, fields: Vec<Field>) -> Signature {
-    Signature {
+fn at(events: &str, fields: Vec<Field>) -> InputSchema {
+    InputSchema {
         layout: Layout {
             events: Some(Events::At(path(events))),
             ..Layout::default()
         },
         fields,
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
-fn lines(fields: Vec<Field>) -> Signature {
-    Signature {
+fn lines(fields: Vec<Field>) -> InputSchema {
+    InputSchema {
         layout: Layout {
             events: Some(Events::Lines),
             ..Layout::default()
         },
         fields,
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
@@ -64,8 +64,8 @@ struct Run {
     problems: Vec<Problem>,
 }
 
-fn run(below: &str, glob: Option<&str>, signature: &Signature) -> Option<Run> {
-    let projection = Projection::new(signature).unwrap();
+fn run(below: &str, glob: Option<&str>, schema: &InputSchema) -> Option<Run> {
+    let projection = Projection::new(schema).unwrap();
     let mut run = Run {
         units: Vec::new(),
         counts: Accounting::default(),
@@ -106,16 +106,16 @@ fn every_file_in_every_layout() {
         ]
     };
     let layouts = [
-        Signature {
+        InputSchema {
             fields: fields(),
-            ..Signature::default()
+            ..InputSchema::default()
         },
         at("/messages", fields()),
         at("", fields()),
         lines(fields()),
     ];
-    for signature in layouts {
-        let Some(run) = run("", Some("*"), &signature) else {
+    for schema in layouts {
+        let Some(run) = run("", Some("*"), &schema) else {
             return;
         };
         assert!(run.counts.lines > 100_000, "{:?}", run.counts);
@@ -208,8 +208,8 @@ fn counts_are_those_of_the_notes() {
             Some(121),
         ),
     ];
-    for (corpus, glob, signature, traces, events) in cases {
-        let Some(run) = run(corpus, glob, &signature) else {
+    for (corpus, glob, schema, traces, events) in cases {
+        let Some(run) = run(corpus, glob, &schema) else {
             return;
         };
         let said = format!("{corpus}: {:?} {} steps", run.counts, steps(&run));
@@ -232,15 +232,15 @@ fn counts_are_those_of_the_notes() {
 #[test]
 fn quirks() {
     // Record 16 of a stream spreads over lines 16 to 18.
-    let mut signature = at(
+    let mut schema = at(
         "/intermediate_steps",
         vec![field("tool", "/0/0", Type::String)],
     );
-    signature.meta = vec![Field {
+    schema.meta = vec![Field {
         source: FieldSource::Origin(OriginField::N),
         ..field("n", "", Type::Int)
     }];
-    let Some(run) = run("toolemu/gpt4o-no_controll.jsonl", None, &signature) else {
+    let Some(run) = run("toolemu/gpt4o-no_controll.jsonl", None, &schema) else {
         return;
     };
     let Unit::Record(record) = &run.units[16] else {

@@ -3,8 +3,8 @@ use guard_lang::input::document;
 use guard_lang::input::limits::InputLimits;
 use guard_lang::input::projection::{Projection, ReadBuffers, ReadOutcome};
 use guard_lang::input::record::{FileName, Origin, RawRecord, Step, Unit};
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, Layout, Path, TimeUnit,
 };
 use guard_lang::types::{EnumType, RecordType, Type};
 use guard_lang::value::{Cell, Value};
@@ -165,7 +165,7 @@ fn root_is_lost(value: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(crate::support::random::cases(3000))]
 
     #[test]
     fn a_text_and_its_tree_are_read_alike(
@@ -174,8 +174,8 @@ proptest! {
         meta in proptest::collection::vec(field(), 0..2),
         layout in layout(),
     ) {
-        let signature = Signature { layout, fields, meta, clock: None };
-        let projection = Projection::new(&signature).unwrap();
+        let schema = InputSchema { layout, fields, meta, clock: None };
+        let projection = Projection::new(&schema).unwrap();
         let name = FileName::given("x");
         let origin = Origin { file: name.path.clone(), below: name.below.clone(), line: 1, ordinal: 0 };
         let document = document::parse(text.as_bytes(), &InputLimits::default()).unwrap();

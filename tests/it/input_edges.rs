@@ -5,10 +5,10 @@ use guard_lang::input::limits::{FileReport, InputLimits};
 use guard_lang::input::projection::Projection;
 use guard_lang::input::read::read_from;
 use guard_lang::input::record::{FileName, Record, Unit};
-use guard_lang::problem::ProblemKind;
-use guard_lang::signature::{
-    Absent, Events, Field, FieldSource, Layout, OriginField, Path, Signature, TimeUnit,
+use guard_lang::input_schema::{
+    Absent, Events, Field, FieldSource, InputSchema, Layout, OriginField, Path, TimeUnit,
 };
+use guard_lang::problem::ProblemKind;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, Instant, Number, Value};
 
@@ -46,34 +46,34 @@ fn each(name: &str, path: &str, ty: Type) -> Field {
     }
 }
 
-fn signature(fields: Vec<Field>) -> Signature {
-    Signature {
+fn schema(fields: Vec<Field>) -> InputSchema {
+    InputSchema {
         fields,
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
-fn at(path: &str, fields: Vec<Field>) -> Signature {
+fn at(path: &str, fields: Vec<Field>) -> InputSchema {
     let path = match path.strip_prefix('$') {
         Some(_) => Path::JsonPath(path.into()),
         None => pointer(path),
     };
-    Signature {
+    InputSchema {
         layout: Layout {
             events: Some(Events::At(path)),
             ..Layout::default()
         },
         fields,
-        ..Signature::default()
+        ..InputSchema::default()
     }
 }
 
 fn run_with(
     bytes: impl AsRef<[u8]>,
-    signature: &Signature,
+    schema: &InputSchema,
     limits: InputLimits,
 ) -> (Vec<Unit>, FileReport) {
-    let projection = Projection::with_limits(signature, limits).unwrap();
+    let projection = Projection::with_limits(schema, limits).unwrap();
     let mut units = Vec::new();
     let name = FileName::given("runs/a.jsonl");
     let bytes = bytes.as_ref().to_vec();
@@ -89,8 +89,8 @@ fn run_with(
     (units, report)
 }
 
-fn run(bytes: impl AsRef<[u8]>, signature: &Signature) -> (Vec<Unit>, FileReport) {
-    run_with(bytes, signature, InputLimits::default())
+fn run(bytes: impl AsRef<[u8]>, schema: &InputSchema) -> (Vec<Unit>, FileReport) {
+    run_with(bytes, schema, InputLimits::default())
 }
 
 fn records(units: Vec<Unit>) -> Vec<Record> {
@@ -161,7 +161,7 @@ fn whole_traces_and_single_events() {
 {"complete":false,"events":[],"id":7}
 {"kind":"nobody's"}
 "#;
-    let (units, report) = run(text, &signature(kind_and_n()));
+    let (units, report) = run(text, &schema(kind_and_n()));
     assert_eq!(
         cells(&units),
         [
@@ -213,7 +213,7 @@ fn a_malformed_line_in_the_middle_loses_one_line() {
         "{\"kind\":01}",
     ] {
         let text = format!("{{\"kind\":\"a\"}}\n{bad}\n{{\"kind\":\"b\"}}\n{{\"kind\":\"c\"}}\n");
-        let (units, report) = run(&text, &signature(kind_and_n()));
+        let (units, report) = run(&text, &schema(kind_and_n()));
         let read = cells(&units);
         assert!(
             read.contains(&"0: \"a\" null".to_owned()),
@@ -233,7 +233,7 @@ fn a_malformed_line_in_the_middle_loses_one_line() {
     // An open list at the top takes the next object for its record.
     let (units, _) = run(
         "{\"kind\":\"a\"}\n[\n{\"kind\":\"b\"}\n{\"kind\":\"c\"}\n",
-        &signature(kind_and_n()),
+        &schema(kind_and_n()),
     );
     assert_eq!(units.len(), 3);
 }
@@ -251,7 +251,7 @@ fn duplicate_keys_make_what_lies_in_and_under_their_object_unknown() {
 {"kind":"d","args":{"to":"x","deep":[{"k":1,"k":2}]}},
 {"kind":"e","args":{"to":"x"},"unread":{"k":1,"k":2}},
 {"kind":"f","args":{"to":"x"}}]}"#;
-    let (units, report) = run(text, &signature(fields.clone()));
+    let (units, report) = run(text, &schema(fields.clone()));
     assert_eq!(
         cells(&units),
         [
@@ -275,7 +275,7 @@ fn duplicate_keys_make_what_lies_in_and_under_their_object_unknown() {
     // Around the list of events, the record goes.
     let (units, report) = run(
         r#"{"id":"t","x":1,"x":2,"events":[{"kind":"a"}]}"#,
-        &signature(fields.clone()),
+        &schema(fields.clone()),
     );
     assert!(units.is_empty());
     assert_eq!(kinds(&report), [(1, dup)]);
@@ -288,13 +288,13 @@ fn duplicate_keys_make_what_lies_in_and_under_their_object_unknown() {
     // Two lists of events.
     let (units, report) = run(
         r#"{"events":[{"kind":"a"}],"events":[]}"#,
-        &signature(fields.clone()),
+        &schema(fields.clone()),
     );
     assert!(units.is_empty());
     assert_eq!(kinds(&report), [(1, dup)]);
     // A single event keeps its trace, unless that stands twice.
     let text = "{\"trace\":\"t\",\"kind\":\"a\",\"kind\":\"b\",\"args\":1}\n{\"trace\":\"t\",\"trace\":\"u\",\"kind\":\"a\",\"args\":1}\n";
-    let (units, report) = run(text, &signature(fields));
+    let (units, report) = run(text, &schema(fields));
     assert_eq!(cells(&units), ["0: ? ? ?"]);
     assert!(matches!(&units[0], Unit::Event(event) if event.trace.as_deref() == Some("t")));
     assert_eq!(kinds(&report), [(2, dup)]);
@@ -315,7 +315,7 @@ fn missing_and_wrong() {
     let text = r#"{"events":[{},{"kind":null,"n":null,"maybe":null,"ok":null,"any":null},
 {"kind":3,"n":"3","maybe":0,"ok":"no","any":{}},{"kind":{},"n":1.5,"maybe":[],"ok":{},"any":[]},
 {"kind":"k","n":2.0,"maybe":true,"ok":true,"any":{"a":[1,null]}}]}"#;
-    let (units, _) = run(text, &signature(fields));
+    let (units, _) = run(text, &schema(fields));
     assert_eq!(
         cells(&units),
         [
@@ -359,7 +359,7 @@ fn numbers_are_exact_or_unknown() {
     let text = r#"{"events":[{"n":170141183460469231731687303715884105727,"any":340282366920938463463374607431768211455},
 {"n":170141183460469231731687303715884105728,"any":[1e999]},{"n":NaN,"any":NaN},{"n":1e999,"any":-Infinity},
 {"n":9007199254740993,"any":{"a":NaN},"unread":[NaN,1e999]}]}"#;
-    let (units, report) = run(text, &signature(fields));
+    let (units, report) = run(text, &schema(fields));
     assert_eq!(
         cells(&units),
         [
@@ -387,7 +387,7 @@ fn times_are_exact() {
     };
     let fields = vec![time("s", TimeUnit::Seconds), time("ns", TimeUnit::Nanos)];
     let text = r#"{"events":[{"t":1716554353123456789},{"t":1716554353.1234567891},{"t":"1700000000000"},{"t":"2026-01-02T03:04:05.000000001Z"},{"t":"2026-01-02T03:04:05"},{"t":"soon"},{"t":true}]}"#;
-    let (units, _) = run(text, &signature(fields));
+    let (units, _) = run(text, &schema(fields));
     let record = &records(units)[0];
     let instant = |step: usize, cell: usize| match &record.steps[step].cells[cell] {
         Cell::Known(Value::Time(Instant(at))) => Some(*at),
@@ -425,7 +425,7 @@ fn a_line_of_200_megabytes() {
         file.rewind().unwrap();
         let mut fields = kind_and_n();
         fields.push(field("text", "/text", Type::String.nullable()));
-        let projection = Projection::with_limits(&signature(fields), limits).unwrap();
+        let projection = Projection::with_limits(&schema(fields), limits).unwrap();
         let mut lengths = Vec::new();
         let report = read_from(file, &FileName::given("long"), &projection, &mut |unit| {
             if let Unit::Event(event) = unit {
@@ -464,7 +464,7 @@ fn nesting_beyond_the_limit_is_a_problem_and_no_overflow() {
             let mut fields = kind_and_n();
             fields.push(field("x", path, Type::Json.nullable()));
             fields[2].absent = Absent::Null;
-            let (units, report) = run(text, &signature(fields));
+            let (units, report) = run(text, &schema(fields));
             assert_eq!(units.len(), 2);
             assert_eq!(kinds(&report), [(2, ProblemKind::Limit)]);
             assert!(report.problems[0].message.contains("`depth`"));
@@ -480,7 +480,7 @@ fn bytes_that_are_no_text() {
     let mut text = b"{\"kind\":\"a\"}\n{\"kind\":\"".to_vec();
     text.extend([0xff, 0xfe]);
     text.extend(b"\"}\n{\"kind\":\"\\ud800\"}\n{\"kind\":\"b\",\"x\":\"\\udc00\"}\n{\"kind\":\"\\ud83d\\ude00\"}\n");
-    let (units, report) = run(text, &signature(kind_and_n()));
+    let (units, report) = run(text, &schema(kind_and_n()));
     assert_eq!(
         cells(&units),
         [
@@ -501,11 +501,11 @@ fn bytes_that_are_no_text() {
 fn half_a_surrogate_pair_loses_what_it_is_in_and_nothing_beside() {
     // A list of records on one line: the others are read.
     let text = r#"[{"kind":"\ud800 x"},{"kind":"b","x":["\udc00\""]},{"kind":"c","x":{"\ud83d":1}},{"kind":"d"}]"#;
-    let (units, _) = run(text, &signature(kind_and_n()));
+    let (units, _) = run(text, &schema(kind_and_n()));
     assert_eq!(cells(&units)[..2], ["0: ? null", "0: \"b\" null"]);
     // A key is no value that can be given up: its record is lost.
     let lines = "{\"kind\":\"a\",\"x\":{\"\\ud83d\":1}}\n{\"kind\":\"b\"}\n";
-    let (units, report) = run(lines, &signature(kind_and_n()));
+    let (units, report) = run(lines, &schema(kind_and_n()));
     assert_eq!(cells(&units), ["0: \"b\" null"]);
     assert_eq!(kinds(&report), [(1, ProblemKind::Malformed)]);
     assert_eq!(
@@ -518,18 +518,18 @@ fn half_a_surrogate_pair_loses_what_it_is_in_and_nothing_beside() {
 fn line_ends_marks_and_nothing() {
     let (units, report) = run(
         "\u{feff}{\"kind\":\"a\"}\r\n\r\n  \r\n{\"kind\":\"b\"}",
-        &signature(kind_and_n()),
+        &schema(kind_and_n()),
     );
     assert_eq!(cells(&units), ["0: \"a\" null", "0: \"b\" null"]);
     assert_eq!(report.accounting.lines, 2);
     assert!(matches!(&units[1], Unit::Event(event) if event.origin.line == 4));
     for empty in ["", "\n\n", "\u{feff}", "[]", "[\n]\n"] {
-        let (units, report) = run(empty, &signature(kind_and_n()));
+        let (units, report) = run(empty, &schema(kind_and_n()));
         assert!(units.is_empty());
         assert_eq!(report.problems, []);
         assert_eq!(report.accounting.bytes, empty.len() as u64);
     }
-    let (units, _) = run("{\"events\":[]}", &signature(kind_and_n()));
+    let (units, _) = run("{\"events\":[]}", &schema(kind_and_n()));
     assert!(records(units)[0].steps.is_empty());
 }
 
@@ -548,12 +548,12 @@ fn lists_of_records_and_values_over_lines() {
         record(3).replace('\n', "")
     );
     for text in [one_list, stream, flat, line, mixed] {
-        let mut signature = signature(kind_and_n());
-        signature.meta.push(Field {
+        let mut schema = schema(kind_and_n());
+        schema.meta.push(Field {
             source: FieldSource::Origin(OriginField::N),
             ..field("n", "", Type::Int)
         });
-        let (units, report) = run(&text, &signature);
+        let (units, report) = run(&text, &schema);
         assert_eq!(
             cells(&units),
             ["0: \"k\" 1", "0: \"k\" 2", "0: \"k\" 3"],
@@ -568,7 +568,7 @@ fn lists_of_records_and_values_over_lines() {
     }
     // A broken record of a list.
     let text = "[\n{\"events\":[]},\n{\"events\":[}\n,\n{\"events\":[]}\n]\n";
-    let (units, report) = run(text, &signature(kind_and_n()));
+    let (units, report) = run(text, &schema(kind_and_n()));
     assert_eq!(units.len(), 2);
     assert_eq!(kinds(&report), [(3, ProblemKind::Malformed)]);
 }
@@ -614,7 +614,7 @@ fn headers_are_left_out_and_counted() {
 
 #[test]
 fn lines_are_events() {
-    let sig = Signature {
+    let sig = InputSchema {
         layout: Layout {
             events: Some(Events::Lines),
             ..Layout::default()
@@ -623,7 +623,7 @@ fn lines_are_events() {
             field("all", "", Type::Json),
             field("second", "/1", Type::String.nullable()),
         ],
-        ..Signature::default()
+        ..InputSchema::default()
     };
     let text = "{\"width\":80}\n[0.1,\"o\",\"hi\"]\n\n\"text\"\n7\n[\n[8]\n";
     let (units, report) = run(text, &sig);
@@ -653,7 +653,7 @@ fn a_truncated_gzip_yields_what_could_be_read() {
     };
     let open = |bytes: Vec<u8>| {
         let from = guard_lang::input::open::decompressed(std::io::Cursor::new(bytes)).unwrap();
-        let projection = Projection::new(&signature(kind_and_n())).unwrap();
+        let projection = Projection::new(&schema(kind_and_n())).unwrap();
         let mut units = 0;
         let report = read_from(
             from,
@@ -686,7 +686,7 @@ fn a_truncated_gzip_yields_what_could_be_read() {
 
 #[test]
 fn each_and_order() {
-    let sig = Signature {
+    let sig = InputSchema {
         layout: Layout {
             events: Some(Events::At(pointer("/m"))),
             each: Some(pointer("/calls")),
@@ -699,7 +699,7 @@ fn each_and_order() {
             each("name", "/f/name", Type::String),
             field("first", "/calls/0/f/name", Type::String.nullable()),
         ],
-        ..Signature::default()
+        ..InputSchema::default()
     };
     let text = r#"{"m":[{"kind":"c","t":3,"calls":[]},
 {"kind":"a","t":1,"calls":[{"f":{"name":"x"}},{"f":{}},{"f":{"name":"y"}}]},
@@ -752,7 +752,7 @@ fn typed_containers_enums_and_queries() {
     let text = r#"{"events":[{"level":"high","list":[2,1,2],"map":{"x":1.5,"y":2},"pair":{"a":1,"c":0},
  "parts":[{"text":"p","n":1},{"text":"q","n":2}]},
 {"level":"none","list":[1,"2"],"map":{"x":null},"pair":{"b":"x"},"parts":[]}]}"#;
-    let (units, _) = run(text, &signature(fields));
+    let (units, _) = run(text, &schema(fields));
     assert_eq!(
         cells(&units),
         [
@@ -768,7 +768,7 @@ fn meta_fields_and_facts() {
         source: FieldSource::Origin(fact),
         ..field(name, "", Type::String)
     };
-    let sig = Signature {
+    let sig = InputSchema {
         meta: vec![
             field("late", "/info/late", Type::Int),
             fact("file", OriginField::File),
@@ -814,7 +814,7 @@ fn meta_fields_and_facts() {
 
 #[test]
 fn single_events_are_gathered_to_be_ordered() {
-    let mut sig = signature(kind_and_n());
+    let mut sig = schema(kind_and_n());
     sig.layout.order_by = vec![1];
     let text = "{\"trace\":\"t\",\"kind\":\"b\",\"n\":2}\n{\"trace\":\"u\",\"kind\":\"x\",\"n\":1}\n{\"trace\":\"t\",\"kind\":\"a\",\"n\":1}\n{\"trace\":\"t\",\"kind\":\"c\",\"n\":2}\n{\"trace\":\"t\",\"end\":true}\n";
     let (units, report) = run(text, &sig);

@@ -380,30 +380,60 @@ fn fairness() -> impl Strategy<Value = Vec<Atom>> {
         .prop_map(|atoms| atoms.into_iter().map(Atom).collect())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
-    /// A counterexample is a fair run that violates the formula; without one, no short fair run violates it.
-    #[test]
-    fn linear_time_agrees_with_every_short_run(kripke in structure(), tree in linear(), fair in fairness()) {
-        let mut formulas = Formulas::new();
-        let formula = build(&tree, &mut formulas);
-        let found = ltl::check(&mut &kripke, &mut formulas, formula, &fair, &Limits::default()).unwrap();
-        match found.counterexample {
-            Some(run) => {
-                prop_assert!(is_run(&kripke, &run), "{:?}", run);
-                prop_assert!(is_fair(&kripke, &run, &fair), "{:?}", run);
-                prop_assert!(!holds_on(&kripke, &run, &formulas, formula), "{:?}", run);
-            }
-            None => {
-                for run in lassos(&kripke, 5) {
-                    prop_assert!(
-                        !is_fair(&kripke, &run, &fair) || holds_on(&kripke, &run, &formulas, formula),
-                        "{:?} violates it", run
-                    );
-                }
+/// A counterexample is a fair run that violates the formula; without one, no short fair run violates it.
+fn agrees_with_every_short_run(
+    kripke: &Kripke,
+    tree: &Linear,
+    fair: &[Atom],
+) -> Result<(), TestCaseError> {
+    let mut formulas = Formulas::new();
+    let formula = build(tree, &mut formulas);
+    let found = ltl::check(
+        &mut &*kripke,
+        &mut formulas,
+        formula,
+        fair,
+        &Limits::default(),
+    )
+    .unwrap();
+    match found.counterexample {
+        Some(run) => {
+            prop_assert!(is_run(kripke, &run), "{:?}", run);
+            prop_assert!(is_fair(kripke, &run, fair), "{:?}", run);
+            prop_assert!(!holds_on(kripke, &run, &formulas, formula), "{:?}", run);
+        }
+        None => {
+            for run in lassos(kripke, 5) {
+                prop_assert!(
+                    !is_fair(kripke, &run, fair) || holds_on(kripke, &run, &formulas, formula),
+                    "{:?} violates it",
+                    run
+                );
             }
         }
+    }
+    Ok(())
+}
+
+/// The structure on which this once failed, with all its labellings.
+#[test]
+fn a_formula_that_is_negated_agrees_with_every_short_run() {
+    let graph = Digraph::from_edges(3, &[(0, 1), (0, 2), (1, 2), (2, 1)]).unwrap();
+    let tree = Linear::Not(Box::new(Linear::One(4, Box::new(Linear::Atom(1)))));
+    for bits in 0u32..64 {
+        let labels = (0..ATOMS)
+            .map(|atom| graph.set((0..3).filter(|state| bits >> (3 * atom + state) & 1 == 1)));
+        let kripke = Kripke::new(graph.clone(), vec![0], labels.collect());
+        agrees_with_every_short_run(&kripke, &tree, &[]).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::support::random::cases(500))]
+
+    #[test]
+    fn linear_time_agrees_with_every_short_run(kripke in structure(), tree in linear(), fair in fairness()) {
+        agrees_with_every_short_run(&kripke, &tree, &fair)?;
     }
 
     /// The shortest prefix that cannot be repaired is found where there is one.

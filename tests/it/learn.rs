@@ -11,7 +11,7 @@ use guard_lang::hir::Spec;
 use guard_lang::input::deferred::Deferred;
 use guard_lang::input::record::{Origin, Record, Step as Event};
 use guard_lang::learn::{InvalidPolicy, Model, Subject};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::value::{Cell, Value};
 use proptest::prelude::*;
 
@@ -174,7 +174,7 @@ fn runs() -> impl Strategy<Value = Vec<Run>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(64))]
 
     #[test]
     fn counting_is_what_a_slow_counter_counts(runs in runs()) {

@@ -7,7 +7,7 @@ use guard_lang::diagnostic::{Code, Diagnostic};
 use guard_lang::hir::Spec;
 use guard_lang::ids::{FormulaId, PropertyId};
 use guard_lang::lint::{self, Relation, Semantics};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::source::SourceMap;
 use guard_lang::translate::{atom, translate};
 use guard_lang::{check, front, mutate};
@@ -75,7 +75,7 @@ fn satisfying(spec: &Spec, formula: FormulaId, traces: &[Trace]) -> BTreeSet<Tra
     let mut formulas = guard_automata::Formulas::new();
     let root = translate(&spec.formulas, formula, atom, &mut formulas);
     let field = |atom: guard_automata::Atom| {
-        let letter = &spec.formulas.letters()[atom.0 as usize];
+        let letter = &spec.formulas.atoms()[atom.0 as usize];
         u8::from(letter.text.trim_matches(['(', ')']) == "b")
     };
     traces
@@ -115,7 +115,7 @@ fn holds(spec: &Spec, formula: FormulaId, word: &guard_automata::Word) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(40))]
 
     #[test]
     fn mutants_differ_and_the_tests_proposed_for_them_pass(f in formula()) {
@@ -145,7 +145,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(160))]
 
     #[test]
     fn findings_agree_with_brute_force(f in formula(), g in formula()) {

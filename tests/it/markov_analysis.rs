@@ -165,7 +165,7 @@ fn sensitivities_are_derivatives() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(crate::support::random::cases(128))]
 
     /// The frequencies of complete runs give back how many of them went wrong, exactly.
     #[test]
@@ -275,7 +275,7 @@ fn wheels(weights: &[Vec<(u32, u64)>], inner: u32) -> Chain<BigRational> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::support::random::cases(64))]
 
     /// What was eliminated for one question gives the same answers to others as eliminating anew.
     #[test]
@@ -391,7 +391,7 @@ fn every_path(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(crate::support::random::cases(128))]
 
     /// Within a horizon: what every single path adds up to.
     #[test]

@@ -1,7 +1,7 @@
 //! Live monitors: what is decided about events, proposals, deadlines and ends.
 use guard_lang::monitor::{Decision, Monitor, Options, Outcomes, Ruling};
 use guard_lang::value::Instant;
-use guard_lang::{check, front, project::NoFiles};
+use guard_lang::{check, front, modules::NoFiles};
 
 /// A monitor for a spec.
 fn monitor_with(spec: &str, options: Options) -> Monitor {

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use guard_lang::check::Limits;
 use guard_lang::hir::{PropertyKind, Spec};
+use guard_lang::modules::{Loader, NoFiles};
 use guard_lang::monitor::{Decision, Monitor, Options, Ruling};
-use guard_lang::project::{Loader, NoFiles};
 use guard_lang::{audit, front};
 use serde_json::{Value as Json, json};
 

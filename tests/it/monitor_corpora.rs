@@ -22,9 +22,9 @@ use guard_lang::input::formats::FormatChoice;
 use guard_lang::input::limits::{Accounting, InputLimits};
 use guard_lang::input::open;
 use guard_lang::input::record::{Event, Record, Step};
+use guard_lang::modules::Loader;
 use guard_lang::monitor::{Decision, Monitor, Options};
 use guard_lang::problem::Problem;
-use guard_lang::project::Loader;
 use guard_lang::verdict::{TraceReport, Verdict};
 use guard_lang::{check, front};
 
@@ -236,8 +236,7 @@ fn follow(spec: &str, runs: &Path, glob: Option<&str>) {
     );
     let program = Program::compile(&spec, &Limits::default()).unwrap();
     let monitor = Mutex::new(Monitor::new(&spec, Options::default()).unwrap());
-    let readers =
-        Readers::new(&spec.signature, FormatChoice::Auto, InputLimits::default()).unwrap();
+    let readers = Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default()).unwrap();
     let globs: Vec<String> = glob.iter().map(ToString::to_string).collect();
     let selection = open::Selection::new(&globs, &[]).unwrap();
     let sources = open::sources(runs.to_str().unwrap(), &selection)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use guard_english::draft::{Document, Draft, Status, draft};
 use guard_lang::check::Limits;
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use serde_json::Value;
 
 /// Hits and cases of one figure.

@@ -94,7 +94,7 @@ const FORMS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::support::random::cases(64))]
 
     /// What is read out of a formula drafts back to it, whatever the names and bounds.
     #[test]
@@ -139,7 +139,7 @@ proptest! {
         let text = words.join(" ");
         let document = Document::new(&text);
         let spec = document.to_guard("a test");
-        let checked = guard_lang::front("draft.guard", &spec, &guard_lang::project::NoFiles, guard_lang::check::Limits::default());
+        let checked = guard_lang::front("draft.guard", &spec, &guard_lang::modules::NoFiles, guard_lang::check::Limits::default());
         prop_assert!(checked.spec.is_some(), "{text}\n{spec}\n{:?}", checked.diagnostics);
     }
 }
@@ -152,7 +152,7 @@ fn said(formula: &str, names: &[&str]) -> String {
     let checked = guard_lang::front(
         "p.guard",
         &spec,
-        &guard_lang::project::NoFiles,
+        &guard_lang::modules::NoFiles,
         guard_lang::check::Limits::default(),
     );
     let spec = checked
@@ -193,7 +193,7 @@ fn the_formulas_of_the_library_draft_back() {
         let name = format!("stdlib/tests/{module}.guard");
         let text = std::fs::read_to_string(&name).unwrap();
         let limits = guard_lang::check::Limits::default();
-        let checked = guard_lang::front(&name, &text, &guard_lang::project::NoFiles, limits);
+        let checked = guard_lang::front(&name, &text, &guard_lang::modules::NoFiles, limits);
         let spec = checked.spec.unwrap();
         for property in spec.properties.iter().filter(|p| p.quantified.is_none()) {
             let words = guard_lang::report::words::property(&spec, property);

@@ -134,17 +134,6 @@ fn limits() -> Limits {
     }
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES")
-            .ok()
-            .and_then(|cases| cases.parse().ok())
-            .unwrap_or(192),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 fn agree(f: &F, words: &[(usize, Vec<u8>)]) -> Result<(), TestCaseError> {
     let mut formulas = Formulas::new();
     let root = f.build(&mut formulas);
@@ -216,7 +205,7 @@ fn agree(f: &F, words: &[(usize, Vec<u8>)]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::support::random::cases(192))]
 
     #[test]
     fn automata_agree_with_the_definitions(f in formula(false), words in prop::collection::vec(word(), 12)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use guard_automata::{self, Atom, FormulaId, Formulas};
 use guard_lang::hir::Spec;
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::translate::translate;
 
 /// The patterns with the predicates that they are about; a scope adds `q` and `r`.
@@ -96,12 +96,12 @@ impl Library {
     fn of(spec: &Spec) -> Self {
         let mut formulas = Formulas::default();
         let properties = spec.properties.iter().map(|property| {
-            let atom = |letter: guard_lang::ids::LetterId| Atom(letter.index() as u32);
+            let atom = |letter: guard_lang::ids::AtomId| Atom(letter.index() as u32);
             let root = translate(&spec.formulas, property.formula, atom, &mut formulas);
             (property.name.to_string(), root)
         });
         let properties = properties.collect();
-        let atoms = spec.formulas.letters().iter();
+        let atoms = spec.formulas.atoms().iter();
         let atoms = atoms.map(|letter| ATOMS.iter().position(|atom| letter.text == *atom).unwrap());
         Library {
             atoms: atoms.collect(),

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 
 use guard_lang::check::Limits;
 use guard_lang::front;
-use guard_lang::project::Loader;
+use guard_lang::modules::Loader;
 
 struct Files(HashMap<&'static str, &'static str>);
 

@@ -42,7 +42,7 @@ fn spec(case: &Case) -> (SpecBuilder, Vec<String>) {
     for atom in case.trace.iter().flatten() {
         builder.field(atom, Type::Bool);
     }
-    let fields = builder.spec.signature.fields.iter();
+    let fields = builder.spec.schema.fields.iter();
     let names = fields.map(|field| field.name.to_string()).collect();
     (builder, names)
 }

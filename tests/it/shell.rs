@@ -129,6 +129,8 @@ fn shell_quoted(text: &str) -> String {
 }
 
 proptest::proptest! {
+    #![proptest_config(crate::support::random::cases(256))]
+
     #[test]
     fn no_text_panics(line in "\\PC{0,80}") {
         let _ = commands(&line);

@@ -83,7 +83,7 @@ fn every_example_of_the_library_checks() {
                 let checked = guard_lang::front(
                     "example.guard",
                     &example,
-                    &guard_lang::project::NoFiles,
+                    &guard_lang::modules::NoFiles,
                     guard_lang::check::Limits::default(),
                 );
                 assert!(

@@ -112,7 +112,7 @@ fn broken_items_that_touch_have_one_report_each() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(1000))]
 
     /// Samples with a piece cut out or put elsewhere: no panic, one report for each broken item,
     /// and where it still parses the laws of layout hold.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::support::trees::any_expr;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(3000))]
 
     #[test]
     fn expressions_round_trip(tree in any_expr()) {

@@ -23,7 +23,7 @@ impl Tableau {
                 let truth = self.add(Node::True);
                 self.not(truth)
             }
-            Formula::Letter(letter) => self.add(Node::Letter(letter)),
+            Formula::Atom(letter) => self.add(Node::Letter(letter)),
             Formula::Last => self.add(Node::Last),
             Formula::Not(_) => self.not(f),
             Formula::And(..) => self.add(Node::And(f, g)),

@@ -53,7 +53,7 @@ pub(super) struct Env<'e> {
 
 impl<'a> Ctx<'a> {
     pub(super) fn new(spec: &'a Spec, meta: &'a [Cell], steps: Vec<(u32, &'a [Cell])>) -> Ctx<'a> {
-        let cell = |cells: &'a [Cell]| spec.signature.clock.and_then(|field| cells.get(field));
+        let cell = |cells: &'a [Cell]| spec.schema.clock.and_then(|field| cells.get(field));
         let clock = Clock::new(steps.iter().map(|(_, cells)| cell(cells)));
         let ctx = Ctx {
             spec,

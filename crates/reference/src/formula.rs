@@ -6,7 +6,7 @@
 
 use super::clock::Clock;
 use guard_lang::hir::{Binary, Bound, Formula, Formulas, Unary};
-use guard_lang::ids::{FormulaId, LetterId};
+use guard_lang::ids::{AtomId, FormulaId};
 use guard_lang::value::Truth;
 
 /// A finite word, and where it ends.
@@ -14,7 +14,7 @@ pub(super) struct Word<'a> {
     pub(super) formulas: &'a Formulas,
     pub(super) clock: &'a Clock,
     /// The letters at each position.
-    pub(super) letter: &'a dyn Fn(LetterId, usize) -> Truth,
+    pub(super) letter: &'a dyn Fn(AtomId, usize) -> Truth,
     /// Number of positions.
     pub(super) len: usize,
     /// Whether more may follow.
@@ -38,7 +38,7 @@ impl Word<'_> {
         match *self.formulas.get(id) {
             Formula::True => vec![Truth::True; n],
             Formula::False => vec![Truth::False; n],
-            Formula::Letter(letter) => every(&|i| (self.letter)(letter, i)),
+            Formula::Atom(letter) => every(&|i| (self.letter)(letter, i)),
             Formula::Last => every(&|i| {
                 if i + 1 < n {
                     Truth::False
@@ -168,7 +168,7 @@ pub(super) fn empty(formulas: &Formulas, id: FormulaId) -> bool {
     let empty = |id| empty(formulas, id);
     match *formulas.get(id) {
         Formula::True => true,
-        Formula::False | Formula::Letter(_) | Formula::Last => false,
+        Formula::False | Formula::Atom(_) | Formula::Last => false,
         Formula::Not(f) => !empty(f),
         Formula::And(f, g) => empty(f) && empty(g),
         Formula::Or(f, g) => empty(f) || empty(g),

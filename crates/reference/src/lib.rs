@@ -222,9 +222,9 @@ pub fn data_errors(spec: &Spec, record: &Record) -> Vec<DataError> {
     for property in &spec.properties {
         roots.extend(
             spec.formulas
-                .letters_of(property.formula)
+                .atoms_of(property.formula)
                 .iter()
-                .map(|letter| spec.letter(*letter).expr),
+                .map(|letter| spec.atom(*letter).expr),
         );
         for var in property
             .quantified

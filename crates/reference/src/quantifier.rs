@@ -125,13 +125,13 @@ fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Ver
         ..Env::default()
     };
     let truths = |letter| {
-        let expr = formulas.letter(letter).expr;
+        let expr = formulas.atom(letter).expr;
         (0..ctx.steps.len())
             .map(|i| ctx.holds(&env, expr, i))
             .collect()
     };
     let letters: Letters = formulas
-        .letters_of(property.formula)
+        .atoms_of(property.formula)
         .into_iter()
         .map(|letter| (letter, truths(letter)))
         .collect();

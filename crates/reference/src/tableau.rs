@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::TooLarge;
 use guard_lang::hir::Formulas;
-use guard_lang::ids::{FormulaId, LetterId};
+use guard_lang::ids::{AtomId, FormulaId};
 
 /// States that one search may visit, and branches that one position may have.
 pub(super) const LIMIT: usize = 20_000;
@@ -35,7 +35,7 @@ pub(super) type NodeId = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     True,
-    Letter(LetterId),
+    Letter(AtomId),
     Last,
     Not(NodeId),
     And(NodeId, NodeId),
@@ -100,7 +100,7 @@ impl Tableau {
     pub(super) fn step(
         &mut self,
         states: &States,
-        letters: &dyn Fn(LetterId) -> bool,
+        letters: &dyn Fn(AtomId) -> bool,
     ) -> Result<States, TooLarge> {
         let mut after = States::new();
         for state in states {
@@ -154,7 +154,7 @@ impl Tableau {
     fn expand(
         &mut self,
         state: &State,
-        letters: Option<&dyn Fn(LetterId) -> bool>,
+        letters: Option<&dyn Fn(AtomId) -> bool>,
         last: bool,
     ) -> Result<States, TooLarge> {
         let mut after = States::new();
@@ -202,7 +202,7 @@ impl Tableau {
         branch: &Branch,
         (node, value): (NodeId, bool),
         state: &State,
-        letters: Option<&dyn Fn(LetterId) -> bool>,
+        letters: Option<&dyn Fn(AtomId) -> bool>,
         last: bool,
     ) -> Vec<Branch> {
         let only_if = |holds: bool| {

@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::formula::Word;
 use super::tableau::{States, Tableau, within};
 use guard_lang::hir::Formulas;
-use guard_lang::ids::{FormulaId, LetterId};
+use guard_lang::ids::{AtomId, FormulaId};
 use guard_lang::value::Truth;
 use guard_lang::verdict::Verdict;
 
@@ -15,10 +15,10 @@ use guard_lang::verdict::Verdict;
 const COMPLETIONS: usize = 4096;
 
 /// The truth of each letter at each position.
-pub(super) type Letters = BTreeMap<LetterId, Vec<Truth>>;
+pub(super) type Letters = BTreeMap<AtomId, Vec<Truth>>;
 
 /// A word without unknowns: the letters that are true at each position.
-type Known = Vec<BTreeSet<LetterId>>;
+type Known = Vec<BTreeSet<AtomId>>;
 
 /// The verdicts after 0, 1, …, `len` positions.
 ///
@@ -59,7 +59,7 @@ pub(super) fn verdicts(
         let mut longer = BTreeMap::new();
         for ((_, [can_hold, can_fail]), word) in &words {
             for completion in &completions {
-                let letter = |letter: LetterId| completion.contains(&letter);
+                let letter = |letter: AtomId| completion.contains(&letter);
                 let states = [
                     tableau.step(can_hold, &letter)?,
                     tableau.step(can_fail, &letter)?,
@@ -125,7 +125,7 @@ fn value(
     word: &Known,
     open: bool,
 ) -> Truth {
-    let letter = |letter: LetterId, i: usize| {
+    let letter = |letter: AtomId, i: usize| {
         Truth::from(word.get(i).is_some_and(|letters| letters.contains(&letter)))
     };
     Word {
@@ -139,13 +139,12 @@ fn value(
 }
 
 /// The sets of letters that may be true at a position: every unknown one both ways.
-fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<LetterId>>, TooLarge> {
+fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<AtomId>>, TooLarge> {
     let mut completions = vec![BTreeSet::new()];
     for (letter, truths) in letters {
         let truth = truths.get(position).copied().unwrap_or(Truth::Unknown);
-        let with =
-            |letters: &BTreeSet<LetterId>| letters.iter().copied().chain([*letter]).collect();
-        let extended: Vec<BTreeSet<LetterId>> = completions.iter().map(with).collect();
+        let with = |letters: &BTreeSet<AtomId>| letters.iter().copied().chain([*letter]).collect();
+        let extended: Vec<BTreeSet<AtomId>> = completions.iter().map(with).collect();
         match truth {
             Truth::False => {}
             Truth::True => completions = extended,

@@ -12,7 +12,7 @@ use super::convert;
 use crate::diagnostic;
 use crate::editor::Analysis;
 use crate::load::folder_of;
-use crate::project::Loader;
+use crate::modules::Loader;
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 

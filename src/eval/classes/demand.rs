@@ -53,7 +53,7 @@ impl<'a> DemandWalk<'a> {
             program,
             transitions,
             class,
-            found: vec![Demand::Nothing; program.spec().signature.fields.len()].into(),
+            found: vec![Demand::Nothing; program.spec().schema.fields.len()].into(),
             seen: vec![false; program.code.nodes.len()],
         }
     }

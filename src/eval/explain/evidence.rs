@@ -26,7 +26,7 @@ pub(super) fn evidence(
     // All of these are read, see `Compiled::explained`.
     let fields = fields(
         spec,
-        letters.iter().map(|letter| spec.letter(letter.id).expr),
+        letters.iter().map(|letter| spec.atom(letter.id).expr),
     );
     let mut found = Vec::with_capacity(shown.len());
     for index in shown {
@@ -41,7 +41,7 @@ pub(super) fn evidence(
                 }
                 _ => "unknown".to_owned(),
             };
-            (spec.signature.fields[*field].name.clone(), text)
+            (spec.schema.fields[*field].name.clone(), text)
         };
         let row = request.row(program, number);
         let holding = letters
@@ -52,7 +52,7 @@ pub(super) fn evidence(
             step: *index,
             fields: fields.iter().map(value).collect(),
             letters: holding
-                .map(|(letter, _)| spec.letter(letter.id).text.clone())
+                .map(|(letter, _)| spec.atom(letter.id).text.clone())
                 .collect(),
         });
     }
@@ -72,7 +72,7 @@ impl Compiled {
                 TextPart::Literal(_) => None,
             });
             let letters = code.letters.iter();
-            let letters = letters.map(|letter| spec.letter(letter.id).expr);
+            let letters = letters.map(|letter| spec.atom(letter.id).expr);
             let roots: Vec<ExprId> = letters.chain(values).collect();
             let all = reads(spec, roots.iter().copied().chain(spec.filter.step));
             let own = fields(spec, roots).into_iter();

@@ -61,7 +61,7 @@ pub(super) fn undecided(
         let roots: Vec<ExprId> = code
             .letters
             .iter()
-            .map(|letter| spec.letter(letter.id).expr)
+            .map(|letter| spec.atom(letter.id).expr)
             .chain(terms.copied())
             .collect();
         let among = reads(spec, roots).fields;
@@ -89,7 +89,7 @@ pub(super) fn undecided(
         blame_clock(&mut found, step);
         blame(&mut found, step, &filter);
         for letter in asked {
-            let expr = spec.letter(code.letters[letter as usize].id).expr;
+            let expr = spec.atom(code.letters[letter as usize].id).expr;
             let own = fields(spec, [expr]);
             let all = reads(spec, [expr]);
             blame(&mut found, step, &own);
@@ -111,7 +111,7 @@ pub(super) fn undecided(
 }
 
 fn render(state: &TraceState<'_>, found: BTreeMap<u32, BTreeSet<usize>>) -> Vec<Undecided> {
-    let names = &state.program.spec().signature.fields;
+    let names = &state.program.spec().schema.fields;
     let one = |(step, fields): (u32, BTreeSet<usize>)| {
         let fields = fields
             .into_iter()

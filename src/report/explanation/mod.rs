@@ -13,8 +13,8 @@ use super::{Finality, Paint, words};
 use crate::hir::reads::{Reads, reads};
 use crate::hir::{self, Formula, Property, PropertyKind, Spec, print};
 use crate::ids::{FormulaId, PropertyId};
+use crate::input_schema::{Field, FieldSource, OriginField, Path};
 use crate::lint::{Comparison, Relation, Semantics};
-use crate::signature::{Field, FieldSource, OriginField, Path};
 use crate::source::SourceMap;
 use crate::translate::{Steps, atom, translate};
 use guard_automata::{Dfa, Formulas, Limits, Run, Traces, Verdict, omega};
@@ -82,7 +82,7 @@ impl<'s> Explanation<'s> {
         if property.kind == PropertyKind::Rule && before.trim_end().ends_with("when") {
             formula.insert(0, "when");
         }
-        let letters = spec.formulas.letters_of(property.formula);
+        let letters = spec.formulas.atoms_of(property.formula);
         Explanation {
             spec,
             property,
@@ -95,7 +95,7 @@ impl<'s> Explanation<'s> {
             automaton: Analysis::new(spec, property.formula),
             infinite: infinite(spec, property.formula),
             against: None,
-            reads: reads(spec, letters.iter().map(|letter| spec.letter(*letter).expr)),
+            reads: reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr)),
         }
     }
 
@@ -113,12 +113,12 @@ impl<'s> Explanation<'s> {
             .reads
             .fields
             .iter()
-            .filter_map(|idx| self.spec.signature.fields.get(*idx));
+            .filter_map(|idx| self.spec.schema.fields.get(*idx));
         let meta = self
             .reads
             .meta
             .iter()
-            .filter_map(|idx| self.spec.signature.meta.get(*idx));
+            .filter_map(|idx| self.spec.schema.meta.get(*idx));
         fields
             .map(|field| pointer(field, ""))
             .chain(meta.map(|field| pointer(field, "meta ")))
@@ -128,10 +128,10 @@ impl<'s> Explanation<'s> {
     fn atoms(&self) -> Vec<String> {
         self.spec
             .formulas
-            .letters_of(self.property.formula)
+            .atoms_of(self.property.formula)
             .into_iter()
             .map(|letter| {
-                let text = &self.spec.letter(letter).text;
+                let text = &self.spec.atom(letter).text;
                 text.split_whitespace().collect::<Vec<_>>().join(" ")
             })
             .collect()

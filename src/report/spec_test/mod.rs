@@ -154,9 +154,9 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
 fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
     let letters = test.expects.iter().flat_map(|expect| {
         spec.formulas
-            .letters_of(spec.property(expect.property).formula)
+            .atoms_of(spec.property(expect.property).formula)
     });
-    let read = reads(spec, letters.map(|letter| spec.letter(letter).expr)).fields;
+    let read = reads(spec, letters.map(|letter| spec.atom(letter).expr)).fields;
     let told = |step: u32| {
         let all = judged.verdicts.iter().flat_map(|verdict| &verdict.evidence);
         let mut letters: Vec<SmolStr> = Vec::new();
@@ -177,10 +177,7 @@ fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
             fields: read
                 .iter()
                 .filter_map(|idx| {
-                    Some((
-                        spec.signature.fields.get(*idx)?.name.clone(),
-                        cells.get(*idx)?,
-                    ))
+                    Some((spec.schema.fields.get(*idx)?.name.clone(), cells.get(*idx)?))
                 })
                 .map(|(name, cell)| {
                     let text = match cell {

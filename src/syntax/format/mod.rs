@@ -17,7 +17,7 @@ mod layout;
 mod roles;
 mod space;
 
-use super::chunk;
+use super::item_split;
 use super::lexer::{self, Lexed, Lexeme, Trivia, TriviaKind};
 use super::token::Token;
 use crate::diagnostic::Diagnostic;
@@ -82,7 +82,7 @@ pub(super) struct Piece<'t> {
 fn lay_out(text: &str, roles: &Roles) -> String {
     let lexed = lexer::lex(text, 0);
     let mut out = String::with_capacity(text.len());
-    let chunks = chunk::split(&lexed.tokens);
+    let chunks = item_split::split(&lexed.tokens);
     let mut trivia = lexed.trivia.as_slice();
     for (index, chunk) in chunks.iter().enumerate() {
         let lead = trivia

@@ -27,7 +27,7 @@ impl<'a> Agreement<'a> {
                 verdict.trusted = self.trust(assumed.part, all, proof);
                 verdict
             }
-            _ => match direct.answer(assumed.pledge.formula)? {
+            _ => match direct.answer(assumed.contract.formula)? {
                 Some(verdict) => verdict,
                 None => {
                     let mut verdict = blank(Method::Trusted, None);
@@ -37,14 +37,14 @@ impl<'a> Agreement<'a> {
             },
         };
         verdict.property = assume_name(self.spec, self.parts[assumed.part], assumed.at);
-        verdict.text = assumed.pledge.text.to_string();
+        verdict.text = assumed.contract.text.to_string();
         verdict.system = self.spec.system(self.system).name.to_string();
         Ok(verdict)
     }
 
     pub(super) fn stated(&self, assumed: &Assumed<'_>) -> String {
         let part = &self.spec.system(self.parts[assumed.part]).name;
-        format!("{part} assumes {}", assumed.pledge.text)
+        format!("{part} assumes {}", assumed.contract.text)
     }
 
     /// The assumptions on trust that a part relies on, through the parts that it relies on.
@@ -94,7 +94,7 @@ impl<'a> Agreement<'a> {
         direct: &mut Direct<'_, 'a>,
     ) -> Result<Verdict, VerifyError> {
         let id = self.parts[promise.part];
-        let pledge = &self.spec.system(id).guarantees[promise.at];
+        let contract = &self.spec.system(id).guarantees[promise.at];
         let mut verdict = match &promise.local {
             Local::Proved {
                 circular,
@@ -115,7 +115,7 @@ impl<'a> Agreement<'a> {
                 verdict.trusted = self.trust(promise.part, assumed, proof);
                 verdict
             }
-            _ => match direct.answer(pledge.formula)? {
+            _ => match direct.answer(contract.formula)? {
                 Some(verdict) => verdict,
                 None => blank(Method::Trusted, None),
             },
@@ -124,7 +124,7 @@ impl<'a> Agreement<'a> {
             verdict.refused.push(reason.clone());
         }
         verdict.property = guarantee_name(self.spec, id, promise.at);
-        verdict.text = pledge.text.to_string();
+        verdict.text = contract.text.to_string();
         verdict.system = self.spec.system(self.system).name.to_string();
         Ok(verdict)
     }

@@ -2,7 +2,7 @@
 
 use super::{Agreement, Assumed, MAX_VALUATIONS, Support, within};
 use crate::hir::ClaimFormula;
-use crate::hir::system::{Pledge, state_vars};
+use crate::hir::system::{Contract, state_vars};
 use crate::ids::{ExprId, FormulaId};
 use crate::system::VerifyError;
 use crate::system::code::{Compiler, Test};
@@ -17,16 +17,16 @@ impl<'a> Agreement<'a> {
         let mut found = Vec::new();
         for part in 0..self.parts.len() {
             let assumes = &self.spec.system(self.parts[part]).assumes;
-            for (at, pledge) in assumes
+            for (at, contract) in assumes
                 .iter()
                 .enumerate()
-                .filter(|(_, pledge)| !pledge.of_events)
+                .filter(|(_, contract)| !contract.of_events)
             {
-                let support = self.support(part, pledge)?;
+                let support = self.support(part, contract)?;
                 found.push(Assumed {
                     part,
                     at,
-                    pledge,
+                    contract,
                     support,
                 });
             }
@@ -34,12 +34,12 @@ impl<'a> Agreement<'a> {
         Ok(found)
     }
 
-    pub(super) fn support(&self, part: usize, pledge: &Pledge) -> Result<Support, VerifyError> {
+    pub(super) fn support(&self, part: usize, contract: &Contract) -> Result<Support, VerifyError> {
         let mut promises: Vec<(usize, usize)> = Vec::new();
         for other in (0..self.parts.len()).filter(|other| *other != part) {
-            promises.extend((0..self.pledges(other).len()).map(|at| (other, at)));
+            promises.extend((0..self.contracts(other).len()).map(|at| (other, at)));
         }
-        let formula = |(part, at): &(usize, usize)| self.pledges(*part)[*at].formula;
+        let formula = |(part, at): &(usize, usize)| self.contracts(*part)[*at].formula;
         // One promise, then those of one component, then all.
         let mut attempts: Vec<Vec<(usize, usize)>> =
             promises.iter().map(|promise| vec![*promise]).collect();
@@ -54,20 +54,20 @@ impl<'a> Agreement<'a> {
         attempts.extend((promises.len() > 1).then(|| promises.clone()));
         for attempt in attempts {
             let premises: Vec<FormulaId> = attempt.iter().map(formula).collect();
-            if self.implies(&premises, pledge.formula)? {
+            if self.implies(&premises, contract.formula)? {
                 return Ok(Support::Promises(attempt));
             }
         }
         for other in (0..self.parts.len()).filter(|other| *other != part) {
             let id = self.parts[other];
-            let asked = [ClaimFormula::Path(pledge.formula)];
+            let asked = [ClaimFormula::Path(contract.formula)];
             let assumes = &self.spec.system(id).assumes;
             let Some(mut session) =
                 within(Session::new(self.spec, id, &asked, assumes, self.limits))?
             else {
                 continue;
             };
-            let answer = within(session.path(pledge.formula))?;
+            let answer = within(session.path(contract.formula))?;
             if answer.is_some_and(|answer| answer.holds) {
                 return Ok(Support::Part(other));
             }
@@ -108,8 +108,8 @@ impl<'a> Agreement<'a> {
     pub(super) fn words(&self, formulas: &[FormulaId]) -> Option<(Words, Vec<ExprId>)> {
         let mut atoms: Vec<ExprId> = Vec::new();
         for formula in formulas {
-            for letter in self.spec.formulas.letters_of(*formula) {
-                let expr = self.spec.letter(letter).expr;
+            for letter in self.spec.formulas.atoms_of(*formula) {
+                let expr = self.spec.atom(letter).expr;
                 if !atoms.contains(&expr) {
                     atoms.push(expr);
                 }
@@ -157,7 +157,7 @@ impl<'a> Agreement<'a> {
         into: &mut Formulas,
     ) -> guard_automata::FormulaId {
         let place = |expr: ExprId| atoms.iter().position(|atom| *atom == expr).unwrap_or(63);
-        let atom = |letter| Atom(place(self.spec.letter(letter).expr) as u32);
+        let atom = |letter| Atom(place(self.spec.atom(letter).expr) as u32);
         crate::translate::translate(&self.spec.formulas, formula, atom, into)
     }
 }

@@ -18,7 +18,7 @@ mod answer;
 mod discharge;
 mod promise;
 
-use crate::hir::system::Pledge;
+use crate::hir::system::Contract;
 use crate::hir::{ClaimFormula, Logic, Spec};
 use crate::ids::{FormulaId, SystemId};
 
@@ -32,7 +32,7 @@ const MAX_VALUATIONS: u128 = 1 << 20;
 /// The most states of a composition that is looked at beside the proof.
 const MAX_DIRECT: usize = 1_000_000;
 
-/// The pledges of a composition, under examination.
+/// The contracts of a composition, under examination.
 pub(super) struct Agreement<'a> {
     spec: &'a Spec,
     system: SystemId,
@@ -55,7 +55,7 @@ enum Support {
 struct Assumed<'a> {
     part: usize,
     at: usize,
-    pledge: &'a Pledge,
+    contract: &'a Contract,
     support: Support,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Agreement<'a> {
         let circles = self.circles(&assumed);
         let mut promises: Vec<Promise> = Vec::new();
         for part in 0..self.parts.len() {
-            for at in 0..self.pledges(part).len() {
+            for at in 0..self.contracts(part).len() {
                 let local = self.local(part, at, &assumed, &circles)?;
                 promises.push(Promise { part, at, local });
             }
@@ -189,7 +189,7 @@ impl<'a> Agreement<'a> {
         };
         for assumption in assumed {
             proof.assumptions.push(match assumption.support {
-                Support::None => match direct.holds(assumption.pledge.formula)? {
+                Support::None => match direct.holds(assumption.contract.formula)? {
                     Some(true) => Standing::Established,
                     Some(false) => Standing::Open,
                     None => Standing::Trusted,
@@ -225,7 +225,7 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    fn pledges(&self, part: usize) -> &'a [Pledge] {
+    fn contracts(&self, part: usize) -> &'a [Contract] {
         &self.spec.system(self.parts[part]).guarantees
     }
 
@@ -234,12 +234,12 @@ impl<'a> Agreement<'a> {
         let mut asked = Vec::new();
         for part in &self.parts {
             let part = self.spec.system(*part);
-            let pledges = part
+            let contracts = part
                 .assumes
                 .iter()
                 .chain(&part.guarantees)
-                .filter(|pledge| !pledge.of_events);
-            asked.extend(pledges.map(|pledge| ClaimFormula::Path(pledge.formula)));
+                .filter(|contract| !contract.of_events);
+            asked.extend(contracts.map(|contract| ClaimFormula::Path(contract.formula)));
         }
         let limits = Limits {
             states: self.limits.states.min(MAX_DIRECT),

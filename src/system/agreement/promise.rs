@@ -2,7 +2,7 @@
 
 use super::{Agreement, Assumed, Local, Support, within};
 use crate::hir::ClaimFormula;
-use crate::hir::system::{Pledge, state_vars};
+use crate::hir::system::{Contract, state_vars};
 use crate::ids::FormulaId;
 use crate::system::session::Session;
 use crate::system::verify::{assume_name, guarantee_name};
@@ -54,7 +54,7 @@ impl Agreement<'_> {
         circles: &[Vec<usize>],
     ) -> Result<Local, VerifyError> {
         let id = self.parts[part];
-        let pledge = &self.spec.system(id).guarantees[at];
+        let contract = &self.spec.system(id).guarantees[at];
         let circle = &circles[part];
         let inside = |assumption: &Assumed<'_>| {
             let supported = assumption.support.parts();
@@ -71,14 +71,14 @@ impl Agreement<'_> {
         let own = assumed.iter().filter(|assumption| assumption.part == part);
         let (ahead, plain): (Vec<&Assumed<'_>>, Vec<&Assumed<'_>>) =
             own.partition(|assumption| inside(assumption));
-        let assumes: Vec<Pledge> = plain
+        let assumes: Vec<Contract> = plain
             .iter()
-            .map(|assumption| assumption.pledge.clone())
+            .map(|assumption| assumption.contract.clone())
             .collect();
         let asked: Vec<ClaimFormula> = ahead
             .iter()
-            .map(|assumption| assumption.pledge.formula)
-            .chain([pledge.formula])
+            .map(|assumption| assumption.contract.formula)
+            .chain([contract.formula])
             .map(ClaimFormula::Path)
             .collect();
         if circle.is_empty() {
@@ -87,7 +87,7 @@ impl Agreement<'_> {
             else {
                 return Ok(Local::Fails);
             };
-            let answer = within(session.path(pledge.formula))?;
+            let answer = within(session.path(contract.formula))?;
             return Ok(match answer {
                 Some(answer) if answer.holds => proved(&session, false),
                 _ => Local::Fails,
@@ -101,10 +101,10 @@ impl Agreement<'_> {
         let mut formulas = Formulas::new();
         let parts: Vec<_> = ahead
             .iter()
-            .map(|assumption| session.linear(assumption.pledge.formula, &mut formulas))
+            .map(|assumption| session.linear(assumption.contract.formula, &mut formulas))
             .collect();
         let assumption = formulas.all(parts);
-        let goal = session.linear(pledge.formula, &mut formulas);
+        let goal = session.linear(contract.formula, &mut formulas);
         let limits = session.limits.clone();
         let (Ok(mut assumption), Ok(mut goal)) = (
             Prefixes::new::<SystemError>(&formulas, assumption, &limits),
@@ -136,29 +136,29 @@ impl Agreement<'_> {
                 let on = &self.spec.system(self.parts[on]).name;
                 return Ok(Some(format!(
                     "{circle_named}, and `{name}` rests on no guarantee: let `{on}` guarantee `{}`",
-                    assumption.pledge.text
+                    assumption.contract.text
                 )));
             }
-            if !self.is_safety(assumption.pledge.formula)? {
+            if !self.is_safety(assumption.contract.formula)? {
                 return Ok(Some(format!(
                     "{circle_named}, and `{name}` (`{}`) is no safety formula: each could wait for the other for ever",
-                    assumption.pledge.text
+                    assumption.contract.text
                 )));
             }
         }
         for part in circle {
-            for (at, pledge) in self.pledges(*part).iter().enumerate() {
+            for (at, contract) in self.contracts(*part).iter().enumerate() {
                 let name = guarantee_name(self.spec, self.parts[*part], at);
-                if !self.is_safety(pledge.formula)? {
+                if !self.is_safety(contract.formula)? {
                     return Ok(Some(format!(
                         "{circle_named}, and `{name}` (`{}`) is no safety formula: each could wait for the other for ever",
-                        pledge.text
+                        contract.text
                     )));
                 }
-                let letters = self.spec.formulas.letters_of(pledge.formula);
+                let letters = self.spec.formulas.atoms_of(contract.formula);
                 let exprs = letters
                     .into_iter()
-                    .map(|letter| self.spec.letter(letter).expr);
+                    .map(|letter| self.spec.atom(letter).expr);
                 let read = state_vars(&self.spec.exprs, exprs);
                 let foreign = read
                     .into_iter()

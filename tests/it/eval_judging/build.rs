@@ -5,7 +5,7 @@ use guard_lang::eval::{Limits, Program, TraceSource, TraceState};
 use guard_lang::hir::*;
 use guard_lang::ids::*;
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::signature::{Absent, Field, FieldSource, Path, TimeUnit};
+use guard_lang::input_schema::{Absent, Field, FieldSource, Path, TimeUnit};
 use guard_lang::source::Span;
 use guard_lang::types::{EnumType, Type};
 use guard_lang::value::{Cell, EnumValue, Instant, Value};
@@ -27,7 +27,7 @@ impl Build {
     }
 
     pub(crate) fn field(&mut self, name: &str, ty: Type) -> ExprId {
-        let fields = &mut self.spec.signature.fields;
+        let fields = &mut self.spec.schema.fields;
         fields.push(Field {
             name: name.into(),
             source: FieldSource::Event(Path::Pointer(vec![name.into()])),
@@ -36,14 +36,14 @@ impl Build {
             unit: TimeUnit::Seconds,
         });
         let index = fields.len() - 1;
-        if ty == Type::Time && self.spec.signature.clock.is_none() {
-            self.spec.signature.clock = Some(index);
+        if ty == Type::Time && self.spec.schema.clock.is_none() {
+            self.spec.schema.clock = Some(index);
         }
         self.e(Expr::Field(index), ty)
     }
 
     pub(crate) fn meta(&mut self, name: &str, ty: Type) -> ExprId {
-        let fields = &mut self.spec.signature.meta;
+        let fields = &mut self.spec.schema.meta;
         fields.push(Field {
             name: name.into(),
             source: FieldSource::Event(Path::Pointer(vec![name.into()])),
@@ -152,12 +152,12 @@ impl Build {
     }
 
     pub(crate) fn letter(&mut self, expr: ExprId, text: &str) -> FormulaId {
-        let letter = self.spec.formulas.add_letter(Letter {
+        let letter = self.spec.formulas.add_atom(Atom {
             expr,
             text: text.into(),
             span: span(),
         });
-        self.f(Formula::Letter(letter))
+        self.f(Formula::Atom(letter))
     }
 
     pub(crate) fn always(&mut self, a: FormulaId) -> FormulaId {

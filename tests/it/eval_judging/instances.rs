@@ -248,7 +248,7 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(256))]
 
     #[test]
     fn one_value(shape in shapes(3), universal: bool, rows in prop::collection::vec(cells(&["p", "q", "r", "-"], &["1", "2", "3", "null"]), 0..7)) {

@@ -162,7 +162,7 @@ fn a_track_with_a_parameter_has_one_value_for_each_key() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(256))]
 
     /// A table of two keys against one track for each pair of keys.
     #[test]

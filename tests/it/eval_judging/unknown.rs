@@ -140,7 +140,7 @@ pub(crate) fn completions(rows: &[Vec<Cell>], values: &[Value]) -> Vec<Vec<Vec<C
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(256))]
     #[test]
     fn unknown_letters_are_followed_both_ways(
         shape in shapes(3),

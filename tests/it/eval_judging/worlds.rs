@@ -53,7 +53,7 @@ fn events_that_are_no_steps_are_invisible_and_keep_their_number() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::support::random::cases(256))]
     #[test]
     fn an_event_that_may_be_no_step_is_followed_as_both(
         shape in shapes(2),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use guard_lang::hir::{
-    Compare, Expr, Formula, Letter, Property, PropertyKind, Quantified, QuantifiedVar, Severity,
+    Atom, Compare, Expr, Formula, Property, PropertyKind, Quantified, QuantifiedVar, Severity,
     Spec, Track,
 };
 use guard_lang::ids::{ExprId, FormulaId, PropertyId, TrackId};
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::signature::{Absent, Field, FieldSource, Path, TimeUnit};
+use guard_lang::input_schema::{Absent, Field, FieldSource, Path, TimeUnit};
 use guard_lang::source::Span;
 use guard_lang::types::{EnumType, Type};
 use guard_lang::value::{Cell, EnumValue, Instant, Object, Value};
@@ -46,13 +46,13 @@ impl SpecBuilder {
 
     /// A field of the step, declared where it is new.
     pub(crate) fn field(&mut self, name: &str, ty: Type) -> ExprId {
-        let fields = &mut self.spec.signature.fields;
+        let fields = &mut self.spec.schema.fields;
         let position = fields
             .iter()
             .position(|field| field.name == name)
             .unwrap_or_else(|| {
-                if ty == Type::Time && self.spec.signature.clock.is_none() {
-                    self.spec.signature.clock = Some(fields.len());
+                if ty == Type::Time && self.spec.schema.clock.is_none() {
+                    self.spec.schema.clock = Some(fields.len());
                 }
                 fields.push(Field {
                     name: SmolStr::new(name),
@@ -73,13 +73,13 @@ impl SpecBuilder {
     }
 
     pub(crate) fn letter(&mut self, expr: ExprId, text: &str) -> FormulaId {
-        let letter = Letter {
+        let letter = Atom {
             expr,
             text: SmolStr::new(text),
             span: Span::default(),
         };
-        let letter = self.spec.formulas.add_letter(letter);
-        self.spec.formulas.add(Formula::Letter(letter))
+        let letter = self.spec.formulas.add_atom(letter);
+        self.spec.formulas.add(Formula::Atom(letter))
     }
 
     pub(crate) fn compare(&mut self, op: Compare, lhs: ExprId, rhs: ExprId) -> ExprId {
@@ -163,7 +163,7 @@ impl SpecBuilder {
 
     /// A complete record; each step gives the cells of some fields, the others are unknown.
     pub(crate) fn record(&self, steps: &[&[(&str, Cell)]]) -> Record {
-        let fields = &self.spec.signature.fields;
+        let fields = &self.spec.schema.fields;
         let step = |(index, cells): (usize, &&[(&str, Cell)])| {
             let cell = |field: &Field| {
                 let cell = cells.iter().find(|(name, _)| field.name == *name);

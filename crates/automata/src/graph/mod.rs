@@ -22,8 +22,6 @@ mod components;
 pub mod ctl;
 mod digraph;
 mod reach;
-#[cfg(test)]
-mod tests;
 
 pub use components::{Components, bottom, components, for_each_component};
 pub use digraph::{Digraph, DigraphBuilder, TooLarge};

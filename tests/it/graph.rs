@@ -1,9 +1,8 @@
 //! Graph algorithms against the transitive closure, which is slow and obvious.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
+use guard_automata::graph::{
+    Digraph, DigraphBuilder, NodeSet, backward, bottom, components, ctl, forward, shortest_path,
+};
 use proptest::prelude::*;
-
-use super::*;
 
 fn graphs() -> impl Strategy<Value = (usize, Vec<(u32, u32)>)> {
     (1usize..12).prop_flat_map(|n| {
@@ -37,6 +36,8 @@ fn closure(n: usize, edges: &[(u32, u32)], within: &NodeSet) -> Vec<Vec<bool>> {
 }
 
 proptest! {
+    #![proptest_config(crate::support::random::cases(256))]
+
     #[test]
     fn components_are_the_classes_of_mutual_reachability((n, edges) in graphs(), bits in any::<u16>()) {
         let graph = Digraph::from_edges(n, &edges).unwrap();

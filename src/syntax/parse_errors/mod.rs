@@ -9,10 +9,10 @@ pub(super) use grammar::grammar;
 pub(super) use other::other_language;
 
 use super::actions::Builder;
-use super::chunk::Chunk;
+use super::item_split::Chunk;
 use super::lexer::{LexError, LexErrorKind, Lexed, Lexeme};
-use super::prepare::{PrepareError, closer};
 use super::token::{ITEM_WORDS, Token};
+use super::token_stream::{PrepareError, closer};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 /// A piece of text that is no token.

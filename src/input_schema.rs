@@ -1,6 +1,6 @@
 //! What a spec reads from recorded data: the contract between spec and readers.
 //!
-//! The checker makes a [`Signature`] from the `trace` and `event` blocks; the readers in `input` yield, for every step,
+//! The checker makes a [`InputSchema`] from the `trace` and `event` blocks; the readers in `input` yield, for every step,
 //! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,
 //! `records where`, `id`, `complete = …`) are no part of it: they are evaluated over the cells.
 
@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// The fields and the layout that a spec reads.
 #[derive(Clone, Debug, Default)]
-pub struct Signature {
+pub struct InputSchema {
     /// Where the steps of a record lie.
     pub layout: Layout,
     /// The fields of a step. The cells of a step have this length and order.
@@ -31,7 +31,7 @@ pub struct Layout {
     pub events: Option<Events>,
     /// `each Q`: an event whose `Q` is a non-empty list is one step per element.
     pub each: Option<Path>,
-    /// `order by f, g`: indices into [`Signature::fields`]; steps are sorted (stably) before `each` and numbering.
+    /// `order by f, g`: indices into [`InputSchema::fields`]; steps are sorted (stably) before `each` and numbering.
     pub order_by: Vec<usize>,
     /// `id from P`: where a record holds its name.
     pub id: Option<Path>,

@@ -7,10 +7,10 @@ use super::names::Space;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::hir::{
-    Bound, Expect, Formula, Letter, Property, PropertyKind, Quantified, Severity, Test, Unary,
+    Atom, Bound, Expect, Formula, Property, PropertyKind, Quantified, Severity, Test, Unary,
 };
 use crate::ids::{FormulaId, PropertyId};
-use crate::signature::{Absent, Field};
+use crate::input_schema::{Absent, Field};
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, OutcomeKind, TestClause};
 use crate::types::Type;
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
                 TestClause::Given(given, given_span) => {
                     let mut meta: Vec<Cell> = self
                         .spec
-                        .signature
+                        .schema
                         .meta
                         .iter()
                         .map(|field| absent_cell(&field.absent))
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
                         }
                         ("meta", ExprKind::Record(members)) => {
                             for member in members {
-                                let fields = self.spec.signature.meta.clone();
+                                let fields = self.spec.schema.meta.clone();
                                 if let Some(idx) = self.field_of(&fields, &member.key, "meta field")
                                 {
                                     meta[idx] = self.cell(scope, &member.value, &fields[idx].ty);
@@ -157,7 +157,7 @@ impl<'a> Checker<'a> {
     }
 
     fn step(&mut self, scope: &Scope<'a>, event: &'a ast::Expr) -> Vec<Cell> {
-        let fields = self.spec.signature.fields.clone();
+        let fields = self.spec.schema.fields.clone();
         let mut cells: Vec<Option<Cell>> = vec![None; fields.len()];
         match &event.kind {
             ExprKind::Record(entries) => {
@@ -357,13 +357,13 @@ impl<'a> Checker<'a> {
             if typed.ty != Type::Bool {
                 return None;
             }
-            let letter = Letter {
+            let atom = Atom {
                 expr: typed.id,
                 text: self.snippet(*expr.span),
                 span: *expr.span,
             };
-            let letter = self.spec.formulas.add_letter(letter);
-            self.spec.formulas.add(Formula::Letter(letter))
+            let atom = self.spec.formulas.add_atom(atom);
+            self.spec.formulas.add(Formula::Atom(atom))
         };
         let formulas = &mut self.spec.formulas;
         let formula = match at {

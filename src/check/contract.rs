@@ -6,7 +6,7 @@ use super::Checker;
 use super::branching::Place;
 use super::scope::Scope;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::hir::system::Pledge;
+use crate::hir::system::Contract;
 use crate::hir::{Property, PropertyKind, Severity, Trigger, reads};
 use crate::ids::{FormulaId, SystemId};
 use crate::source::Span;
@@ -15,12 +15,12 @@ use crate::types::Type;
 
 impl<'a> Checker<'a> {
     /// An `assume` or `guarantee`.
-    pub(super) fn pledge(
+    pub(super) fn contract(
         &mut self,
         scope: &Scope<'a>,
         expr: &'a ast::Expr,
         assumed: bool,
-    ) -> Option<Pledge> {
+    ) -> Option<Contract> {
         let span = *expr.span;
         if !self.is_temporal(scope, expr) {
             let condition = self.boolean(scope, expr);
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0311,
                         span,
-                        "a pledge says something about time, and this does not",
+                        "a contract says something about time, and this does not",
                     )
                     .label("would be about the initial states only")
                     .fix(
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
         }
         let formula = self.at(Place::System, |checker| checker.formula(scope, expr));
         let of_events = self.letters_of_one_kind(formula, span, assumed)?;
-        Some(Pledge {
+        Some(Contract {
             formula,
             of_events,
             text: self.snippet(span),
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether the letters of a formula are about events; none, with a report, where that is not allowed or not clear.
+    /// Whether the atoms of a formula are about events; none, with a report, where that is not allowed or not clear.
     fn letters_of_one_kind(
         &mut self,
         formula: FormulaId,
@@ -61,20 +61,20 @@ impl<'a> Checker<'a> {
     ) -> Option<bool> {
         let mut of_events = None;
         let mut of_states = None;
-        for letter in self.spec.formulas.letters_of(formula) {
-            let letter = self.spec.letter(letter).clone();
-            if *self.spec.exprs.ty(letter.expr) == Type::Error {
+        for atom in self.spec.formulas.atoms_of(formula) {
+            let atom = self.spec.atom(atom).clone();
+            if *self.spec.exprs.ty(atom.expr) == Type::Error {
                 return None;
             }
-            let read = reads::reads(&self.spec, [letter.expr]);
+            let read = reads::reads(&self.spec, [atom.expr]);
             if !read.fields.is_empty() || !read.tracks.is_empty() || !read.meta.is_empty() {
-                of_events = Some(letter);
+                of_events = Some(atom);
             } else {
-                let checked = self.of_state(letter.expr, within(letter.span, span), false);
+                let checked = self.of_state(atom.expr, within(atom.span, span), false);
                 if *self.spec.exprs.ty(checked) == Type::Error {
                     return None;
                 }
-                of_states = Some(letter);
+                of_states = Some(atom);
             }
         }
         match (of_events, of_states) {
@@ -101,8 +101,8 @@ impl<'a> Checker<'a> {
     pub(super) fn watch(&mut self, id: SystemId, assumed: &[(FormulaId, &'a ast::Expr)]) {
         let name = self.spec.system(id).name.clone();
         for (at, (formula, expr)) in assumed.iter().enumerate() {
-            let pledge = &self.spec.system(id).assumes[at];
-            let (of_events, span) = (pledge.of_events, pledge.span);
+            let contract = &self.spec.system(id).assumes[at];
+            let (of_events, span) = (contract.of_events, contract.span);
             let formula = match of_events {
                 true => Some(*formula),
                 false => self.of_events(expr),
@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
     /// A formula about states read as one about events, if it can be: whoever names a condition on events like a label of
     /// a component means the same thing by both.
     fn of_events(&mut self, expr: &'a ast::Expr) -> Option<FormulaId> {
-        if self.spec.signature.fields.is_empty() {
+        if self.spec.schema.fields.is_empty() {
             return None;
         }
         let told = self.diagnostics.len();
@@ -145,19 +145,17 @@ impl<'a> Checker<'a> {
         let sound = self.diagnostics.len() == told;
         self.diagnostics.truncate(told);
         self.reported = reported;
-        let letters = self.spec.formulas.letters_of(formula);
-        let exprs = letters
-            .into_iter()
-            .map(|letter| self.spec.letter(letter).expr);
+        let atoms = self.spec.formulas.atoms_of(formula);
+        let exprs = atoms.into_iter().map(|atom| self.spec.atom(atom).expr);
         let read = reads::reads(&self.spec, exprs.collect::<Vec<_>>());
         let events = !read.fields.is_empty() || !read.tracks.is_empty();
         (sound && events).then_some(formula)
     }
 }
 
-/// Where a letter stands in a formula; equal letters keep the place where they first stood, which may be elsewhere.
-pub(super) fn within(letter: Span, formula: Span) -> Span {
+/// Where a atom stands in a formula; equal atoms keep the place where they first stood, which may be elsewhere.
+pub(super) fn within(atom: Span, formula: Span) -> Span {
     let inside =
-        letter.file == formula.file && formula.start <= letter.start && letter.end <= formula.end;
-    if inside { letter } else { formula }
+        atom.file == formula.file && formula.start <= atom.start && atom.end <= formula.end;
+    if inside { atom } else { formula }
 }
