@@ -25,6 +25,8 @@ pub(super) struct Interpretation {
     pub(super) tokens: Vec<Token>,
     /// Its reading, or what has to be asked.
     pub(super) reading: Result<Reading, Doubt>,
+    /// Whether it was read back from a formula, and so is that formula whatever its names remind of.
+    pub(super) exact: bool,
 }
 
 /// Reads a requirement.
@@ -40,6 +42,7 @@ pub(super) fn interpret(text: &str) -> Interpretation {
             reader,
             tokens: Vec::new(),
             reading: Err(Doubt::TooLong(words)),
+            exact: false,
         };
     }
     let tokens = rewrite::marked(marked(with_numbers(rewrite::plain(plain.clone()))));
@@ -56,6 +59,7 @@ pub(super) fn interpret(text: &str) -> Interpretation {
                 None => Ok(reading),
             }),
     };
+    let is_exact = controlled.is_some();
     if let Some(controlled) = controlled
         && !reading
             .as_ref()
@@ -65,12 +69,14 @@ pub(super) fn interpret(text: &str) -> Interpretation {
             reader: exact,
             tokens,
             reading: Ok(controlled),
+            exact: true,
         };
     }
     Interpretation {
         reader,
         tokens,
         reading,
+        exact: is_exact,
     }
 }
 

@@ -153,7 +153,7 @@ pub fn draft(text: &str) -> Draft {
         }
     };
     let matched = adapt::find(&found.tokens, &reading);
-    if let Some(index) = matched.first {
+    if let Some(index) = matched.first.filter(|_| !found.exact) {
         adapt::adapt(&mut found.reader, &found.tokens, &mut reading, index);
     }
     let used = reading.logic.atoms();
