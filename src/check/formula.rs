@@ -159,7 +159,8 @@ impl<'a> Checker<'a> {
                 let bound = within.as_ref().map(|within| self.window(scope, within));
                 let lhs = self.at_other_steps(|checker| checker.formula(scope, lhs));
                 let rhs = self.at_other_steps(|checker| checker.formula(scope, rhs));
-                self.response(lhs, rhs, bound.flatten())
+                let or_end = within.as_ref().is_some_and(|within| within.or_end);
+                self.response(lhs, rhs, bound.flatten(), or_end)
             }
             ExprKind::Precedes { lhs, rhs } => {
                 let first = self.at_other_steps(|checker| checker.formula(scope, lhs));
@@ -236,16 +237,23 @@ impl<'a> Checker<'a> {
         formulas.add(Formula::Or(lhs, rhs))
     }
 
-    /// `G (a -> F[bound] b)`
+    /// `G (a -> F[bound] b)`; with `or end`, `G (a -> F[bound] b | F[rest] last)`, where the trace ends within `rest` if it
+    /// ends before the bound does.
     pub(super) fn response(
         &mut self,
         trigger: FormulaId,
         response: FormulaId,
         bound: Option<Bound>,
+        or_end: bool,
     ) -> FormulaId {
         let formulas = &mut self.spec.formulas;
-        let eventually = formulas.add(Formula::Unary(Unary::Eventually, bound, response));
-        let implies = formulas.add(Formula::Implies(trigger, eventually));
+        let mut then = formulas.add(Formula::Unary(Unary::Eventually, bound, response));
+        if let Some(cut_off) = bound.and_then(Bound::cut_off).filter(|_| or_end) {
+            let last = formulas.add(Formula::Last);
+            let ends = formulas.add(Formula::Unary(Unary::Eventually, Some(cut_off), last));
+            then = formulas.add(Formula::Or(then, ends));
+        }
+        let implies = formulas.add(Formula::Implies(trigger, then));
         formulas.add(Formula::Unary(Unary::Always, None, implies))
     }
 

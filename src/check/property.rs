@@ -277,15 +277,11 @@ impl<'a> Checker<'a> {
             names.push(param.name.text.clone());
         }
         let trigger = self.formula(&inner, &def.trigger);
-        let mut response = self.formula(&inner, &def.response);
-        if def.or_end {
-            let last = self.spec.formulas.add(Formula::Last);
-            response = self.spec.formulas.add(Formula::Or(response, last));
-        }
+        let response = self.formula(&inner, &def.response);
         let Some(bound) = self.window(&inner, &def.within) else {
             return;
         };
-        let formula = self.response(trigger, response, Some(bound));
+        let formula = self.response(trigger, response, Some(bound), def.within.or_end);
         let message = def
             .message
             .as_ref()

@@ -155,6 +155,7 @@ codes! {
     G0920 Warning "unreachable-arm" "an arm of `cases` that nothing reaches";
     G0921 Warning "redundant-arm" "an arm of `cases` that makes no difference";
     G0922 Hint "absent-key" "a quantified name that null is never a value of";
+    G0923 Warning "forgiven-window" "a bound that the end of the trace forgives without cutting it off";
     G0940 Warning "after-the-fact" "an action that can only come after what it is to prevent";
     G0941 Warning "mild-action" "an action that is weaker than the severity of the property";
     G0942 Warning "only-the-end" "a step is to be denied that no step violates";

@@ -35,9 +35,9 @@ pub enum Expr {
     Unknown,
     /// `todo("words")`: a condition that is still to be written, unknown at every step. Conditions of other words are others.
     Todo(SmolStr),
-    /// A field of the step, by position in [`Signature::fields`](crate::signature::Signature::fields).
+    /// A field of the step, by position in [`InputSchema::fields`](crate::input_schema::InputSchema::fields).
     Field(usize),
-    /// A field of the record, by position in [`Signature::meta`](crate::signature::Signature::meta).
+    /// A field of the record, by position in [`InputSchema::meta`](crate::input_schema::InputSchema::meta).
     Meta(usize),
     /// A track: after the event, or before it within updates of tracks.
     Track(TrackId, Box<[ExprId]>),
@@ -285,6 +285,16 @@ pub enum Window {
     Steps(u32, u32),
     /// In attoseconds of the clock.
     Time(i128, i128),
+}
+
+impl Window {
+    /// Where a trace ends that ends before this window does: `or end` forgives those. `None` if there is no such place.
+    pub fn cut_off(self) -> Option<Window> {
+        match self {
+            Window::Steps(_, hi) => Some(Window::Steps(0, hi.checked_sub(1)?)),
+            Window::Time(_, hi) => (hi > 0).then(|| Window::Time(0, hi - 1)),
+        }
+    }
 }
 
 /// A text with values in it.

@@ -7,6 +7,7 @@ use crate::value::Instant;
 /// How tightly a piece of text holds together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    Response,
     Iff,
     Implies,
     Or,
@@ -34,6 +35,13 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
             text
         }
     };
+    if let Formula::Unary(Unary::Always, None, a) = formulas.get(id)
+        && let Some((when, bound, then)) = forgiven(formulas, *a)
+    {
+        let (when, then) = (at(when, Level::Iff), at(then, Level::Iff));
+        let text = format!("{when} leads to {then} {} or end", within(bound));
+        return (text, Level::Response);
+    }
     match formulas.get(id) {
         Formula::True => ("true".to_owned(), Level::Atom),
         Formula::False => ("false".to_owned(), Level::Atom),
@@ -98,6 +106,35 @@ fn leaf(text: &str) -> (String, Level) {
         (format!("({text})"), Level::Atom)
     } else {
         (text, Level::Atom)
+    }
+}
+
+/// `a -> F[bound] b | F[cut off] last` as its parts: what `leads to` with `or end` always asks for.
+fn forgiven(formulas: &Formulas, id: FormulaId) -> Option<(FormulaId, Bound, FormulaId)> {
+    let Formula::Implies(when, then) = formulas.get(id) else {
+        return None;
+    };
+    let Formula::Or(comes, ends) = formulas.get(*then) else {
+        return None;
+    };
+    match (formulas.get(*comes), formulas.get(*ends)) {
+        (
+            Formula::Unary(Unary::Eventually, Some(bound), then),
+            Formula::Unary(Unary::Eventually, Some(rest), last),
+        ) if bound.cut_off() == Some(*rest) && *formulas.get(*last) == Formula::Last => {
+            Some((*when, *bound, *then))
+        }
+        _ => None,
+    }
+}
+
+/// `within 1..5 steps`
+fn within(bound: Bound) -> String {
+    match bound {
+        Bound::Steps(0, high) => format!("within {high} steps"),
+        Bound::Steps(low, high) => format!("within {low}..{high} steps"),
+        Bound::Time(0, high) => format!("within {}", Instant(high)),
+        Bound::Time(low, high) => format!("within {}..{}", Instant(low), Instant(high)),
     }
 }
 

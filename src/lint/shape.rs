@@ -13,6 +13,54 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
     for index in 0..subjects.all.len() {
         found.extend(strong_next(subjects, index, budget));
         found.extend(approval(subjects, index));
+        found.extend(forgiven(subjects, index));
+    }
+}
+
+/// `F[0,5] (a or last)`: it holds too where the trace ends at the last step of the window, which is then whole.
+fn forgiven(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
+    let property = subjects.all[index].property;
+    let formulas = &subjects.scratch;
+    let mut todo = vec![property.formula];
+    while let Some(part) = todo.pop() {
+        if let Formula::Unary(Unary::Eventually, Some(bound), body) = formulas.get(part)
+            && let Some(rest) = bound.cut_off()
+            && let Some(asked) = without_last(formulas, *body)
+        {
+            let text = print::formula(formulas, part);
+            let mut made = formulas.clone();
+            let asked = made.add(Formula::Unary(Unary::Eventually, Some(*bound), asked));
+            let last = made.add(Formula::Last);
+            let ends = made.add(Formula::Unary(Unary::Eventually, Some(rest), last));
+            let both = made.add(Formula::Or(asked, ends));
+            let remedy = print::formula(&made, both);
+            return Some(
+                Diagnostic::new(
+                    Code::G0923,
+                    subjects.place(part, property),
+                    format!("`{text}` also forgives a window that the end does not cut off"),
+                )
+                .label("holds if the trace ends at the last step of the window")
+                .note(format!(
+                    "to forgive only what the end cuts off, write `{remedy}`"
+                ))
+                .note("`a leads to b within … or end` and `rule` with `or end` mean this too"),
+            );
+        }
+        todo.extend(formulas.operands(part).into_iter().rev());
+    }
+    None
+}
+
+/// The other operands of a disjunction of which one is `last`.
+fn without_last(formulas: &Formulas, id: FormulaId) -> Option<FormulaId> {
+    let Formula::Or(a, b) = formulas.get(id) else {
+        return None;
+    };
+    match (formulas.get(*a), formulas.get(*b)) {
+        (_, Formula::Last) => Some(*a),
+        (Formula::Last, _) => Some(*b),
+        _ => None,
     }
 }
 

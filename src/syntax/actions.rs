@@ -206,6 +206,7 @@ impl<'t> Builder<'t> {
         lower: Option<BoundValue>,
         upper: BoundValue,
         unit: Option<Spelling>,
+        or_end: bool,
     ) -> Window {
         let steps = unit.is_some();
         Window {
@@ -213,6 +214,7 @@ impl<'t> Builder<'t> {
             upper,
             steps,
             spelling: unit.unwrap_or_default(),
+            or_end,
             span: self.loc(l, r),
         }
     }

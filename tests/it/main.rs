@@ -72,6 +72,7 @@ mod nl_scenarios;
 mod omega_conformance;
 mod omega_hoa;
 mod omega_properties;
+mod or_end;
 mod patterns;
 mod plans;
 mod project;

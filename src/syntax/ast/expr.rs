@@ -513,7 +513,7 @@ impl BoundValue {
     }
 }
 
-/// `within 5 steps`, `within 1..15 steps`, `within 2s`.
+/// `within 5 steps`, `within 1..15 steps`, `within 2s or end`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// The nearer end; `None` means 0.
@@ -524,6 +524,8 @@ pub struct Window {
     pub steps: bool,
     /// `step` or `steps`, as written.
     pub spelling: Spelling,
+    /// Whether `or end` forgives a window that the end of the trace cuts off.
+    pub or_end: bool,
     /// Where it stands, `within` included.
     pub span: Loc,
 }

@@ -363,8 +363,6 @@ pub struct Rule {
     pub response: Expr,
     /// How soon.
     pub within: Window,
-    /// Whether the end of the trace forgives.
-    pub or_end: bool,
     /// What to say when it is violated.
     pub message: Option<Message>,
 }

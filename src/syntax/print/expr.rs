@@ -643,6 +643,9 @@ impl Printer {
                 spelling
             });
         }
+        if window.or_end {
+            self.put(" or end");
+        }
     }
 }
 

@@ -81,9 +81,6 @@ impl Printer {
                 self.closed(&it.response);
                 self.put(" ");
                 self.window(&it.within);
-                if it.or_end {
-                    self.put(" or end");
-                }
                 self.say(it.message.as_ref());
             }
             ItemKind::Template(it) => {

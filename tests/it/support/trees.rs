@@ -164,12 +164,14 @@ fn operators(inner: BoxedStrategy<Expr>) -> BoxedStrategy<ExprKind> {
         prop::option::of(bound_value()),
         bound_value(),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(lower, upper, steps)| Window {
+        .prop_map(|(lower, upper, steps, or_end)| Window {
             lower,
             steps: steps && !matches!(upper, BoundValue::Duration(..)),
             upper,
             spelling: Ignored::default(),
+            or_end,
             span: Loc::default(),
         });
     prop_oneof![

@@ -43,6 +43,9 @@ fn capital(words: String) -> String {
     format!("{capital}.")
 }
 
+/// What is said of a window that the end of the run may cut off.
+pub const UNLESS_CUT_OFF: &str = ", unless the trace ends before that";
+
 struct Speaker<'a> {
     name: &'a dyn Fn(usize) -> String,
 }
@@ -157,6 +160,9 @@ impl Speaker<'_> {
 
     /// `G (a -> b)`
     fn whenever(&self, when_logic: &Logic, then: &Logic) -> String {
+        if let Some(asked) = then.unless_cut_off() {
+            return self.whenever(when_logic, asked) + UNLESS_CUT_OFF;
+        }
         let when = match when_logic {
             Logic::Not(inner) => format!("whenever {} does not hold", self.must(inner)),
             when => format!("whenever {} holds", self.must(when)),

@@ -89,6 +89,21 @@ impl Window {
         Window { low, high, unit }
     }
 
+    /// Where a run ends that ends before this window does. `None` if there is no such place.
+    pub fn cut_off(self) -> Option<Window> {
+        /// Times are exact to the attosecond.
+        const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
+        let least = match self.unit {
+            Unit::Seconds => ATTOSECONDS,
+            _ => 1,
+        };
+        (self.high.to_f64() > 0.0).then(|| Window {
+            low: Ratio::new(0, 1),
+            high: self.high.plus(Ratio::new(-1, least)),
+            unit: self.unit,
+        })
+    }
+
     /// From now on.
     pub fn from_now(high: Ratio, unit: Unit) -> Window {
         Window {
@@ -383,6 +398,18 @@ pub fn repeated(logic: &Logic) -> Option<(&Logic, u32)> {
 }
 
 impl Logic {
+    /// What is asked for within a window that the end of the run may cut off: `F[w] a` of `F[w] a | F[cut off] last`.
+    pub fn unless_cut_off(&self) -> Option<&Logic> {
+        let Logic::Or(parts) = self else { return None };
+        match parts.as_slice() {
+            [
+                asked @ Logic::Unary(Unary::Eventually, Some(window), _),
+                Logic::Unary(Unary::Eventually, Some(rest), last),
+            ] if **last == Logic::Last && window.cut_off() == Some(*rest) => Some(asked),
+            _ => None,
+        }
+    }
+
     /// The atoms in order of first appearance.
     pub fn atoms(&self) -> Vec<usize> {
         let mut found = Vec::new();

@@ -8,6 +8,6 @@ mod english;
 pub mod formula;
 mod measure;
 
-pub use english::{phrase, sentence};
+pub use english::{UNLESS_CUT_OFF, phrase, sentence};
 pub use formula::{Binary, Logic, Unary, Window, Writer};
 pub use measure::{Ratio, Unit};

@@ -103,9 +103,27 @@ fn binary(op: Binary, window: Option<Window>, a: Logic, b: Logic) -> Logic {
     Logic::Binary(op, window, Box::new(a), Box::new(b))
 }
 
+/// `G (a -> F[w] b | F[cut off] last)` of `G (a -> F[w] b)`.
+fn unless_cut_off(asked: Logic) -> Option<Logic> {
+    let Logic::Unary(Unary::Always, None, inner) = asked else {
+        return None;
+    };
+    let Logic::Implies(when, then) = *inner else {
+        return None;
+    };
+    let Logic::Unary(Unary::Eventually, Some(window), _) = then.as_ref() else {
+        return None;
+    };
+    let ends = eventually(Some(window.cut_off()?), Logic::Last);
+    Some(always(implies(*when, or([*then, ends]))))
+}
+
 impl Parser<'_> {
     /// A sentence as a whole, without its full stop.
     fn whole(&mut self, text: &str) -> Option<Logic> {
+        if let Some(rest) = text.strip_suffix(crate::words::UNLESS_CUT_OFF) {
+            return unless_cut_off(self.whole(rest)?);
+        }
         if let Some(rest) = text.strip_prefix("whenever ") {
             return self.whenever(rest);
         }
