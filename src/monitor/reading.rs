@@ -133,7 +133,7 @@ impl Monitor {
         if self.awaited.is_empty() {
             return;
         }
-        let fields = &self.program.spec().signature.fields;
+        let fields = &self.program.spec().schema.fields;
         let awaited = self.awaited.iter().filter_map(|field| fields.get(*field));
         let awaited: Vec<&SmolStr> = awaited.map(|field| &field.name).collect();
         event.problems.retain(|problem| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use guard_lang::monitor::{Decision, Monitor, Options, Request, Ruling};
 use guard_lang::value::Instant;
-use guard_lang::{check, front, project::NoFiles};
+use guard_lang::{check, front, modules::NoFiles};
 
 /// At most two payments; a third is denied, the second is asked about.
 const SPEC: &str = r#"
