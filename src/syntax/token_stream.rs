@@ -185,7 +185,9 @@ impl Preparer<'_> {
         if is_word && before.is_some_and(|b| b.token == Token::Dot) {
             return (as_token(Token::Name), 1);
         }
-        if is_word && next_token == Some(Token::Colon) {
+        // `or end` closes a window, also where a colon follows: no field is named after `or`.
+        let or_end = raw.token == Token::End && before.is_some_and(|b| b.token == Token::Or);
+        if is_word && next_token == Some(Token::Colon) && !or_end {
             return (as_token(Token::Name), 1);
         }
         if raw.token.is_name() && next_token == Some(Token::DotDot) {
