@@ -104,7 +104,7 @@ impl Checker<'_> {
     pub(super) fn note_formula(&mut self, formula: FormulaId, truth: bool) {
         let formulas = &self.spec.formulas;
         match (formulas.get(formula), truth) {
-            (Formula::Letter(letter), _) => self.note(formulas.letter(*letter).expr, truth),
+            (Formula::Atom(letter), _) => self.note(formulas.atom(*letter).expr, truth),
             (Formula::Not(a), _) => self.note_formula(*a, !truth),
             (Formula::And(a, b), true) | (Formula::Or(a, b), false) => {
                 let (a, b) = (*a, *b);

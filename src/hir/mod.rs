@@ -169,7 +169,7 @@ impl Spec {
     /// Whether a condition of the property is still to be written (`todo`), also where a track or a range reads it. What such
     /// a property says is not known yet: it is never satisfied, and an `exists` is not violated either.
     pub fn is_unwritten(&self, property: &Property) -> bool {
-        let letters = self.formulas.letters_of(property.formula);
+        let letters = self.formulas.atoms_of(property.formula);
         let letters = letters.into_iter().map(|letter| self.letter(letter).expr);
         let quantified = property.quantified.iter();
         let ranges =

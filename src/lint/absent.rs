@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Compare, Expr, PropertyKind, QuantifiedVar, Spec};
-use crate::signature::Absent;
+use crate::input_schema::Absent;
 use crate::types::Type;
 use crate::value::Value;
 
@@ -27,10 +27,10 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
             if fields.iter().any(|field| asked.contains(field)) {
                 continue;
             }
-            let named = |field: &usize| format!("`{}`", spec.signature.fields[*field].name);
+            let named = |field: &usize| format!("`{}`", spec.schema.fields[*field].name);
             let names: Vec<String> = fields.iter().map(named).collect();
             let names = names.join(" and ");
-            let first = &spec.signature.fields[fields[0]];
+            let first = &spec.schema.fields[fields[0]];
             found.push(
                 Diagnostic::new(
                     Code::G0922,
@@ -58,7 +58,7 @@ fn absent_fields(spec: &Spec, var: &QuantifiedVar) -> Option<Vec<usize>> {
     }
     let field = |term: &crate::ids::ExprId| match spec.exprs.get(*term) {
         Expr::Field(field) => {
-            let declared = &spec.signature.fields[*field];
+            let declared = &spec.schema.fields[*field];
             let absent =
                 matches!(declared.ty, Type::Nullable(_)) && declared.absent == Absent::Null;
             absent.then_some(*field)

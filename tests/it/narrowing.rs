@@ -1,6 +1,6 @@
 //! Where `x != null` gives `T?` the type `T`, and where it must not.
 
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 
 const HEAD: &str = "event {
   kind: string

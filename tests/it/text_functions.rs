@@ -9,7 +9,7 @@ use guard_lang::eval::{Limits, Program};
 use guard_lang::hir::{Builtin, Expr};
 use guard_lang::ids::PropertyId;
 use guard_lang::input::record::{Origin, Record, Step};
-use guard_lang::project::NoFiles;
+use guard_lang::modules::NoFiles;
 use guard_lang::texts;
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, Value};
