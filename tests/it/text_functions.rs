@@ -485,6 +485,8 @@ const ENCODED: &[&str] = &[
 ];
 
 proptest! {
+    #![proptest_config(crate::support::random::cases(256))]
+
     #[test]
     fn paths_mean_what_the_definition_says(path in texts_of(PATH), folder in texts_of(PATH)) {
         prop_assert_eq!(texts::path(&path).ok().map(Value::string), meant(Builtin::Path, &[&path]));
