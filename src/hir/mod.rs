@@ -170,7 +170,7 @@ impl Spec {
     /// a property says is not known yet: it is never satisfied, and an `exists` is not violated either.
     pub fn is_unwritten(&self, property: &Property) -> bool {
         let letters = self.formulas.atoms_of(property.formula);
-        let letters = letters.into_iter().map(|letter| self.letter(letter).expr);
+        let letters = letters.into_iter().map(|letter| self.atom(letter).expr);
         let quantified = property.quantified.iter();
         let ranges =
             quantified.flat_map(|quantified| quantified.vars.iter().filter_map(|var| var.range));
