@@ -19,7 +19,7 @@ use super::monitor::Automaton;
 use super::register::Held;
 use super::track::Tracks;
 use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
-use crate::ids::{ExprId, FormulaId, LetterId};
+use crate::ids::{AtomId, ExprId, FormulaId};
 use crate::translate::translate;
 use crate::value::Cell;
 use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
@@ -111,7 +111,7 @@ pub(super) fn compile(
     };
     let initial = initial.into_iter().zip(&code.tracks).map(held).collect();
     Ok(Compiled {
-        clock: spec.signature.clock.filter(|_| reads_clock(spec)),
+        clock: spec.schema.clock.filter(|_| reads_clock(spec)),
         spec: shared,
         limits: limits.clone(),
         code,
@@ -164,7 +164,7 @@ pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, Lim
 
 /// The formula of a property over its letters, in their order.
 fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
-    let ids = spec.formulas.letters_of(property.formula);
+    let ids = spec.formulas.atoms_of(property.formula);
     let mut formulas = AFormulas::new();
     let formula = translate(
         &spec.formulas,
@@ -196,10 +196,10 @@ pub(super) fn property_code(
     automaton: Arc<Automaton>,
     lower: &mut Lower<'_>,
 ) -> Result<PropertyCode, LimitError> {
-    let ids = spec.formulas.letters_of(property.formula);
+    let ids = spec.formulas.atoms_of(property.formula);
     let mut letters = Vec::with_capacity(ids.len());
     for id in &ids {
-        let node = lower.root(spec.letter(*id).expr, false)?;
+        let node = lower.root(spec.atom(*id).expr, false)?;
         letters.push(LetterCode {
             id: *id,
             node,
@@ -280,7 +280,7 @@ impl PropertyCode {
             else {
                 return None;
             };
-            let ids: Vec<LetterId> = self.letters.iter().map(|letter| letter.id).collect();
+            let ids: Vec<AtomId> = self.letters.iter().map(|letter| letter.id).collect();
             let mut formulas = AFormulas::new();
             let inner = translate(&spec.formulas, *inner, place_in(&ids), &mut formulas);
             let start = formulas.atom(Atom(u32::try_from(ids.len()).unwrap_or(u32::MAX)));
@@ -316,7 +316,7 @@ fn reads_clock(spec: &Spec) -> bool {
 }
 
 /// Letters as atoms, by their place among the letters of a property.
-pub(super) fn place_in(letters: &[LetterId]) -> impl Fn(LetterId) -> Atom + '_ {
+pub(super) fn place_in(letters: &[AtomId]) -> impl Fn(AtomId) -> Atom + '_ {
     |letter| {
         let place = letters.iter().position(|other| *other == letter);
         Atom(

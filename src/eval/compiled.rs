@@ -13,7 +13,7 @@ use super::limits::Limits;
 use super::monitor::Automaton;
 use super::register::Held;
 use crate::hir::Spec;
-use crate::ids::{ExprId, LetterId, PropertyId};
+use crate::ids::{AtomId, ExprId, PropertyId};
 use crate::value::Value;
 use guard_automata::Dfa;
 
@@ -87,7 +87,7 @@ pub(super) enum MessagePart {
 
 #[derive(Debug)]
 pub(super) struct LetterCode {
-    pub(super) id: LetterId,
+    pub(super) id: AtomId,
     pub(super) node: NodeId,
     pub(super) reads: Reads,
 }

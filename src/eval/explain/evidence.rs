@@ -24,10 +24,7 @@ pub(super) fn evidence(
     let spec = program.spec();
     let letters = &program.properties[request.property].letters;
     // All of these are read, see `Compiled::explained`.
-    let fields = fields(
-        spec,
-        letters.iter().map(|letter| spec.atom(letter.id).expr),
-    );
+    let fields = fields(spec, letters.iter().map(|letter| spec.atom(letter.id).expr));
     let mut found = Vec::with_capacity(shown.len());
     for index in shown {
         let Ok(number) = steps.binary_search_by_key(index, |step| step.index) else {
