@@ -86,7 +86,7 @@ def request(k):
 
 
 def served(name, guard, args, connect, n):
-    daemon = subprocess.Popen([guard, "serve", *args], stderr=subprocess.PIPE, text=True)
+    daemon = subprocess.Popen([guard, "serve", "--no-token", *args], stderr=subprocess.PIPE, text=True)
     said = ""
     while "listening at" not in said:
         said = daemon.stderr.readline()
@@ -94,7 +94,7 @@ def served(name, guard, args, connect, n):
 
     def ask(k):
         body = event(k).encode()
-        connection.sendall(b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        connection.sendall(b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         got = b""
         while b"\r\n\r\n" not in got:
             got += connection.recv(1 << 16)
