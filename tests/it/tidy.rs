@@ -39,7 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "source",
             "ids",
             "value",
-            "signature",
+            "input_schema",
             "types",
         ],
     ),
