@@ -53,7 +53,7 @@ impl Draws {
 fn spec() -> Result<Arc<Spec>, Error> {
     let limits = guard_lang::check::Limits::default();
     let checked = guard_lang::front("bench.guard", SPEC, &NoFiles, limits);
-    Ok(Arc::new(checked.spec.ok_or("the spec is wrong")?))
+    Ok(Arc::new(checked.spec.ok_or("the spec has errors")?))
 }
 
 fn subject(spec: &Arc<Spec>) -> Result<Subject, Error> {

@@ -80,7 +80,7 @@ impl KeptModel {
         let bytes = BASE64.decode(&self.tables).ok();
         let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
         let solved = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
-        let solved = solved.ok_or_else(|| format!("holds damaged tables of `{}`", self.name))?;
+        let solved = solved.ok_or_else(|| format!("contains damaged tables of `{}`", self.name))?;
         Ok(Source::Solved(Box::new(solved), self.model.clone()))
     }
 }
@@ -114,13 +114,14 @@ pub(crate) fn is_artifact(text: &str) -> bool {
 /// What is wrong with it, for a person.
 pub(crate) fn read(text: &str) -> Result<Artifact, String> {
     let head: Head = serde_json::from_str(text)
-        .map_err(|error| format!("begins like a compiled spec and is none: {error}"))?;
+        .map_err(|error| format!("begins like a compiled spec but is invalid: {error}"))?;
     if head.guardc != "spec" {
         return Err(format!("is a compiled `{}`, not a spec", head.guardc));
     }
     if head.version != VERSION {
         return Err(format!(
-            "has format version {} (written by guard {}), and guard {} reads version {VERSION}; compile the spec again",
+            "has format version {} (written by guard {}), but guard {} reads version \
+                    {VERSION}; compile the spec again",
             head.version,
             if head.tool.is_empty() {
                 "?"

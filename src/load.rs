@@ -42,10 +42,10 @@ pub enum LoadError {
         reason: io::Error,
     },
     /// The path names a folder.
-    #[error("cannot read `{0}`: it is a folder; name the `.guard` file in it")]
+    #[error("cannot read `{0}`: it is a folder; give the path of the `.guard` file in it")]
     Folder(String),
     /// The text is not UTF-8.
-    #[error("cannot read `{path}`: it is not UTF-8 (line {line})")]
+    #[error("cannot read `{path}`: not UTF-8 (line {line})")]
     NotUtf8 {
         /// The path as given.
         path: String,
@@ -91,13 +91,13 @@ impl Loaded {
         );
         if artifact::hash(&loaded.sources) != artifact.blake3 {
             return Err(refused(format!(
-                "was compiled with another standard library (guard {}) or was changed; compile the spec again",
+                "was compiled with another standard library (guard {}) or was modified; compile the spec again",
                 artifact.tool
             )));
         }
         if !artifact.models.is_empty() && artifact.tool != env!("CARGO_PKG_VERSION") {
             return Err(refused(format!(
-                "holds tables of guard {}; compile the spec again",
+                "contains tables of guard {}; compile the spec again",
                 artifact.tool
             )));
         }
@@ -190,7 +190,7 @@ impl Loader for Folder {
             .canonicalize()
             .map_err(|error| error.to_string())?;
         if !real.starts_with(&root) {
-            return Err("a link leads out of the folder".to_owned());
+            return Err("a link points outside the folder".to_owned());
         }
         let text = std::fs::read_to_string(&real).map_err(|error| error.to_string())?;
         let shown = file.strip_prefix("./").unwrap_or(&file);
@@ -206,7 +206,7 @@ impl Loader for Embedded<'_> {
         let found = self
             .0
             .get(path)
-            .ok_or("the compiled spec does not hold it")?;
+            .ok_or("not contained in the compiled spec")?;
         Ok((found.text.clone(), found.name.clone()))
     }
 }

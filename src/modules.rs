@@ -29,7 +29,7 @@ pub struct NoFiles;
 
 impl Loader for NoFiles {
     fn load(&self, path: &str) -> Result<(String, String), String> {
-        Err(format!("there is no folder here that could hold `{path}`"))
+        Err(format!("no folder here could contain `{path}`"))
     }
 }
 
@@ -133,9 +133,9 @@ impl Ctx<'_> {
                 .chain([path.as_str()])
                 .collect();
             self.diagnostics.push(
-                Diagnostic::new(Code::G0205, span, format!("`{path}` imports itself"))
-                    .label("this closes the circle")
-                    .note(format!("the circle is {}", chain.join(" → "))),
+                Diagnostic::new(Code::G0205, span, format!("circular import of `{path}`"))
+                    .label("this import closes the cycle")
+                    .note(format!("the cycle: {}", chain.join(" → "))),
             );
             return None;
         }
@@ -147,7 +147,7 @@ impl Ctx<'_> {
                 let mut diagnostic = Diagnostic::new(
                     Code::G0204,
                     span,
-                    format!("the standard library has no module `{path}`"),
+                    format!("unknown standard library module `{path}`"),
                 )
                 .label("not found");
                 let rest = parts[1..].join("/");
@@ -170,10 +170,10 @@ impl Ctx<'_> {
             Ok((text, name)) => Some(self.module(path, &name, &text)),
             Err(reason) => {
                 self.diagnostics.push(
-                    Diagnostic::new(Code::G0204, span, format!("module `{path}` cannot be read"))
+                    Diagnostic::new(Code::G0204, span, format!("cannot read module `{path}`"))
                         .label("imported here")
                         .note(format!(
-                            "it was looked for as `{below}` below the folder of the spec: {reason}"
+                            "expected it at `{below}` below the folder of the spec: {reason}"
                         )),
                 );
                 None

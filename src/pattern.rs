@@ -21,9 +21,7 @@ pub enum PatternError {
     #[error("{0}")]
     Syntax(String),
     /// Its size.
-    #[error(
-        "it needs more than {MOST_BYTES} bytes when compiled, the limit of regular expressions"
-    )]
+    #[error("the compiled regular expression needs more than {MOST_BYTES} bytes")]
     TooLarge,
 }
 

@@ -33,11 +33,14 @@ pub enum ShellError {
 impl fmt::Display for ShellError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ShellError::NotShell(byte) => write!(f, "no shell line, from byte {byte} on"),
+            ShellError::NotShell(byte) => write!(f, "invalid shell syntax at byte {byte}"),
             ShellError::TooLong(bytes) => {
-                write!(f, "a shell line of {bytes} bytes; {MAX_BYTES} are read")
+                write!(
+                    f,
+                    "shell line of {bytes} bytes exceeds the limit of {MAX_BYTES}"
+                )
             }
-            ShellError::TooDeep => write!(f, "more than {DEPTH} shells inside one another"),
+            ShellError::TooDeep => write!(f, "more than {DEPTH} nested shells"),
         }
     }
 }

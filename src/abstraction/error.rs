@@ -10,7 +10,8 @@ use crate::eval;
 pub enum SpaceError {
     /// A state needs too many bits.
     #[error(
-        "a state of `{abstraction}` takes {bits} bits, and at most 128 are packed: take something out of `over`"
+        "a state of `{abstraction}` takes {bits} bits, but at most 128 can be packed: \
+                    remove a component from `over`"
     )]
     TooWide {
         /// The abstraction.
@@ -19,14 +20,15 @@ pub enum SpaceError {
         bits: u32,
     },
     /// A monitor has no automaton.
-    #[error("`{property}` in `over` has no automaton within the limits on automata")]
+    #[error("the automaton of `{property}` in `over` exceeds the limits")]
     NoAutomaton {
         /// The property.
         property: SmolStr,
     },
     /// There are too many states to list them.
     #[error(
-        "`{abstraction}` has more than {limit} states (`--max-states`): learn without smoothing, or take something out of `over`"
+        "`{abstraction}` has more than {limit} states (`--max-states`): learn without \
+                    smoothing, or remove a component from `over`"
     )]
     TooManyStates {
         /// The abstraction.
@@ -36,7 +38,8 @@ pub enum SpaceError {
     },
     /// There are too many steps to list them.
     #[error(
-        "`{abstraction}` allows more than {limit} steps (`--max-transitions`): forbid some by `step`, or take something out of `over`"
+        "`{abstraction}` allows more than {limit} transitions (`--max-transitions`): \
+                    exclude some with `step`, or remove a component from `over`"
     )]
     TooManySteps {
         /// The abstraction.

@@ -175,7 +175,7 @@ impl<'j, J: Judge> Batch<'j, J> {
                 ));
             }
             None => {
-                let message = "the end of a trace that is not open";
+                let message = "end of a trace that is not open";
                 let problem = Problem::new(ProblemKind::Odd, &origin.file, origin.line, message);
                 self.problems.push(problem.in_trace(trace));
             }

@@ -239,7 +239,7 @@ fn file<J: Judge>(
         ..
     } = report.accounting;
     if records + events + problems + left_out == 0 {
-        let message = "no trace was found in this file".to_owned();
+        let message = "no traces found in this file".to_owned();
         listener.problem(&Problem::new(ProblemKind::Odd, &name.path, 0, message));
     }
 }
@@ -249,7 +249,7 @@ fn emit<R>(listener: &mut impl Listener<R>, reports: impl IntoIterator<Item = Ju
         match judged {
             Judged::Report(report) => listener.report(report),
             Judged::LeftOut(origin) => {
-                let message = "`records where` does not hold".to_owned();
+                let message = "rejected by `records where`".to_owned();
                 let kind = ProblemKind::LeftOut;
                 let problem = Problem::new(kind, &origin.file, origin.line, message);
                 listener.problem(&problem);
@@ -307,7 +307,7 @@ impl Listener<Rendered> for Audit<'_> {
             return;
         }
         if !self.seen.insert(report.trace.clone()) && self.repeated.insert(report.trace.clone()) {
-            let message = "another trace has this name; they are kept apart".to_owned();
+            let message = "another trace has the same name; they are checked separately".to_owned();
             let problem = Problem::new(ProblemKind::Odd, &report.file, report.line, message);
             let trace = Some(report.trace.clone());
             report.problems.push(problem.in_trace(trace));

@@ -84,33 +84,30 @@ impl QueryCalibration {
         writeln!(out, "{}: {}", paint.name(&self.query), self.text)?;
         if let Some((bad, good, open)) = self.traces {
             let mut line = format!(
-                "{} in which it happened, {} in which it did not",
+                "the event happened in {} and did not happen in {}",
                 plural(bad, "trace", "traces"),
                 number(good)
             );
             if open > 0 {
-                line.push_str(&format!(", {} cut off before", number(open)));
+                line.push_str(&format!(", {} ended too early to tell", number(open)));
             }
             writeln!(out, "  {line}")?;
         }
         let Some(brier) = &self.brier else {
-            return writeln!(
-                out,
-                "  {}",
-                paint.open("no forecast whose outcome is known")
-            );
+            return writeln!(out, "  {}", paint.open("no forecast with a known outcome"));
         };
         let mut line = plural(brier.forecasts as u64, "forecast", "forecasts");
         if self.unseen > 0 {
             let unseen = number(self.unseen);
             line.push_str(&format!(
-                "; none in {unseen} states that training never saw"
+                "; none in {unseen} states that do not occur in the training data"
             ));
         }
         writeln!(out, "  {line}")?;
         writeln!(
             out,
-            "  said {:.4} on average, {:.4} happened; Brier {:.4} ± {:.4} = reliability {:.4} - resolution {:.4} + uncertainty {:.4}",
+            "predicted {:.4} on average, observed {:.4}; Brier {:.4} ± {:.4} = \
+                    reliability {:.4} - resolution {:.4} + uncertainty {:.4}",
             brier.predicted,
             brier.observed,
             brier.score,
@@ -120,13 +117,13 @@ impl QueryCalibration {
             brier.uncertainty
         )?;
         if brier.score > brier.uncertainty {
-            let worse = "worse than always saying the overall frequency";
+            let worse = "worse than always predicting the overall frequency";
             writeln!(out, "  {}", paint.open(worse))?;
         }
         head(
             out,
             paint,
-            "  probability  forecasts    said  happened  95 %",
+            "  probability  forecasts  predicted  observed  95 %",
         )?;
         for Bin {
             from,
@@ -140,7 +137,7 @@ impl QueryCalibration {
             let share = *happened as f64 / *forecasts as f64;
             writeln!(
                 out,
-                "  {from:.1} to {to:.1}   {:>9}  {predicted:.4}    {share:.4}  {low:.3}-{high:.3}",
+                "  {from:.1} to {to:.1}   {:>9}     {predicted:.4}    {share:.4}  {low:.3}-{high:.3}",
                 number(*forecasts)
             )?;
         }
@@ -165,7 +162,7 @@ impl QueryCalibration {
             head(
                 out,
                 paint,
-                "  chosen on half of the traces, told on the others",
+                "  chosen on half of the traces, evaluated on the others",
             )?;
             for choice in &self.choices {
                 write_point(out, &choice.rule, &choice.point)?;
@@ -179,7 +176,7 @@ impl QueryCalibration {
                 out,
                 "  {}",
                 paint.good(&format!(
-                    "in all of {states} the traces that came by agree with the model"
+                    "in all {states}, the traces that visit the state agree with the model"
                 ))
             );
         }
@@ -187,7 +184,7 @@ impl QueryCalibration {
             out,
             paint,
             &format!(
-                "  {} of {} disagree with the traces that came by (1 in 20 would by chance)",
+                "  {} of {} disagree with the traces that visit them (1 in 20 expected by chance)",
                 off.len(),
                 plural(self.states.len() as u64, "state", "states")
             ),
@@ -195,7 +192,7 @@ impl QueryCalibration {
         for state in off.iter().take(MOST_SHOWN) {
             writeln!(
                 out,
-                "    {}: the model says {:.4}; {} of {} traces, {:.3}-{:.3}",
+                "    {}: predicted {:.4}; {} of {} traces, {:.3}-{:.3}",
                 state.state,
                 state.risk,
                 number(state.happened),
@@ -211,7 +208,11 @@ impl QueryCalibration {
         if self.memory.is_empty() {
             return Ok(());
         }
-        head(out, paint, "  one step more remembered moves this risk by")?;
+        head(
+            out,
+            paint,
+            "  change in this risk with one more remembered step",
+        )?;
         for RiskMove { order, most, mean } in &self.memory {
             let mut line = format!("    {order} to {}: {mean:.4} on average", order + 1);
             match most {
@@ -222,7 +223,7 @@ impl QueryCalibration {
                     most.memory,
                     number(most.visits)
                 )),
-                None => line.push_str(&format!("; no memory has had {ENOUGH} steps")),
+                None => line.push_str(&format!("; no history has {ENOUGH} or more steps")),
             }
             writeln!(out, "{line}")?;
         }
@@ -252,12 +253,13 @@ impl Quality {
         writeln!(
             out,
             "{}",
-            paint.name("how much the past tells of the next state")
+            paint.name("how well the past predicts the next state")
         )?;
         head(
             out,
             paint,
-            "  steps  parameters         AIC         BIC  next state right  -ln P   one more step tells something",
+            "order  parameters         AIC         BIC  next state right  -ln P   \
+                    likelihood-ratio test of one more step",
         )?;
         let best = self
             .orders
@@ -282,14 +284,24 @@ impl Quality {
                 order.log_loss
             )?;
         }
-        write_rows(out, paint, "late steps go as early ones", &self.halves)?;
+        write_rows(
+            out,
+            paint,
+            "stationarity: late steps against early steps",
+            &self.halves,
+        )?;
         if !self.categories.is_empty() {
-            write_rows(out, paint, "categories go alike", &self.categories)?;
+            write_rows(
+                out,
+                paint,
+                "homogeneity: categories against each other",
+                &self.categories,
+            )?;
         }
         write_rows(
             out,
             paint,
-            "these traces go as those of the model",
+            "drift: these traces against those of the model",
             &self.drift,
         )?;
         if !self.impossible.is_empty() {
@@ -297,7 +309,7 @@ impl Quality {
                 out,
                 "{}",
                 paint.bad(&format!(
-                    "{} declared impossible were seen: the agent or its tools have changed",
+                    "{} declared impossible did occur: the agent or its tools have changed",
                     plural(self.impossible.len() as u64, "step", "steps")
                 ))
             )?;
@@ -325,7 +337,7 @@ pub fn write_drift(
     against: &str,
     rows: &[RowTest],
 ) -> io::Result<()> {
-    write_rows(out, paint, &format!("the model goes as `{against}`"), rows)
+    write_rows(out, paint, &format!("the model against `{against}`"), rows)
 }
 
 fn head(out: &mut impl Write, paint: Paint, text: &str) -> io::Result<()> {
@@ -397,7 +409,7 @@ fn test_text(test: GTest) -> String {
     );
     if test.sparse > 0.2 {
         text.push_str(&format!(
-            " (rough: {:.0} % of cells are small)",
+            " (approximate: {:.0} % of cells are small)",
             100.0 * test.sparse
         ));
     }

@@ -220,7 +220,7 @@ pub(super) fn choices(runs: &[Scored], most: f64) -> Vec<Choice> {
             Some(best) if index(best) >= index(point) => Some(best),
             _ => Some(point),
         });
-    choose("most detected less false alarms".to_owned(), best);
+    choose("maximum of detected minus false alarms".to_owned(), best);
     let allowed = curve
         .iter()
         .rfind(|point| point.false_alarms.share() <= most);

@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
             match &clause.kind {
                 AbstractionClauseKind::StepsWhen(condition) => {
                     if made.steps.is_some() {
-                        self.error(Code::G0324, *clause.span, "`steps when` stands here twice");
+                        self.error(Code::G0324, *clause.span, "duplicate `steps when` clause");
                         continue;
                     }
                     made.steps = Some(self.boolean(&scope, condition));
@@ -56,10 +56,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0337,
                     def.name.span,
-                    "this abstraction has one state only",
+                    "this abstraction has only one state",
                 )
-                .label("`over` names nothing")
-                .note("name what tells states apart: `over exposure, approved`"),
+                .label("`over` lists no components")
+                .note("list the values that distinguish states: `over exposure, approved`"),
             );
         }
         for clause in &def.clauses {
@@ -84,7 +84,7 @@ impl<'a> Checker<'a> {
                 AbstractionClauseKind::Reward { name, value } => {
                     let reward = name.as_ref().map(|name| name.text.clone());
                     if made.rewards.iter().any(|other| other.name == reward) {
-                        self.error(Code::G0324, *clause.span, "this reward stands here twice");
+                        self.error(Code::G0324, *clause.span, "duplicate reward");
                         continue;
                     }
                     let typed = self.at(Place::Clause(false), |checker| {
@@ -153,10 +153,10 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0334,
                 span,
-                format!("the states of `{of}` do not decide `{text}`"),
+                format!("the states of `{of}` do not determine `{text}`"),
             )
             .label(format!("depends on {}", super::branching::list(&names)))
-            .also(made.span, "the states are these")
+            .also(made.span, "the components of a state are listed here")
             .note(format!("add {add} to `over` of `{of}`")),
         );
     }
@@ -175,7 +175,7 @@ impl<'a> Checker<'a> {
             }
             Expr::Before(inner) => smol_str::format_smolstr!("before({})", self.called(*inner)),
             Expr::Count { .. } => smol_str::SmolStr::new_static("count(…)"),
-            _ => smol_str::SmolStr::new_static("what was before"),
+            _ => smol_str::SmolStr::new_static("the previous state"),
         }
     }
 
@@ -253,9 +253,9 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0336,
                     span,
-                    format!("`{name}` tells no more states apart"),
+                    format!("`{name}` does not distinguish any further states"),
                 )
-                .label("stands in `over` already")
+                .label("already listed in `over`")
                 .also(earlier.span, "here"),
             );
             return None;
@@ -325,7 +325,7 @@ impl<'a> Checker<'a> {
             self.error(
                 Code::G0335,
                 *expr.span,
-                "the end of a range is a constant whole number",
+                "the end of a range must be a constant whole number",
             );
         }
         value
@@ -341,9 +341,9 @@ impl<'a> Checker<'a> {
             ty => {
                 let text = self.snippet(span);
                 let note = match ty {
-                    Type::Int => format!("say its range: `{text}_: int 0..9 = {text}`"),
-                    Type::Json => "say what is asked of it, `over kind == \"call\"`, or cast it: `k: string? = e as string?`".to_owned(),
-                    _ => "name a Boolean: a predicate, or a comparison with a constant".to_owned(),
+                    Type::Int => format!("declare a range: `{text}_: int 0..9 = {text}`"),
+                    Type::Json => "compare it, as in `over kind == \"call\"`, or cast it: `k: string? = e as string?`".to_owned(),
+                    _ => "use a Boolean instead: a predicate, or a comparison with a constant".to_owned(),
                 };
                 self.report(
                     Diagnostic::new(
@@ -351,7 +351,7 @@ impl<'a> Checker<'a> {
                         span,
                         format!("`{}` has infinitely many values", typed.ty),
                     )
-                    .label("a state tells finitely many apart")
+                    .label("a component of a state must have finitely many values")
                     .note(note),
                 );
                 return None;

@@ -70,15 +70,18 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::new(
             Code::G0330,
             span,
-            "this is about the paths of a model or system, and none is named",
+            "this formula is about the paths of a model or system, but names none",
         )
-        .label("a trace has one path, and no probabilities");
+        .label(
+            "this operator needs a model: a recorded trace is a single path without probabilities",
+        );
         diagnostic = match subjects.as_slice() {
-            [] => diagnostic
-                .note("declare one, `model run = learn { }`, and end the formula with `on run`"),
+            [] => diagnostic.note(
+                "declare a model, `model run = learn { }`, and end the formula with `on run`",
+            ),
             [one] => {
                 let text = self.snippet(span);
-                diagnostic.fix(format!("say `on {one}`"), span, format!("{text} on {one}"))
+                diagnostic.fix(format!("add `on {one}`"), span, format!("{text} on {one}"))
             }
             several => diagnostic.note(format!(
                 "end the formula with `on` and one of {}",
@@ -181,10 +184,10 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0332,
                 span,
-                "this holds of a path, and a condition on a state is asked for",
+                "expected a state formula, found a path formula",
             )
-            .label("on which paths is not said")
-            .fix("say that it holds on all paths", span, format!("A[{text}]")),
+            .label("missing path quantifier")
+            .fix("require it on all paths", span, format!("A[{text}]")),
         );
     }
 
@@ -241,8 +244,8 @@ impl<'a> Checker<'a> {
         }
         let Expr::Const(Value::Number(number)) = self.spec.exprs.get(typed.id) else {
             self.report(
-                Diagnostic::new(Code::G0333, span, "a number is asked for here")
-                    .label("no constant number")
+                Diagnostic::new(Code::G0333, span, "expected a number")
+                    .label("not a constant number")
                     .note("write a number, a percentage, or the name of a constant or parameter"),
             );
             return None;
@@ -255,9 +258,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0333,
                         span,
-                        format!("a number from {low} to {high} is asked for"),
+                        format!("expected a number from {low} to {high}"),
                     )
-                    .label(format!("this is {number}")),
+                    .label(format!("found {number}")),
                 );
                 return None;
             }
@@ -323,9 +326,8 @@ impl<'a> Checker<'a> {
                 return self.boolean(&home, body);
             }
         }
-        let mut diagnostic =
-            Diagnostic::new(Code::G0201, span, format!("there is no label `{name}`"))
-                .label("not declared");
+        let mut diagnostic = Diagnostic::new(Code::G0201, span, format!("unknown label `{name}`"))
+            .label("not declared");
         let mut known = self.names.all(scope.module, Space::Value);
         known.extend(own);
         known.extend(scope.names());
@@ -346,8 +348,8 @@ impl<'a> Checker<'a> {
         if !self.place.is_states() {
             self.report(
                 Diagnostic::new(Code::G0332, span, "`violated(…)` is a condition on states")
-                    .label("there is a trace here, not a model")
-                    .note("it stands in abstractions and in what is said `on` a model"),
+                    .label("this formula is evaluated on a trace, not on a model")
+                    .note("use it in an abstraction or in a formula that ends with `on MODEL`"),
             );
             return self.wrong();
         }
@@ -358,7 +360,7 @@ impl<'a> Checker<'a> {
                     span,
                     "`violated` takes the name of a rule or property",
                 )
-                .label("not one name"),
+                .label("expected one name"),
             );
             return self.wrong();
         };
@@ -377,12 +379,8 @@ impl<'a> Checker<'a> {
         let span = *expr.span;
         let ExprKind::Name(name) = &expr.kind else {
             self.report(
-                Diagnostic::new(
-                    Code::G0209,
-                    span,
-                    "the name of a rule or property is asked for",
-                )
-                .label("no name"),
+                Diagnostic::new(Code::G0209, span, "expected the name of a rule or property")
+                    .label("no name"),
             );
             return None;
         };
@@ -395,7 +393,7 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::new(
                 Code::G0201,
                 span,
-                format!("there is no rule or property `{name}` about traces"),
+                format!("unknown trace property or rule `{name}`"),
             )
             .label("not declared in this file");
             let known = self
@@ -412,15 +410,18 @@ impl<'a> Checker<'a> {
         let found = self.spec.property(property);
         if found.quantified.is_some() || self.spec.formulas.is_timed(found.formula) {
             let (reason, declared) = if found.quantified.is_some() {
-                ("it has one monitor for every value", found.span)
+                (
+                    "it needs a separate monitor for each value of its quantified name",
+                    found.span,
+                )
             } else {
-                ("it counts time, and a chain counts steps", found.span)
+                ("it measures time, but a chain counts steps", found.span)
             };
             self.report(
                 Diagnostic::new(
                     Code::G0335,
                     span,
-                    format!("the monitor of `{name}` has no finite state"),
+                    format!("the monitor of `{name}` has infinitely many states"),
                 )
                 .label(reason)
                 .also(declared, "declared here"),

@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
                     self.error(
                         Code::G0209,
                         *name.span,
-                        format!("`{name}` is no function here"),
+                        format!("`{name}` is not a function"),
                     );
                     return self.wrong();
                 }
@@ -69,7 +69,11 @@ impl<'a> Checker<'a> {
                 self.function(scope, name, &args, expected, span)
             }
             _ => {
-                self.error(Code::G0209, *callee.span, "this cannot be called");
+                self.error(
+                    Code::G0209,
+                    *callee.span,
+                    "this expression cannot be called",
+                );
                 self.wrong()
             }
         }
@@ -116,7 +120,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0304,
                 span,
-                format!("`{name}` takes {wanted} {noun}, and {given} are given"),
+                format!("`{name}` takes {wanted} {noun}, but {given} were given"),
             )
             .label("wrong number of arguments"),
         );
@@ -197,7 +201,7 @@ impl<'a> Checker<'a> {
                         format!("`{}` is a template, not a value", def.name),
                     )
                     .label("used as a value")
-                    .note("a template makes a property: `property x = T(a, b)`"),
+                    .note("declare a property from the template: `property x = T(a, b)`"),
                 );
                 self.wrong()
             }
@@ -207,7 +211,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0209,
                         span,
-                        format!("`{name}` calls what takes no arguments"),
+                        format!("`{name}` does not take arguments"),
                     )
                     .label("no function")
                     .also(*item.span, "declared here"),
@@ -259,7 +263,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0304,
                             *name.span,
-                            format!("there is no argument called `{name}`"),
+                            format!("unknown argument `{name}`"),
                         );
                         sound = false;
                     }
@@ -296,16 +300,12 @@ impl<'a> Checker<'a> {
                 }
                 let Some(item) = self.predicate_of(scope, arg) else {
                     self.report(
-                        Diagnostic::new(
-                            Code::G0301,
-                            *arg.span,
-                            "the name of a predicate is asked for",
-                        )
-                        .label(format!(
-                            "`{}` takes a predicate with {} parameters",
-                            param.name,
-                            types.len()
-                        )),
+                        Diagnostic::new(Code::G0301, *arg.span, "expected the name of a predicate")
+                            .label(format!(
+                                "`{}` expects a predicate with {} parameters",
+                                param.name,
+                                types.len()
+                            )),
                     );
                     return None;
                 };
@@ -319,9 +319,9 @@ impl<'a> Checker<'a> {
                         Diagnostic::new(
                             Code::G0304,
                             *arg.span,
-                            format!("a predicate with {} parameters is asked for", types.len()),
+                            format!("expected a predicate with {} parameters", types.len()),
                         )
-                        .label("has another number of parameters")
+                        .label("different number of parameters")
                         .also(*self.names.item(item).span, "declared here"),
                     );
                     return None;
@@ -380,14 +380,15 @@ impl<'a> Checker<'a> {
                     self.error(
                         Code::G0304,
                         *name.span,
-                        format!("`count` has no argument `{name}`"),
+                        format!("unknown argument `{name}` of `count`"),
                     );
                     return self.wrong();
                 }
                 None => {
                     self.report(
-                        Diagnostic::new(Code::G0304, span, "`count` takes one condition").label("more are given").note(
-                            "`count(p, since: q)` counts after the last `q`; over a list write `count y in xs: p`",
+                        Diagnostic::new(Code::G0304, span, "`count` takes one condition").label("too many arguments").note(
+                            "`count(p, since: q)` counts since the last `q`; to count elements of a list, \
+                    write `count y in xs: p`",
                         ),
                     );
                     return self.wrong();
@@ -419,8 +420,12 @@ impl<'a> Checker<'a> {
                     span,
                     "`before` of a condition would be null at the first step",
                 )
-                .label("a condition is true or false")
-                .fix("ask whether it held", span, format!("previously ({text})")),
+                .label("a condition must be true or false")
+                .fix(
+                    "test the previous step with `previously`",
+                    span,
+                    format!("previously ({text})"),
+                ),
             );
             return self.wrong();
         }
@@ -442,15 +447,15 @@ impl<'a> Checker<'a> {
             self.error(
                 Code::G0301,
                 *args[0].value.span,
-                "the words of the condition are asked for, as a literal",
+                "expected a description of the condition as a string literal",
             );
             return self.wrong();
         };
-        let message = format!("still to be written: {words}");
+        let message = format!("condition not yet written: {words}");
         self.report(
             Diagnostic::new(Code::G0950, span, message)
-                .label("unknown at every step until then")
-                .note("put a condition on the fields of the event in its place"),
+                .label("unknown at every step")
+                .note("replace it by a condition on the fields of the event"),
         );
         self.add(Expr::Todo(words), Type::Bool, span)
     }

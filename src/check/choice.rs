@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
                     Code::G0301,
                     span,
                     format!(
-                        "the branches have different types, `{}` and `{}`",
+                        "the branches have different types: `{}` and `{}`",
                         lhs.ty, rhs.ty
                     ),
                 )
@@ -89,9 +89,9 @@ impl<'a> Checker<'a> {
             if let Some((_, earlier)) = &otherwise {
                 let earlier = *earlier;
                 self.report(
-                    Diagnostic::new(Code::G0326, arm.span, "this arm is never reached")
+                    Diagnostic::new(Code::G0326, arm.span, "this arm is unreachable")
                         .label("after `else`")
-                        .also(earlier, "everything else ends here"),
+                        .also(earlier, "`else` matches everything that is left"),
                 );
                 continue;
             }
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
         let Some((mut result, mut result_span)) = otherwise else {
             self.report(
                 Diagnostic::new(Code::G0326, span, "`cases` without `else`")
-                    .label("no value where no arm holds")
+                    .label("has no value if no arm matches")
                     .note("add `else => …` as the last arm"),
             );
             return self.wrong();
@@ -164,7 +164,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0301,
                         source.span,
-                        format!("a list or set is asked for, and this is `{ty}`"),
+                        format!("expected a list or set, found `{ty}`"),
                     )
                     .label(format!("`{ty}`")),
                 );
@@ -191,10 +191,11 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0310,
                     body_span,
-                    format!("the past of `{name}` is not known"),
+                    format!("`{name}` has no past"),
                 )
-                .label("looks back at an element of this step's list")
-                .note("a past operator, `before` and `count` over steps see fields and tracks; `forall` follows a value"),
+                .label("refers to an earlier step of an element of this step's list")
+                .note("past operators, `before` and `count` over steps can read fields and tracks; \
+                    to follow a value across steps, use `forall`"),
             );
         }
         let (kind, ty) = match kind {

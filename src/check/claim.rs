@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::new(
                 Code::G0201,
                 name.span,
-                format!("there is no model or system `{name}`"),
+                format!("unknown model or system `{name}`"),
             )
             .label("not declared");
             if let Some(near) = did_you_mean(&name.text, self.names.all(scope.module, Space::Model))
@@ -152,7 +152,7 @@ impl<'a> Checker<'a> {
                         name.span,
                         format!("`{name}` is an abstraction, not a model"),
                     )
-                    .label("has states, but no probabilities")
+                    .label("an abstraction has no probabilities")
                     .note(format!(
                         "declare a model over it: `model run = learn {name} {{ }}`"
                     )),
@@ -185,13 +185,9 @@ impl<'a> Checker<'a> {
                 && typed.ty == Type::Float;
             if number && written.kind != ClaimKind::Query {
                 self.report(
-                    Diagnostic::new(
-                        Code::G0332,
-                        span,
-                        "this is a number, and holds or fails nowhere",
-                    )
-                    .label("`=?` asks for a number")
-                    .note("compare it, as in `P<=0.05 [ … ]`, or declare a `query`"),
+                    Diagnostic::new(Code::G0332, span, "expected a condition, found a number")
+                        .label("`=?` returns a number")
+                        .note("compare it, as in `P<=0.05 [ … ]`, or declare a `query`"),
                 );
                 return None;
             }
@@ -219,11 +215,11 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0332,
                     span,
-                    "this holds on some paths and not on others",
+                    "path formula used where a state formula is required",
                 )
-                .label("a path formula; which paths, or how many of them, is not said")
+                .label("missing path quantifier or probability operator")
                 .fix(
-                    "ask for its probability",
+                    "compute its probability",
                     span,
                     format!("{operator} [ {text} ]"),
                 ),
@@ -294,11 +290,10 @@ impl<'a> Checker<'a> {
             span,
             format!("this formula is in {}", logic.as_str().to_uppercase()),
         )
-        .label("another logic is asserted here");
+        .label("the declaration asserts a different logic");
         diagnostic = match logic {
-            Logic::CtlStar => {
-                diagnostic.note("in CTL, `A` and `E` are each followed by one temporal operator")
-            }
+            Logic::CtlStar => diagnostic
+                .note("in CTL, each `A` and `E` is followed by exactly one temporal operator"),
             _ => diagnostic.fix("say so", span, logic.as_str()),
         };
         self.report(diagnostic);
@@ -312,8 +307,12 @@ impl<'a> Checker<'a> {
                 ast::MessagePart::Text(part) => text.push_str(part),
                 ast::MessagePart::Value { span, .. } => {
                     self.report(
-                        Diagnostic::new(Code::G0339, *span, "there is no event to take this from")
-                            .label("the message of what is said of a model is text only"),
+                        Diagnostic::new(
+                            Code::G0339,
+                            *span,
+                            "a message about a model cannot contain values of an event",
+                        )
+                        .label("use plain text: the property is about all runs of the model"),
                     );
                     return None;
                 }

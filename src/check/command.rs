@@ -32,8 +32,8 @@ impl<'a> Checker<'a> {
         {
             self.report(
                 Diagnostic::new(Code::G0356, without.span, "this branch has no probability")
-                    .label("how likely is it?")
-                    .note("write `0.3: … | 0.7: …`; where several things may happen without a known probability, write one command for each"),
+                    .label("missing probability")
+                    .note("write `0.3: … | 0.7: …`; if the probabilities are unknown, write one command for each outcome"),
             );
             return;
         }
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
             && !fraction::is_probability(&value)
         {
             self.report(
-                Diagnostic::new(Code::G0356, expr.span, "this is no probability")
+                Diagnostic::new(Code::G0356, expr.span, "expected a probability")
                     .label(format!("{} is not between 0 and 1", fraction::show(&value))),
             );
             return self.wrong().id;
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0353,
                     update.span,
-                    format!("`{}` gets two values at once", update.target),
+                    format!("`{}` is assigned twice", update.target),
                 )
                 .label("changed again")
                 .also(first.span, "changed first"),
@@ -162,12 +162,8 @@ impl<'a> Checker<'a> {
         };
         if matches!(next, Next::In(_)) && is_known && constants.is_empty() {
             self.report(
-                Diagnostic::new(
-                    Code::G0353,
-                    update.value.span,
-                    "there is nothing to choose from",
-                )
-                .label("an empty set: the command could never happen"),
+                Diagnostic::new(Code::G0353, update.value.span, "empty set of values")
+                    .label("the command could never execute"),
             );
         }
         if declared.ty != Type::Error
@@ -207,18 +203,21 @@ impl<'a> Checker<'a> {
             Some(Expr::State(var)) => {
                 let owner = self.spec.state_var(var).owner;
                 let owner = self.spec.system(owner).name.clone();
-                Diagnostic::new(Code::G0353, name.span, format!("`{name}` belongs to `{owner}`"))
-                    .label("changed by another component")
-                    .note("a component changes its own variables only; give both a command of one name, and they happen together")
+                Diagnostic::new(
+                    Code::G0353,
+                    name.span,
+                    format!("`{name}` belongs to `{owner}`"),
+                )
+                .label("changed by another component")
+                .note(
+                    "a component may change only its own variables; to change both at once, use \
+                    the same command name in both components",
+                )
             }
             Some(_) => Diagnostic::new(Code::G0353, name.span, format!("`{name}` is a label"))
-                .label("a label follows from the variables, it cannot be set"),
-            None => Diagnostic::new(
-                Code::G0201,
-                name.span,
-                format!("there is no variable `{name}`"),
-            )
-            .label("not declared with `state`"),
+                .label("a label is computed from the variables and cannot be assigned"),
+            None => Diagnostic::new(Code::G0201, name.span, format!("unknown variable `{name}`"))
+                .label("not declared with `state`"),
         };
         let names: Vec<_> = own
             .iter()
@@ -261,11 +260,11 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0356,
                     choice,
-                    "a system with probabilities leaves nothing to choice",
+                    "a system with probabilities cannot contain nondeterministic choices",
                 )
-                .label("any of several values")
+                .label("may take several values")
                 .also(chance, "a probability")
-                .note("say how likely each value is: `0.5: x' == 0 | 0.5: x' == 1`"),
+                .note("give each value a probability: `0.5: x' == 0 | 0.5: x' == 1`"),
             );
         }
     }

@@ -32,9 +32,9 @@ impl<'a> Checker<'a> {
                         span,
                         "a contract says something about time, and this does not",
                     )
-                    .label("would be about the initial states only")
+                    .label("would apply to the initial states only")
                     .fix(
-                        "say that it always holds",
+                        "require it in every state",
                         span,
                         format!("always ({text})"),
                     ),
@@ -80,11 +80,11 @@ impl<'a> Checker<'a> {
         match (of_events, of_states) {
             (Some(event), Some(state)) => {
                 self.report(
-                    Diagnostic::new(Code::G0354, span, "this speaks of events and of states")
-                        .label("two worlds in one formula")
-                        .also(event.span, "asked of a recorded event")
-                        .also(state.span, "asked of a state")
-                        .note("write two formulas, or declare a variable for what the event means to the system"),
+                    Diagnostic::new(Code::G0354, span, "this formula mixes events and states")
+                        .label("cannot be evaluated on either")
+                        .also(event.span, "reads a recorded event")
+                        .also(state.span, "reads a state")
+                        .note("write two formulas, or declare a variable that records the effect of the event on the system"),
                 );
                 None
             }

@@ -100,34 +100,31 @@ impl<'a> Checker<'a> {
                     ClaimKind::Query => Diagnostic::new(
                         Code::G0370,
                         name.span,
-                        format!("`{name}` is a query, and a property is asked for"),
+                        format!("expected a property, found the query `{name}`"),
                     )
-                    .label("has a value, not a verdict")
-                    .fix("look at its value", *name.span, format!("on {name}")),
+                    .label("a query has a value, not a verdict")
+                    .fix("enforce its value", *name.span, format!("on {name}")),
                     ClaimKind::Property | ClaimKind::Requirement => Diagnostic::new(
                         Code::G0370,
                         name.span,
-                        format!("`{name}` is said of a model or system, not of runs"),
+                        format!("`{name}` is about a model or system, not about runs"),
                     )
-                    .label("no run satisfies or violates it")
-                    .note("`enforce on` a query of the model looks at the state that a run is in"),
+                    .label("it has no verdict on a run")
+                    .note("`enforce on` a query of the model acts on the model state of the run"),
                 };
                 self.report(diagnostic);
             }
             return None;
         }
-        let mut diagnostic = Diagnostic::new(
-            Code::G0370,
-            name.span,
-            format!("there is no property `{name}`"),
-        )
-        .label("not declared");
+        let mut diagnostic =
+            Diagnostic::new(Code::G0370, name.span, format!("unknown property `{name}`"))
+                .label("not declared");
         let all = self.names.all(0, Space::Property);
         if let Some(near) = did_you_mean(&name.text, all) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         } else if self.names.get(0, Space::Value, &name.text).is_some() {
             diagnostic = diagnostic.note(format!(
-                "`{name}` is a condition; `enforce when {name} => …` acts while it holds"
+                "`{name}` is a condition; to act while it holds, use `enforce when {name} => …`"
             ));
         }
         self.report(diagnostic);
@@ -165,13 +162,9 @@ impl<'a> Checker<'a> {
                 ast::Arm::OnErrorAllow(span) => {
                     if let Some(first) = on_error_allow.replace(**span) {
                         self.report(
-                            Diagnostic::new(
-                                Code::G0372,
-                                *span,
-                                "`on error allow` stands here twice",
-                            )
-                            .label("said again")
-                            .also(first, "said first"),
+                            Diagnostic::new(Code::G0372, *span, "duplicate `on error allow`")
+                                .label("said again")
+                                .also(first, "said first"),
                         );
                     }
                 }
@@ -193,7 +186,7 @@ impl<'a> Checker<'a> {
                     if let Some(first) = made.iter().find(same) {
                         let first = first.span;
                         self.report(
-                            Diagnostic::new(Code::G0372, *span, "this arm stands here twice")
+                            Diagnostic::new(Code::G0372, *span, "duplicate arm")
                                 .label("the same verdict and the same action")
                                 .also(first, "first here"),
                         );
@@ -216,8 +209,8 @@ impl<'a> Checker<'a> {
                 About::Property => format!("enforce {name} {{ violated => block \"…\" }}"),
             };
             self.report(
-                Diagnostic::new(Code::G0373, name.span, "this clause does nothing")
-                    .label("no arm says what is done")
+                Diagnostic::new(Code::G0373, name.span, "this clause has no effect")
+                    .label("it has no arms")
                     .note(format!("for example: `{example}`")),
             );
         }
@@ -236,15 +229,15 @@ impl<'a> Checker<'a> {
             ast::ArmTrigger::Threshold(threshold) => {
                 self.report(
                     Diagnostic::new(Code::G0371, threshold.span, "a property has no probability")
-                        .label("thresholds are for queries: `enforce on QUERY { … }`")
-                        .note("arms of a property are `violated`, `satisfied` and `presumably_violated for n steps`"),
+                        .label("thresholds apply to queries: `enforce on QUERY { … }`")
+                        .note("arms of a property: `violated`, `satisfied`, `presumably_violated for n steps`"),
                 );
                 return None;
             }
             ast::ArmTrigger::Unseen => {
                 self.report(
-                    Diagnostic::new(Code::G0371, span, "`unseen` is about states of a model")
-                        .label("it belongs into `enforce on QUERY { … }`"),
+                    Diagnostic::new(Code::G0371, span, "`unseen` applies to states of a model")
+                        .label("use it in `enforce on QUERY { … }`"),
                 );
                 return None;
             }
@@ -261,8 +254,12 @@ impl<'a> Checker<'a> {
             (OutcomeKind::Satisfied, None) => Some(ArmTrigger::Satisfied),
             (OutcomeKind::Violated | OutcomeKind::Satisfied, Some(_)) => {
                 self.report(
-                    Diagnostic::new(Code::G0371, outcome.span, "a final verdict does not wait")
-                        .label("`for n steps` is for `presumably_violated`"),
+                    Diagnostic::new(
+                        Code::G0371,
+                        outcome.span,
+                        "a final verdict cannot be delayed",
+                    )
+                    .label("`for n steps` applies to `presumably_violated` only"),
                 );
                 None
             }
@@ -271,19 +268,19 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0371,
                         outcome.span,
-                        "nothing is to be done where nothing is owed",
+                        "`presumably_satisfied` cannot trigger an action: no obligation is pending",
                     )
                     .label(
-                        "arms are `violated`, `satisfied` and `presumably_violated for n steps`",
+                        "arms of a property: `violated`, `satisfied`, `presumably_violated for n steps`",
                     ),
                 );
                 None
             }
             (OutcomeKind::Unknown, _) => {
                 self.report(
-                    Diagnostic::new(Code::G0371, outcome.span, "there is no arm for `unknown`")
-                        .label("what cannot be known is denied with its reason")
-                        .note("`on error allow` in the clause lets it through"),
+                    Diagnostic::new(Code::G0371, outcome.span, "`unknown` cannot be an arm")
+                        .label("an unknown verdict is always denied, with its reason")
+                        .note("to allow it instead, add `on error allow` to the clause"),
                 );
                 None
             }
@@ -306,7 +303,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0374,
                     steps.span,
-                    "a number of steps is asked for, at least one",
+                    "expected a number of steps, at least 1",
                 )
                 .label("write a number or the name of a constant"),
             );
@@ -350,14 +347,14 @@ impl<'a> Checker<'a> {
                 self.error(
                     Code::G0304,
                     name.span,
-                    format!("the argument `{name}` is given twice"),
+                    format!("duplicate argument `{name}`"),
                 );
             }
             if named.is_none() && made.last().is_some_and(|(name, _)| name.is_some()) {
                 self.error(
                     Code::G0304,
                     *arg.value.span,
-                    "an argument without a name stands after one with a name",
+                    "positional argument after a named argument",
                 );
             }
             // `call: call` would be the obvious thing to write; a bare name that is a value needs no type.

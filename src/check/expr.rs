@@ -29,12 +29,17 @@ impl<'a> Checker<'a> {
         if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
             let name = self.snippet(*expr.span);
             self.report(
-                Diagnostic::new(Code::G0312, expr.span, format!("`{name}` may only be compared"))
-                    .label("used as a value here")
-                    .note(
-                        "a quantified name or the parameter of a track may stand in `e == x`, `e != x`, `x in list`, \
-                         `list contains x`, or be given to a predicate or track that compares it",
-                    ),
+                Diagnostic::new(
+                    Code::G0312,
+                    expr.span,
+                    format!("`{name}` can only be compared"),
+                )
+                .label("used as a value")
+                .note(
+                    "a quantified name or track parameter is allowed in `e == x`, `e != x`, \
+                         `x in list`, `list contains x`, and as an argument of a predicate or \
+                         track that compares it",
+                ),
             );
             return self.wrong();
         }
@@ -76,9 +81,9 @@ impl<'a> Checker<'a> {
             ),
             ExprKind::Regex { .. } => {
                 self.report(
-                    Diagnostic::new(Code::G0303, span, "a regular expression is no value")
-                        .label("stands where a value is asked for")
-                        .note("it stands after `matches`, in `capture(…)` and in `const`"),
+                    Diagnostic::new(Code::G0303, span, "a regular expression is not a value")
+                        .label("expected a value")
+                        .note("regular expressions are allowed after `matches`, in `capture(…)` and in `const`"),
                 );
                 self.wrong()
             }
@@ -132,7 +137,7 @@ impl<'a> Checker<'a> {
                 self.report(
                     Diagnostic::new(Code::G0325, span, "there is no next state here")
                         .label("primed name")
-                        .note("a prime stands in `step` of abstractions and systems only"),
+                        .note("a prime is allowed only in `step` of abstractions and systems"),
                 );
                 self.wrong()
             }
@@ -198,10 +203,10 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0313,
                         span,
-                        "`forall` and `exists` stand outermost in a property",
+                        "`forall` and `exists` must be outermost in a property",
                     )
-                    .label("inside another expression here")
-                    .note("over a list use `all y in xs: …` or `any y in xs: …`"),
+                    .label("nested in another expression")
+                    .note("for the elements of a list, use `all y in xs: …` or `any y in xs: …`"),
                 );
                 self.wrong()
             }
@@ -238,27 +243,26 @@ impl<'a> Checker<'a> {
             Type::Json => Diagnostic::new(
                 Code::G0302,
                 span,
-                "a `json` value is no condition by itself",
+                "expected a condition, found a `json` value",
             )
-            .label("may hold anything")
-            .note("an absent value and one of another type are not `false`: say what you ask"),
+            .label("its type is not known")
+            .note("a missing value or one of another type does not count as `false`: compare it explicitly"),
             ty if ty.non_null() == &Type::Bool => Diagnostic::new(
                 Code::G0302,
                 span,
-                format!("this is `{ty}`, and null is neither true nor false"),
+                format!("expected a condition, found `{ty}`, which may be null"),
             )
             .label("may be null"),
             ty => Diagnostic::new(
                 Code::G0302,
                 span,
-                format!("a condition is asked for, and this is `{ty}`"),
+                format!("expected a condition, found `{ty}`"),
             )
             .label(format!("`{ty}`")),
         };
         if matches!(typed.ty, Type::Json) || typed.ty.non_null() == &Type::Bool {
             let text = self.snippet(span);
-            diagnostic =
-                diagnostic.fix("compare it with `true`", span, format!("({text} == true)"));
+            diagnostic = diagnostic.fix("compare with `true`", span, format!("({text} == true)"));
         }
         self.report(diagnostic);
     }
@@ -358,7 +362,7 @@ impl<'a> Checker<'a> {
                 self.error(
                     Code::G0202,
                     entry.key.span,
-                    format!("the key `{}` stands here twice", entry.key),
+                    format!("duplicate key `{}`", entry.key),
                 );
                 continue;
             }
@@ -375,7 +379,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0305,
                             span,
-                            format!("the member `{name}` of `{}` is missing", record.name),
+                            format!("missing member `{name}` of `{}`", record.name),
                         );
                     }
                 }
@@ -407,12 +411,12 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::new(
                 Code::G0306,
                 span,
-                format!("`{}` cannot become `{target}`", operand.ty),
+                format!("cannot cast `{}` to `{target}`", operand.ty),
             )
-            .label("no such cast");
+            .label("invalid cast");
             if from == Type::String {
                 diagnostic = diagnostic.note(format!(
-                    "a number or Boolean in a text is read with `json(…) as {target}`"
+                    "to parse a number or Boolean from a string, use `json(…) as {target}`"
                 ));
             }
             self.report(diagnostic);

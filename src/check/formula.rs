@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
                         (Some(_), None) => {
                             self.report(
                                 Diagnostic::new(Code::G0326, expr.span, "`cases` without `else`")
-                                    .label("no value where no arm holds")
+                                    .label("has no value if no arm matches")
                                     .note("add `else => …` as the last arm"),
                             );
                             value
@@ -380,8 +380,8 @@ impl<'a> Checker<'a> {
 
     fn no_bound(&mut self, span: Span) {
         self.report(
-            Diagnostic::new(Code::G0314, span, "this operator takes no bound")
-                .label("bounds stand after `F`, `G`, `U`, `O` and `H` only"),
+            Diagnostic::new(Code::G0314, span, "this operator does not take a bound")
+                .label("bounds are allowed after `F`, `G`, `U`, `O` and `H` only"),
         );
     }
 
@@ -405,7 +405,7 @@ impl<'a> Checker<'a> {
         match (&upper, window.steps) {
             (End::Steps(_), false) => {
                 self.report(
-                    Diagnostic::new(Code::G0314, window.span, "steps or time?")
+                    Diagnostic::new(Code::G0314, window.span, "missing unit of the bound")
                         .label("a number without a unit")
                         .note("write `within 5 steps` or `within 2s`"),
                 );
@@ -416,9 +416,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0314,
                         window.span,
-                        "a length of time is no number of steps",
+                        "expected a number of steps, found a duration",
                     )
-                    .label("`steps` after a length of time"),
+                    .label("remove `steps` after a duration"),
                 );
                 return None;
             }
@@ -434,8 +434,12 @@ impl<'a> Checker<'a> {
             (End::Steps(0), End::Time(upper)) => Bound::Time(0, upper),
             _ => {
                 self.report(
-                    Diagnostic::new(Code::G0314, span, "one end is in steps, the other in time")
-                        .label("both ends have one unit"),
+                    Diagnostic::new(
+                        Code::G0314,
+                        span,
+                        "one end of the bound is in steps, the other in time",
+                    )
+                    .label("use the same unit for both ends"),
                 );
                 return None;
             }
@@ -448,7 +452,7 @@ impl<'a> Checker<'a> {
             let mut diagnostic = Diagnostic::new(
                 Code::G0314,
                 span,
-                "the lower end of the bound is above the upper one",
+                "the lower end of the bound is greater than the upper end",
             )
             .label("empty");
             if self.snippet(span).starts_with('[') && !swapped.is_empty() {
@@ -461,7 +465,7 @@ impl<'a> Checker<'a> {
         let alone = matches!(bound, Bound::Time(_, ANY_TIME));
         if matches!(bound, Bound::Time(..)) && !alone && self.spec.schema.clock.is_none() {
             self.report(
-                Diagnostic::new(Code::G0314, span, "there is no clock")
+                Diagnostic::new(Code::G0314, span, "a bound in time needs a clock")
                     .label("a bound in time")
                     .note("declare a field of type `time` in the `event` block: `at: time? from \"/t\"`"),
             );
@@ -476,8 +480,8 @@ impl<'a> Checker<'a> {
             End::Steps(steps) => Some(steps),
             End::Time(_) => {
                 self.report(
-                    Diagnostic::new(Code::G0314, end.span(), "a number of steps is asked for")
-                        .label("a length of time"),
+                    Diagnostic::new(Code::G0314, end.span(), "expected a number of steps")
+                        .label("found a duration"),
                 );
                 None
             }
@@ -499,7 +503,7 @@ impl<'a> Checker<'a> {
             BoundValue::Duration(duration, span) => {
                 let time = super::literal::duration(duration);
                 if time.is_none() {
-                    self.error(Code::G0322, *span, "this length of time does not fit");
+                    self.error(Code::G0322, *span, "this duration is out of range");
                 }
                 time.map(|Instant(time)| End::Time(time))
             }
@@ -510,7 +514,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0314,
                             *name.span,
-                            format!("`{name}` is no number and no length of time"),
+                            format!("`{name}` is neither a number nor a duration"),
                         );
                         return None;
                     }
@@ -529,7 +533,7 @@ impl<'a> Checker<'a> {
                             }
                             _ => {
                                 self.report(
-                                Diagnostic::new(Code::G0314, name.span, format!("`{name}` is no constant"))
+                                Diagnostic::new(Code::G0314, name.span, format!("`{name}` is not a constant"))
                                     .label("a bound is a literal, or the name of a constant or parameter"),
                             );
                                 return None;
@@ -545,7 +549,7 @@ impl<'a> Checker<'a> {
                                 self.error(
                                 Code::G0314,
                                 *name.span,
-                                format!("`{name}` is {number}, and a bound is a whole number from 0 to {MAX_STEPS}"),
+                                format!("`{name}` is {number}, but a bound must be a whole number from 0 to {MAX_STEPS}"),
                             );
                                 None
                             }
@@ -560,7 +564,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0314,
                             *name.span,
-                            format!("`{name}` is no number and no length of time"),
+                            format!("`{name}` is neither a number nor a duration"),
                         );
                         None
                     }
@@ -627,9 +631,16 @@ impl<'a> Checker<'a> {
 
     pub(super) fn future_in_value(&mut self, span: Span) {
         self.report(
-            Diagnostic::new(Code::G0310, span, "a formula about the future has no value at this step")
-                .label("a value is asked for here")
-                .note("tracks, predicates of steps, `count` and comparisons see the past and this step only"),
+            Diagnostic::new(
+                Code::G0310,
+                span,
+                "a formula about the future has no value at the current step",
+            )
+            .label("expected a value")
+            .note(
+                "tracks, predicates of steps, `count` and comparisons can read only the \
+                    current step and the past",
+            ),
         );
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0301,
                             *arg.span,
-                            "the number of a group is asked for, as a literal",
+                            "expected the number of a group as a literal",
                         );
                         return self.wrong();
                     }
@@ -88,9 +88,9 @@ impl<'a> Checker<'a> {
                     span,
                     format!("the regular expression has {groups} groups"),
                 )
-                .label(format!("group {group} is asked for"))
+                .label(format!("group {group} does not exist"))
                 .also(*args[1].span, "the regular expression")
-                .note("group 0 is the whole match; put what you want in parentheses"),
+                .note("group 0 is the whole match; to capture a part, put it in parentheses"),
             );
             return self.wrong();
         }
@@ -140,12 +140,9 @@ impl<'a> Checker<'a> {
             _ => {}
         }
         let Some((_, builtin)) = FUNCTIONS.iter().find(|(known, _)| *known == name.as_str()) else {
-            let mut diagnostic = Diagnostic::new(
-                Code::G0201,
-                name.span,
-                format!("there is no function `{name}`"),
-            )
-            .label("not declared");
+            let mut diagnostic =
+                Diagnostic::new(Code::G0201, name.span, format!("unknown function `{name}`"))
+                    .label("not declared");
             let mut candidates: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
             candidates.extend(["count", "before", "capture", "replace", "todo"]);
             candidates.extend(self.names.all(scope.module, super::names::Space::Value));
@@ -199,7 +196,7 @@ impl<'a> Checker<'a> {
         let is_text = |ty: &Type| *ty == Type::String;
         let ty = match builtin {
             Builtin::Len => self
-                .asked(&given[0], args[0], "a text, list, set or object", |ty| {
+                .asked(&given[0], args[0], "a string, list, set or object", |ty| {
                     matches!(
                         ty,
                         Type::String
@@ -302,7 +299,10 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0303,
                                     *arg.span,
-                                    format!("`{name}` needs values of one ordered type, and this is `{}`", typed.ty),
+                                    format!(
+                                        "`{name}` expects values of one ordered type, found `{}`",
+                                        typed.ty
+                                    ),
                                 )
                                 .label(format!("`{}`", typed.ty)),
                             );
@@ -369,7 +369,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0301,
                 *expr.span,
-                format!("{what} is asked for, and this is `{ty}`"),
+                format!("expected {what}, found `{ty}`"),
             )
             .label(format!("`{ty}`")),
         );
@@ -396,7 +396,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0307,
                 *expr.span,
-                format!("`{name}` needs a number, and this is `{}`", typed.ty),
+                format!("`{name}` expects a number, found `{}`", typed.ty),
             )
             .label(format!("`{}`", typed.ty)),
         );

@@ -90,10 +90,10 @@ impl<'a> Checker<'a> {
                             Diagnostic::new(
                                 Code::G0324,
                                 *item.span,
-                                format!("there is a second `{word}` block"),
+                                format!("duplicate `{word}` block"),
                             )
-                            .label("only one is read")
-                            .note("put everything into one block"),
+                            .label("a spec has at most one")
+                            .note("merge the two blocks"),
                         );
                     }
                     Some(_) => {}
@@ -128,8 +128,8 @@ impl<'a> Checker<'a> {
         if super::names::Names::is_predefined(&name.text) {
             self.report(
                 Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
-                    .label("it cannot be a field")
-                    .note(format!("call the field `{name}_` and say where it lies: `{name}_: … from \"/{name}\"`")),
+                    .label("cannot be used as the name of a field")
+                    .note(format!("name the field `{name}_` and give its location: `{name}_: … from \"/{name}\"`")),
             );
             return None;
         }
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
                     Code::G0317,
                     attribute.span,
                     format!(
-                        "`@{}` does not belong on a field; `@outcome` does, on fields of the event",
+                        "`@{}` is not allowed on a field; `@outcome` is allowed on fields of the event",
                         attribute.name
                     ),
                 );
@@ -156,9 +156,9 @@ impl<'a> Checker<'a> {
                             Diagnostic::new(
                                 Code::G0318,
                                 written.span,
-                                format!("`in {written}` is for times"),
+                                format!("`in {written}` applies to times only"),
                             )
-                            .label(format!("the field is `{ty}`")),
+                            .label(format!("the field has type `{ty}`")),
                         );
                     }
                     unit = match written.as_str() {
@@ -171,9 +171,9 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0318,
                                     written.span,
-                                    format!("there is no unit `{written}`"),
+                                    format!("unknown unit `{written}`"),
                                 )
-                                .label("`s`, `ms`, `us` or `ns`"),
+                                .label("expected `s`, `ms`, `us` or `ns`"),
                             );
                             TimeUnit::default()
                         }
@@ -224,8 +224,8 @@ impl<'a> Checker<'a> {
                 Err(error) => {
                     let reason = error.to_string();
                     self.report(
-                        Diagnostic::new(Code::G0316, *written.span, "this is no JSONPath")
-                            .label("cannot be read")
+                        Diagnostic::new(Code::G0316, *written.span, "invalid JSONPath")
+                            .label("cannot be parsed")
                             .note(reason.lines().last().unwrap_or_default().trim().to_owned()),
                     );
                     None
@@ -236,7 +236,7 @@ impl<'a> Checker<'a> {
             Diagnostic::new(
                 Code::G0316,
                 *written.span,
-                "this is neither a JSON pointer nor a JSONPath",
+                "expected a JSON pointer or a JSONPath",
             )
             .label("a pointer begins with `/`, a JSONPath with `$`")
             .fix(
@@ -258,7 +258,7 @@ impl<'a> Checker<'a> {
                         self.error(
                             Code::G0318,
                             clause.span,
-                            "a field of the record does not lie in `each`",
+                            "`from each` cannot be used for a field of the record",
                         );
                     }
                     self.spec.schema.meta.push(field);
@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
             if let Some((_, first)) = seen.iter().find(|(known, _)| *known == word) {
                 let first = *first;
                 self.report(
-                    Diagnostic::new(Code::G0324, span, format!("`{word}` stands here twice"))
+                    Diagnostic::new(Code::G0324, span, format!("duplicate `{word}`"))
                         .label("said again")
                         .also(first, "said first"),
                 );
@@ -315,9 +315,9 @@ impl<'a> Checker<'a> {
                                     Diagnostic::new(
                                         Code::G0201,
                                         *field.span,
-                                        "the name of a field is asked for",
+                                        "expected the name of a field",
                                     )
-                                    .label("no field of the event"),
+                                    .label("not a field of the event"),
                                 );
                             }
                         }
@@ -328,9 +328,9 @@ impl<'a> Checker<'a> {
                     let read = crate::hir::reads::reads(&self.spec, [id]);
                     if !read.tracks.is_empty() || read.history {
                         self.report(
-                            Diagnostic::new(Code::G0318, *expr.span, "`where` sees one event only")
-                                .label("reads what came before")
-                                .note("what it drops is invisible to everything, also to tracks and `before`"),
+                            Diagnostic::new(Code::G0318, *expr.span, "`where` can read the current event only")
+                                .label("reads earlier events")
+                                .note("events that `where` drops are removed before tracks and `before` are evaluated"),
                         );
                     }
                     self.spec.filter.step = Some(id);
@@ -361,7 +361,7 @@ impl<'a> Checker<'a> {
                         let mut diagnostic = Diagnostic::new(
                             Code::G0318,
                             name.span,
-                            format!("there is no format `{name}`"),
+                            format!("unknown format `{name}`"),
                         )
                         .label("no built-in reader")
                         .note(format!("there is {}", FORMATS.join(", ")));
@@ -382,7 +382,7 @@ impl<'a> Checker<'a> {
                     self.error(
                         Code::G0318,
                         span,
-                        "`from each` needs an `each` in the `trace` block",
+                        "`from each` requires an `each` clause in the `trace` block",
                     );
                 }
             }
@@ -439,10 +439,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0318,
                     span,
-                    "this is asked of the record, not of an event",
+                    "this clause is evaluated on the record, not on an event",
                 )
                 .label("reads a field of the event")
-                .note("declare a `meta` field for what the record holds"),
+                .note("declare a `meta` field for a value of the record"),
             );
         }
     }

@@ -50,8 +50,8 @@ impl<'a> Checker<'a> {
             Some(value) => self.add(Expr::Const(value), ty, span),
             None => {
                 self.report(
-                    Diagnostic::new(Code::G0322, span, "this number does not fit")
-                        .label("beyond what can be calculated with"),
+                    Diagnostic::new(Code::G0322, span, "number out of range")
+                        .label("exceeds the supported range"),
                 );
                 self.wrong()
             }
@@ -73,9 +73,9 @@ impl<'a> Checker<'a> {
             return Some(value);
         }
         self.report(
-            Diagnostic::new(Code::G0319, *expr.span, "a constant is asked for")
-                .label("reads something or is calculated")
-                .note("write the value out"),
+            Diagnostic::new(Code::G0319, *expr.span, "expected a constant")
+                .label("reads a value or is computed")
+                .note("write the value as a literal"),
         );
         None
     }
@@ -140,8 +140,9 @@ impl<'a> Checker<'a> {
 
     fn wrong_time(&mut self, span: Span) {
         self.report(
-            Diagnostic::new(Code::G0319, span, "this is no time")
-                .label("a number of seconds, or a text such as \"2026-01-31T12:00:00Z\""),
+            Diagnostic::new(Code::G0319, span, "invalid time").label(
+                "expected a number of seconds, or a string such as \"2026-01-31T12:00:00Z\"",
+            ),
         );
     }
 }

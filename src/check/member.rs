@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
                     name.span,
                     format!("`{ty}` has no value `{name}`"),
                 )
-                .label("no such value");
+                .label("unknown value");
                 if let Type::Enum(of) = &ty
                     && let Some(near) =
                         did_you_mean(&name.text, of.values.iter().map(SmolStr::as_str))
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
                         name.span,
                         format!("`{}` has no member `{name}`", record.name),
                     )
-                    .label("no such member");
+                    .label("unknown member");
                     if let Some(near) = did_you_mean(
                         &name.text,
                         record.members.iter().map(|(name, _)| name.as_str()),
@@ -107,9 +107,9 @@ impl<'a> Checker<'a> {
             ty => {
                 let mut diagnostic =
                     Diagnostic::new(Code::G0305, name.span, format!("`{ty}` has no members"))
-                        .label(format!("asked of a `{ty}`"));
+                        .label(format!("has type `{ty}`"));
                 if *ty == Type::String {
-                    diagnostic = diagnostic.note("a JSON text is read with `json(…)`");
+                    diagnostic = diagnostic.note("to parse a JSON string, use `json(…)`");
                 }
                 self.report(diagnostic);
                 return self.wrong();
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::new(
             Code::G0201,
             name.span,
-            format!("there is no meta field `{name}`"),
+            format!("unknown meta field `{name}`"),
         )
         .label("not declared");
         let all: Vec<SmolStr> = self
@@ -191,14 +191,14 @@ impl<'a> Checker<'a> {
             ty => {
                 let message = format!("`{ty}` has no elements");
                 self.report(
-                    Diagnostic::new(Code::G0305, span, message).label(format!("asked of a `{ty}`")),
+                    Diagnostic::new(Code::G0305, span, message).label(format!("has type `{ty}`")),
                 );
                 return self.wrong();
             }
         };
         if let Some(wanted) = wanted {
             let message = format!(
-                "{wanted} is asked for between the brackets, and this is `{}`",
+                "expected {wanted} between the brackets, found `{}`",
                 index_typed.ty
             );
             self.error(Code::G0301, *index.span, message);

@@ -375,10 +375,10 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0402,
                         span,
-                        "this expression is too deep once its definitions are inlined",
+                        "this expression is too deep after its definitions are inlined",
                     )
-                    .label(format!("more than {} operators deep", self.limits.depth))
-                    .note("the limit is `check.depth`"),
+                    .label(format!("more than {} nested operators", self.limits.depth))
+                    .note("limit: `check.depth`"),
                 );
             }
         }

@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0209,
                         name.span,
-                        format!("`{name}` is no abstraction"),
+                        format!("`{name}` is not an abstraction"),
                     )
                     .label("`learn` takes an abstraction"),
                 );
@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
                 let mut diagnostic = Diagnostic::new(
                     Code::G0201,
                     name.span,
-                    format!("there is no abstraction `{name}`"),
+                    format!("unknown abstraction `{name}`"),
                 )
                 .label("not declared");
                 if let Some(near) =
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
                     diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
                 } else {
                     diagnostic = diagnostic
-                        .note("without a name, `learn { … }` takes the predicates of what is said of the model");
+                        .note("without a name, `learn { … }` uses the predicates of the formulas on the model");
                 }
                 self.report(diagnostic);
                 None
@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
         let mut seen = HashSet::new();
         for setting in settings {
             if !seen.insert(std::mem::discriminant(&setting.kind)) {
-                self.error(Code::G0324, *setting.span, "this setting stands here twice");
+                self.error(Code::G0324, *setting.span, "duplicate setting");
                 continue;
             }
             match &setting.kind {
@@ -157,9 +157,10 @@ impl<'a> Checker<'a> {
                     let steady = read.fields.is_empty() && read.tracks.is_empty() && !read.history;
                     if typed.ty != Type::Error && (!steady || read.meta.is_empty()) {
                         self.report(
-                            Diagnostic::new(Code::G0338, value.span, "`by` tells whole traces apart")
+                            Diagnostic::new(Code::G0338, value.span, "`by` must depend on fields of the record only")
                                 .label(if steady { "the same for every trace" } else { "changes from step to step" })
-                                .note("it reads a field of the record: `by meta.category`; what changes belongs in `over`"),
+                                .note("use a field of the record: `by meta.category`; a value that changes from \
+                    step to step belongs in `over`"),
                         );
                         continue;
                     }
@@ -174,9 +175,9 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0338,
                                     value.span,
-                                    "`order` is a number of steps",
+                                    "`order` must be a number of steps",
                                 )
-                                .label(format!("a whole number from 1 to {MAX_ORDER}")),
+                                .label(format!("expected a whole number from 1 to {MAX_ORDER}")),
                             ),
                         }
                     }
@@ -201,9 +202,9 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0338,
                     expr.span,
-                    format!("`{what}` is above 0 and below 1"),
+                    format!("`{what}` must be above 0 and below 1"),
                 )
-                .label(format!("this is {value}")),
+                .label(format!("found {value}")),
             );
             return None;
         }
@@ -331,12 +332,12 @@ impl<'a> Checker<'a> {
         }
         for name in missing {
             let mut diagnostic =
-                Diagnostic::new(Code::G0201, span, format!("there is no reward `{name}`"))
+                Diagnostic::new(Code::G0201, span, format!("unknown reward `{name}`"))
                     .label("not declared in the abstraction");
             diagnostic = match did_you_mean(&name, declared.iter().map(SmolStr::as_str)) {
-                Some(near) => diagnostic.note(format!("there is `{near}`")),
+                Some(near) => diagnostic.note(format!("did you mean `{near}`?")),
                 None => diagnostic.note(format!(
-                    "declare it there: `reward {name} = if leak then 1 else 0`"
+                    "declare it in the abstraction: `reward {name} = if leak then 1 else 0`"
                 )),
             };
             self.report(diagnostic);
@@ -386,9 +387,10 @@ impl<'a> Checker<'a> {
             if components.is_empty() && !self.has_error_within(span) && self.errors() == 0 {
                 let name = self.spec.model(model).name.clone();
                 self.report(
-                    Diagnostic::new(Code::G0337, span, format!("there is nothing that tells states of `{name}` apart"))
-                        .label("no abstraction is named, and nothing is said of the model")
-                        .note(format!("name one, `learn drift {{ }}`, or ask something: `query q = P=? [ F leak ] on {name}`")),
+                    Diagnostic::new(Code::G0337, span, format!("model `{name}` has no components to distinguish its states"))
+                        .label("it names no abstraction, and no formula refers to the model")
+                        .note(format!("name an abstraction, `learn drift {{ }}`, or add a formula: `query q = P=? [ \
+                    F leak ] on {name}`")),
                 );
             }
             self.spec.abstractions[abstraction.index()].components = components;

@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
             Some(Binding::Predicate(..) | Binding::AnyPredicate(_)) => {
                 self.report(
                     Diagnostic::new(Code::G0304, name.span, format!("`{name}` takes arguments"))
-                        .label("none are given"),
+                        .label("no arguments given"),
                 );
                 return self.wrong();
             }
@@ -85,7 +85,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0310,
                     name.span,
-                    "`last` is a formula, and a value is asked for here",
+                    "expected a value, found the formula `last`",
                 )
                 .label("true at the last step of a trace"),
             );
@@ -119,12 +119,9 @@ impl<'a> Checker<'a> {
         if self.is_lost(name) {
             return;
         }
-        let mut diagnostic = Diagnostic::new(
-            Code::G0201,
-            name.span,
-            format!("there is nothing called `{name}`"),
-        )
-        .label("not declared");
+        let mut diagnostic =
+            Diagnostic::new(Code::G0201, name.span, format!("unknown name `{name}`"))
+                .label("not declared");
         let fields: Vec<SmolStr> = self
             .spec
             .schema
@@ -143,8 +140,7 @@ impl<'a> Checker<'a> {
         if let Some(near) = did_you_mean(&name.text, candidates) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
         } else if self.find(scope.module, Space::Property, name).is_some() {
-            diagnostic =
-                diagnostic.note("there is a property of this name, but a property is no value");
+            diagnostic = diagnostic.note("a property has this name, but a property is not a value");
         } else if let Some(of) = self
             .spec
             .enums
@@ -153,9 +149,9 @@ impl<'a> Checker<'a> {
             .map(|of| of.name.clone())
         {
             diagnostic = diagnostic
-                .note(format!("the enum `{of}` has such a value: write `{of}.{name}` where the type does not say it"));
+                .note(format!("the enum `{of}` has this value: write `{of}.{name}` if the type is not known from the context"));
         } else if self.spec.schema.fields.is_empty() {
-            diagnostic = diagnostic.note("there is no `event` block that declares fields");
+            diagnostic = diagnostic.note("no `event` block declares fields");
         }
         self.report(diagnostic);
     }
@@ -201,8 +197,10 @@ impl<'a> Checker<'a> {
                             span,
                             format!("`{name}` is a regular expression, not a value"),
                         )
-                        .label("stands where a value is asked for")
-                        .note("it stands after `matches` and in `capture(…)`"),
+                        .label("expected a value")
+                        .note(
+                            "regular expressions are allowed after `matches` and in `capture(…)`",
+                        ),
                     );
                     return self.wrong();
                 }
@@ -244,7 +242,7 @@ impl<'a> Checker<'a> {
             ast::ItemKind::Let(_) | ast::ItemKind::Predicate(_) | ast::ItemKind::Track(_) => {
                 self.report(
                     Diagnostic::new(Code::G0304, span, format!("`{name}` takes arguments"))
-                        .label("none are given")
+                        .label("no arguments given")
                         .also(*self.names.item(item_ref).span, "declared with parameters"),
                 );
                 self.wrong()
@@ -257,7 +255,7 @@ impl<'a> Checker<'a> {
                         format!("`{name}` is a template, not a value"),
                     )
                     .label("used as a value")
-                    .note("a template makes a property: `property x = T(a, b)`"),
+                    .note("declare a property from the template: `property x = T(a, b)`"),
                 );
                 self.wrong()
             }
@@ -307,18 +305,18 @@ impl<'a> Checker<'a> {
         if self.open.contains(&item_ref) {
             let name = self.snippet(span);
             self.report(
-                Diagnostic::new(Code::G0208, span, format!("`{name}` is defined by itself"))
-                    .label("used within its own definition")
+                Diagnostic::new(Code::G0208, span, format!("`{name}` is defined in terms of itself"))
+                    .label("used in its own definition")
                     .also(*self.names.item(item_ref).span, "the definition")
-                    .note("definitions are inlined; to carry something from step to step, declare a `track`"),
+                    .note("definitions are inlined; to carry a value from step to step, declare a `track`"),
             );
             return false;
         }
         if self.open.len() >= self.limits.definitions {
             self.report(
-                Diagnostic::new(Code::G0402, span, "definitions use one another too deeply")
-                    .label(format!("more than {} deep", self.limits.definitions))
-                    .note("the limit is `check.definitions`"),
+                Diagnostic::new(Code::G0402, span, "definitions are nested too deeply")
+                    .label(format!("more than {} levels", self.limits.definitions))
+                    .note("limit: `check.definitions`"),
             );
             return false;
         }

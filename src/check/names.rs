@@ -69,7 +69,7 @@ impl<'a> Names<'a> {
                 if PREDEFINED.contains(&name.as_str()) && spaces.contains(&Space::Value) {
                     diagnostics.push(
                         Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
-                            .label("it cannot be declared again")
+                            .label("cannot be declared again")
                             .note(format!("choose another name, such as `{name}_`")),
                     );
                     continue;
@@ -138,7 +138,7 @@ impl<'a> Names<'a> {
                             here.span,
                             format!("`{here}` is declared twice"),
                         )
-                        .label("imported under a name that is taken")
+                        .label("imported under a name that is already used")
                         .note(format!(
                             "import it under another name: `{} as …`",
                             member.name
@@ -260,7 +260,7 @@ impl Checker<'_> {
                     format!("{what} `{name}` is never used"),
                 )
                 .label("not used by any property, rule or other definition")
-                .note(format!("take it out, or call it `_{name}`")),
+                .note(format!("remove it, or rename it to `_{name}`")),
             );
         }
     }
@@ -280,9 +280,9 @@ impl Checker<'_> {
                 Diagnostic::new(
                     Code::G0902,
                     name.span,
-                    format!("`{name}` is imported and never used"),
+                    format!("`{name}` is imported but never used"),
                 )
-                .label("not used by anything in this file"),
+                .label("not used in this file"),
             );
         }
     }

@@ -233,10 +233,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0312,
                     span,
-                    "quantified names are not compared with each other",
+                    "quantified names cannot be compared with each other",
                 )
-                .label("both sides are quantified names or parameters of a track")
-                .note("compare each of them with something that the step holds"),
+                .label("both sides are quantified names or track parameters")
+                .note("compare each of them with a value of the step"),
             );
             return self.wrong();
         }
@@ -257,9 +257,9 @@ impl<'a> Checker<'a> {
             || (literal_null(&right) && !left.ty.may_be_null())
         {
             self.report(
-                Diagnostic::new(Code::G0308, span, "this is never null")
+                Diagnostic::new(Code::G0308, span, "this value is never null")
                     .label("always false (`!=`: always true)")
-                    .note("a field may be null where its type ends in `?`"),
+                    .note("only a field whose type ends in `?` can be null"),
             );
         } else if left.ty.may_be_null()
             && right.ty.may_be_null()
@@ -281,10 +281,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0309,
                     span,
-                    "both sides may be null, and then they are equal",
+                    "both sides may be null, and null equals null",
                 )
-                .label("true where both are absent")
-                .note("if that is not meant, ask for one of them first: `a != null and a == b`"),
+                .label("true if both are missing")
+                .note("if that is not intended, exclude null first: `a != null and a == b`"),
             );
         }
         self.add(
@@ -308,8 +308,8 @@ impl<'a> Checker<'a> {
             let start = between.start + u32::try_from(start).unwrap_or(0);
             let arrow = Span::new(span.file, start, start + 2);
             self.report(
-                Diagnostic::new(Code::G0303, span, "`<-` is no operator")
-                    .label("reads as `<` and a minus sign")
+                Diagnostic::new(Code::G0303, span, "`<-` is not an operator")
+                    .label("parsed as `<` followed by a minus sign")
                     .fix("write an implication", arrow, "->"),
             );
             return self.wrong();
@@ -320,11 +320,11 @@ impl<'a> Checker<'a> {
             let ty = typed.ty.non_null().clone();
             if !Self::is_ordered(&ty) {
                 let mut diagnostic =
-                    Diagnostic::new(Code::G0303, expr.span, format!("`{ty}` has no order"))
+                    Diagnostic::new(Code::G0303, expr.span, format!("`{ty}` is not ordered"))
                         .label(format!("`{ty}`"));
                 if let Type::Enum(of) = &ty {
                     diagnostic = diagnostic.note(format!(
-                        "declare it `enum {} ordered {{ low < mid < high }}` if it has one",
+                        "if its values have an order, declare it: `enum {} ordered {{ low < mid < high }}`",
                         of.name
                     ));
                 }
@@ -383,9 +383,9 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0312,
                     span,
-                    "a quantified name may only be tested for equality",
+                    "a quantified name may only be compared for equality",
                 )
-                .label("ordered or calculated with here"),
+                .label("used in an ordering or in arithmetic"),
             );
         }
     }
@@ -407,11 +407,12 @@ impl<'a> Checker<'a> {
                 let mut diagnostic = Diagnostic::new(
                     Code::G0303,
                     rhs.span,
-                    format!("a list or set is asked for, and this is `{ty}`"),
+                    format!("expected a list or set, found `{ty}`"),
                 )
                 .label(format!("`{ty}`"));
                 if *ty == Type::String {
-                    diagnostic = diagnostic.note("for a part of a text write `text contains part`");
+                    diagnostic =
+                        diagnostic.note("to search in a string, write `text contains part`");
                 }
                 self.report(diagnostic);
                 return self.wrong();
@@ -423,7 +424,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0308,
                     span,
-                    format!("a list of `{item}` never holds a `{}`", left.ty),
+                    format!("a list of `{item}` never contains a `{}`", left.ty),
                 )
                 .label("always false (`not in`: always true)"),
             );
@@ -444,7 +445,7 @@ impl<'a> Checker<'a> {
             Type::String => Some(Type::String),
             Type::Json | Type::Null | Type::Error => None,
             ty => {
-                let message = format!("a text, list or set is asked for, and this is `{ty}`");
+                let message = format!("expected a string, list or set, found `{ty}`");
                 self.report(
                     Diagnostic::new(Code::G0303, lhs.span, message).label(format!("`{ty}`")),
                 );
@@ -471,7 +472,7 @@ impl<'a> Checker<'a> {
         match typed.ty.non_null() {
             Type::String | Type::Json | Type::Null | Type::Error => {}
             ty => {
-                let message = format!("a text is asked for, and this is `{ty}`");
+                let message = format!("expected a string, found `{ty}`");
                 self.report(
                     Diagnostic::new(Code::G0303, expr.span, message).label(format!("`{ty}`")),
                 );
@@ -496,8 +497,8 @@ impl<'a> Checker<'a> {
                     return self.compile_regex(pattern, flags, *def.value.span);
                 }
                 self.report(
-                    Diagnostic::new(Code::G0315, expr.span, "a regular expression is asked for")
-                        .label("write `/…/`, or the name of a `const` that is one"),
+                    Diagnostic::new(Code::G0315, expr.span, "expected a regular expression")
+                        .label("write `/…/`, or the name of a regular-expression `const`"),
                 );
                 None
             }
@@ -522,7 +523,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0315,
                     span,
-                    format!("`{flags}` are no flags of regular expressions"),
+                    format!("unknown regular-expression flags `{flags}`"),
                 )
                 .label("the flags are `i`, `m`, `s`, `x`"),
             );
@@ -535,9 +536,9 @@ impl<'a> Checker<'a> {
             Ok(regex) => Some(regex),
             Err(error) => {
                 self.report(
-                    Diagnostic::new(Code::G0315, span, "this regular expression cannot be used")
+                    Diagnostic::new(Code::G0315, span, "invalid regular expression")
                         .label(error.to_string())
-                        .note("regular expressions run in linear time: there is no look-around and no back-reference"),
+                        .note("regular expressions run in linear time: look-around and back-references are not supported"),
                 );
                 None
             }
@@ -548,18 +549,18 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::new(
             Code::G0307,
             span,
-            format!("`{op}` needs a definite value, and this is `{ty}`"),
+            format!("`{op}` needs a definite value, found `{ty}`"),
         )
         .label(format!("`{ty}`"));
         let text = self.snippet(span);
         if *ty == Type::Json {
             diagnostic = diagnostic.fix(
-                "say what it is, and what counts when it is not",
+                "cast it and give a default for values of other types",
                 span,
                 format!("({text} as float? ?? 0.0)"),
             );
         } else if ty.may_be_null() {
-            diagnostic = diagnostic.note("give a value for null with `?? …`");
+            diagnostic = diagnostic.note("give a default for null with `?? …`");
         }
         self.report(diagnostic);
     }
@@ -619,11 +620,11 @@ impl<'a> Checker<'a> {
                     Code::G0303,
                     span,
                     format!(
-                        "`{sign}` is not defined between `{}` and `{}`",
+                        "`{sign}` is not defined for `{}` and `{}`",
                         left.ty, right.ty
                     ),
                 )
-                .label("no such operation")
+                .label("unsupported operand types")
                 .also(*lhs.span, format!("`{}`", left.ty))
                 .also(*rhs.span, format!("`{}`", right.ty)),
             );
@@ -646,11 +647,14 @@ impl<'a> Checker<'a> {
             return self.wrong();
         }
         if !left.ty.may_be_null() {
-            let mut diagnostic = Diagnostic::new(Code::G0308, lhs.span, "this is never null")
-                .label(format!("`{}`: the value after `??` is never used", left.ty));
+            let mut diagnostic = Diagnostic::new(Code::G0308, lhs.span, "this value is never null")
+                .label(format!(
+                    "has type `{}`: the value after `??` is never used",
+                    left.ty
+                ));
             if *rhs.span != Span::default() {
                 let text = self.snippet(*lhs.span);
-                diagnostic = diagnostic.fix("leave out the `??`", span, text.as_str());
+                diagnostic = diagnostic.fix("remove the `??`", span, text.as_str());
             }
             self.report(diagnostic);
         }

@@ -49,14 +49,14 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0317,
                         attribute.span,
-                        format!("`@{name}` does not belong here"),
+                        format!("`@{name}` is not allowed here"),
                     )
-                    .label("this item does not take it")
+                    .label("this item does not accept it")
                 } else {
                     Diagnostic::new(
                         Code::G0317,
                         attribute.span,
-                        format!("there is no attribute `@{name}`"),
+                        format!("unknown attribute `@{name}`"),
                     )
                     .label("not known")
                 };
@@ -106,9 +106,9 @@ impl<'a> Checker<'a> {
                         let mut diagnostic = Diagnostic::new(
                             Code::G0317,
                             attribute.span,
-                            format!("there is no severity `{other}`"),
+                            format!("unknown severity `{other}`"),
                         )
-                        .label("`low`, `medium`, `high` or `critical`");
+                        .label("expected `low`, `medium`, `high` or `critical`");
                         if let Some(near) = did_you_mean(other, levels) {
                             diagnostic = diagnostic.fix(
                                 format!("write `{near}`"),
@@ -137,8 +137,7 @@ impl<'a> Checker<'a> {
     /// Reports a name in `@allow` that no lint has.
     fn unknown_lint(&mut self, lint: &str, span: Span) {
         let mut diagnostic =
-            Diagnostic::new(Code::G0317, span, format!("there is no lint `{lint}`"))
-                .label("not known");
+            Diagnostic::new(Code::G0317, span, format!("unknown lint `{lint}`")).label("not known");
         let lints = Code::ALL
             .iter()
             .filter(|code| code.severity() != crate::diagnostic::Severity::Error);
@@ -268,9 +267,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0312,
                         param.name.span,
-                        "a parameter of a rule has no type and no default",
+                        "a parameter of a rule cannot have a type or default",
                     )
-                    .label("it ranges over what it is compared with, as in `forall`"),
+                    .label("it ranges over the values it is compared with, as in `forall`"),
                 );
             }
             inner = self.quantified_name(&inner, &param.name, names.len());
@@ -330,11 +329,11 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0311,
                         expr.span,
-                        "a property says something about time, and this does not",
+                        "a property needs a temporal operator",
                     )
-                    .label("would be judged at the first step only")
+                    .label("would be checked at the first step only")
                     .fix(
-                        "say that it always holds",
+                        "require it at every step",
                         *expr.span,
                         format!("always ({text})"),
                     ),
@@ -381,9 +380,9 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::new(
             Code::G0903,
             *expr.span,
-            "this looks back from the first step, where there is no past",
+            "this property looks back from the first step, which has no past",
         )
-        .label("a property is judged at the first step");
+        .label("a property is evaluated at the first step");
         // Quantifiers stand outermost; those of a template cannot be seen here.
         let mut body = expr;
         while let ExprKind::Instances { body: inner, .. } = &body.kind {
@@ -392,7 +391,7 @@ impl<'a> Checker<'a> {
         if !quantified || !std::ptr::eq(body, expr) {
             let text = self.snippet(*body.span);
             diagnostic = diagnostic.fix(
-                "say that it holds at every step",
+                "require it at every step",
                 *body.span,
                 format!("always ({text})"),
             );
@@ -424,17 +423,21 @@ impl<'a> Checker<'a> {
                 }
                 if range.is_some() && names.len() > 1 {
                     self.report(
-                        Diagnostic::new(Code::G0313, expr.span, "`in` ranges over one name")
+                        Diagnostic::new(Code::G0313, expr.span, "`in` takes a single name")
                             .label("several names are quantified")
-                            .note("write one `forall` for each: `forall x in e: forall y in f: …`"),
+                            .note("write one `forall` for each name: `forall x in e: forall y in f: …`"),
                     );
                     return None;
                 }
                 let mut taken = self.unquantified(&inner, body, bound + names.len())?;
                 if !taken.names.is_empty() && taken.universal != universal {
                     self.report(
-                        Diagnostic::new(Code::G0313, expr.span, "`forall` and `exists` do not mix")
-                            .label("one kind of quantifier stands in the other"),
+                        Diagnostic::new(
+                            Code::G0313,
+                            expr.span,
+                            "`forall` and `exists` cannot be mixed",
+                        )
+                        .label("nested in a quantifier of the other kind"),
                     );
                     return None;
                 }
@@ -560,7 +563,7 @@ impl<'a> Checker<'a> {
                     self.error(
                         Code::G0301,
                         param.name.span,
-                        format!("the parameter `{}` has no type", param.name),
+                        format!("parameter `{}` has no type", param.name),
                     );
                     self.placeholder(Type::Error)
                 }
@@ -582,10 +585,10 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0311,
                         def.formula.span,
-                        "a template says something about time, and this does not",
+                        "a template needs a temporal operator",
                     )
                     .label("no temporal operator")
-                    .note("a condition on one step is a `predicate`"),
+                    .note("for a condition on one step, declare a `predicate`"),
                 );
             }
         }

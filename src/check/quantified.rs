@@ -69,9 +69,13 @@ impl Checker<'_> {
                 && !self.has_error_within(span)
             {
                 self.report(
-                    Diagnostic::new(Code::G0312, span, format!("`{}` is compared with nothing", var.name))
-                        .label("it ranges over no values")
-                        .note("a quantified name ranges over the values of what it is compared with: `… == x`"),
+                    Diagnostic::new(
+                        Code::G0312,
+                        span,
+                        format!("`{}` is never compared with a value", var.name),
+                    )
+                    .label("ranges over no values")
+                    .note("a quantified name ranges over the values it is compared with: `… == x`"),
                 );
             }
             var.terms = unique(compared.terms);
@@ -89,7 +93,7 @@ impl Checker<'_> {
                 self.error(
                     Code::G0312,
                     span,
-                    "quantified names are not compared with each other",
+                    "quantified names cannot be compared with each other",
                 );
                 break;
             }

@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
         if cases.is_empty() {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `given`")
-                    .label("no events to judge"),
+                    .label("no events to check"),
             );
         }
         let is_given = |clause: &TestClause| matches!(clause, TestClause::Given(..));
@@ -84,7 +84,7 @@ impl<'a> Checker<'a> {
         if expected.iter().all(|clauses| clauses.is_empty()) {
             self.report(
                 Diagnostic::new(Code::G0319, span, "a test without `expect`")
-                    .label("it would pass whatever happens"),
+                    .label("it would always pass"),
             );
             return;
         }
@@ -98,10 +98,8 @@ impl<'a> Checker<'a> {
             if clauses.is_empty() && !(idx == 0 && before) {
                 self.report(
                     Diagnostic::new(Code::G0319, given, "a `given` without `expect`")
-                        .label("what comes of these events is not asked")
-                        .note(
-                            "every `given` begins a case of its own; what is expected follows it",
-                        ),
+                        .label("the verdict on these events is not checked")
+                        .note("each `given` begins a new case; its `expect` lines follow it"),
                 );
             }
         }
@@ -137,9 +135,9 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0319,
                                     entry.key.span,
-                                    format!("`{}` is not asked for", entry.key),
+                                    format!("unknown argument `{}`", entry.key),
                                 )
-                                .label("`events: [ … ]` and `meta: { … }` are"),
+                                .label("expected `events: [ … ]` or `meta: { … }`"),
                             );
                         }
                     }
@@ -148,7 +146,7 @@ impl<'a> Checker<'a> {
             }
             _ => {
                 self.report(
-                    Diagnostic::new(Code::G0319, *given.span, "a list of events is asked for")
+                    Diagnostic::new(Code::G0319, *given.span, "expected a list of events")
                         .label("write `[ {kind: \"…\", …}, … ]`"),
                 );
                 Vec::new()
@@ -165,7 +163,7 @@ impl<'a> Checker<'a> {
                     if let Some(idx) = self.field_of(&fields, &entry.key, "field") {
                         let cell = self.cell(scope, &entry.value, &fields[idx].ty);
                         if cells[idx].replace(cell).is_some() {
-                            let message = format!("`{}` stands here twice", entry.key);
+                            let message = format!("duplicate `{}`", entry.key);
                             self.error(Code::G0202, entry.key.span, message);
                         }
                     }
@@ -174,7 +172,7 @@ impl<'a> Checker<'a> {
             ExprKind::EmptyBraces => {}
             _ => {
                 self.report(
-                    Diagnostic::new(Code::G0319, *event.span, "an event is asked for")
+                    Diagnostic::new(Code::G0319, *event.span, "expected an event")
                         .label("write `{field: value, …}`"),
                 );
             }
@@ -189,19 +187,17 @@ impl<'a> Checker<'a> {
     fn field_of(&mut self, fields: &[Field], name: &ast::Name, what: &str) -> Option<usize> {
         let found = fields.iter().position(|field| field.name == name.text);
         if found.is_none() {
-            let mut diagnostic = Diagnostic::new(
-                Code::G0305,
-                name.span,
-                format!("there is no {what} `{name}`"),
-            )
-            .label("not declared");
+            let mut diagnostic =
+                Diagnostic::new(Code::G0305, name.span, format!("unknown {what} `{name}`"))
+                    .label("not declared");
             if let Some(near) =
                 did_you_mean(&name.text, fields.iter().map(|field| field.name.as_str()))
             {
                 diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
             } else {
-                diagnostic = diagnostic
-                    .note("tests name fields as the `event` block does, not as the record does");
+                diagnostic = diagnostic.note(
+                    "tests use the names of fields in the `event` block, not those of the record",
+                );
             }
             self.report(diagnostic);
         }
@@ -215,12 +211,12 @@ impl<'a> Checker<'a> {
                 ExprKind::Int(digits) => match digits.parse::<u32>() {
                     Ok(at) => Some(at),
                     Err(_) => {
-                        self.error(Code::G0322, *at.span, "this step does not fit");
+                        self.error(Code::G0322, *at.span, "step number out of range");
                         return None;
                     }
                 },
                 _ => {
-                    self.error(Code::G0319, *at.span, "the number of a step is asked for");
+                    self.error(Code::G0319, *at.span, "expected a step number");
                     return None;
                 }
             },
@@ -251,12 +247,9 @@ impl<'a> Checker<'a> {
                     // Declared, but broken: that is reported where it is declared.
                     return None;
                 }
-                let mut diagnostic = Diagnostic::new(
-                    Code::G0201,
-                    name.span,
-                    format!("there is no property `{name}`"),
-                )
-                .label("not declared");
+                let mut diagnostic =
+                    Diagnostic::new(Code::G0201, name.span, format!("unknown property `{name}`"))
+                        .label("not declared");
                 let all: Vec<&str> = self.names.all(0, Space::Property);
                 if let Some(near) = did_you_mean(&name.text, all) {
                     diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
@@ -281,10 +274,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0319,
                     *expr.span,
-                    "a property or a formula about time is asked for before a verdict",
+                    "expected a property or temporal formula before a verdict",
                 )
                 .label("a condition on one step")
-                .note("a condition is expected without a verdict: `expect risk == safe at 2`"),
+                .note("for a condition, omit the verdict: `expect risk == safe at 2`"),
             );
             return None;
         }

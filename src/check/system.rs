@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
                     format!("`{}` has no variables", def.name),
                 )
                 .label("has a single state")
-                .note("declare what it remembers: `state mode: { idle, busy } = idle`"),
+                .note("declare a variable: `state mode: { idle, busy } = idle`"),
             );
         }
         self.spec.systems[id.index()].vars = vars;
@@ -170,7 +170,7 @@ impl<'a> Checker<'a> {
         if Names::is_predefined(&name.text) {
             self.report(
                 Diagnostic::new(Code::G0203, name.span, format!("`{name}` is predefined"))
-                    .label("it cannot be declared again")
+                    .label("cannot be declared again")
                     .note(format!("choose another name, such as `{name}_`")),
             );
             return false;
@@ -197,11 +197,7 @@ impl<'a> Checker<'a> {
                 let mut values: Vec<SmolStr> = Vec::new();
                 for name in names {
                     if values.contains(&name.text) {
-                        self.error(
-                            Code::G0202,
-                            name.span,
-                            format!("the value `{name}` stands here twice"),
-                        );
+                        self.error(Code::G0202, name.span, format!("duplicate value `{name}`"));
                     } else {
                         values.push(name.text.clone());
                     }
@@ -216,8 +212,8 @@ impl<'a> Checker<'a> {
                 };
                 if low > high {
                     self.report(
-                        Diagnostic::new(Code::G0350, written.span, "this range holds no number")
-                            .label(format!("{low} is above {high}")),
+                        Diagnostic::new(Code::G0350, written.span, "this range is empty")
+                            .label(format!("{low} is greater than {high}")),
                     );
                     return (Type::Error, wrong);
                 }
@@ -247,9 +243,9 @@ impl<'a> Checker<'a> {
                 let mut diagnostic = Diagnostic::new(
                     Code::G0350,
                     span,
-                    format!("a variable of a system cannot be `{other}`"),
+                    format!("a variable of a system cannot have type `{other}`"),
                 )
-                .label("has no end of values")
+                .label("has infinitely many values")
                 .note("a variable is a `bool`, an enum, a set of names such as `{ idle, busy }`, or a range of integers");
                 if *other == Type::Int {
                     diagnostic = diagnostic.fix("give it a range", span, "int 0..9");
@@ -284,8 +280,8 @@ impl<'a> Checker<'a> {
         let int = int.filter(|int| (-LARGEST..=LARGEST).contains(int));
         if int.is_none() {
             self.report(
-                Diagnostic::new(Code::G0322, expr.span, "this number does not fit")
-                    .label("a variable holds numbers below 2^62 in size"),
+                Diagnostic::new(Code::G0322, expr.span, "number out of range")
+                    .label("the absolute value of a variable must be below 2^62"),
             );
         }
         int
@@ -307,10 +303,10 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0351,
                     expr.span,
-                    "the first value of a variable is a constant",
+                    "the initial value of a variable must be a constant",
                 )
-                .label("reads something or is calculated")
-                .note("say what holds in the initial states with `init`, as in `init n == m + 1`"),
+                .label("reads a value or is computed")
+                .note("constrain the initial states with `init`, as in `init n == m + 1`"),
             );
             return None;
         };
@@ -468,7 +464,7 @@ impl<'a> Checker<'a> {
                     if let Some((_, first)) = rewards.iter().find(|(known, _)| *known == name) {
                         let first = *first;
                         self.report(
-                            Diagnostic::new(Code::G0202, span, "this reward is declared twice")
+                            Diagnostic::new(Code::G0202, span, "duplicate reward")
                                 .label("declared again")
                                 .also(first, "declared first"),
                         );
@@ -523,22 +519,29 @@ impl<'a> Checker<'a> {
             (None, Some(track)) => Some(format!("reads the track `{track}` over events")),
             (None, None) if !read.meta.is_empty() => Some("reads a field of a record".to_owned()),
             (None, None) if !read.vars.is_empty() => Some("reads a quantified name".to_owned()),
-            (None, None) if read.history => Some("looks back, and a state has no past".to_owned()),
+            (None, None) if read.history => Some("looks back, but a state has no past".to_owned()),
             (None, None) => None,
         };
         if let Some(reason) = reason {
             self.report(
-                Diagnostic::new(Code::G0352, span, "a system is not made of recorded events")
-                    .label(reason)
-                    .note("it may read its variables, its labels and constants; what happened before is a variable that a command sets"),
+                Diagnostic::new(
+                    Code::G0352,
+                    span,
+                    "a formula about a system cannot read recorded events",
+                )
+                .label(reason)
+                .note(
+                    "it can read variables, labels and constants of the system; to remember an \
+                    earlier step, set a variable in a command",
+                ),
             );
             return self.wrong().id;
         }
         if let Some(reason) = system::beyond_states(&self.spec.exprs, id, fractions) {
             self.report(
-                Diagnostic::new(Code::G0352, span, "this cannot be said of a state")
+                Diagnostic::new(Code::G0352, span, "this expression cannot be evaluated on a state")
                     .label(reason)
-                    .note("states hold Booleans, names and whole numbers: compare and calculate with these"),
+                    .note("states consist of Booleans, names and whole numbers: compare and compute with these"),
             );
             return self.wrong().id;
         }
@@ -600,7 +603,7 @@ impl<'a> Checker<'a> {
                 continue;
             };
             if parts.contains(&part) {
-                self.error(Code::G0202, name.span, format!("`{name}` is a part twice"));
+                self.error(Code::G0202, name.span, format!("duplicate part `{name}`"));
                 continue;
             }
             parts.push(part);
@@ -617,17 +620,21 @@ impl<'a> Checker<'a> {
             }
             let declared = self.spec.system(found).span;
             self.report(
-                Diagnostic::new(Code::G0355, name.span, format!("`{name}` is no component"))
-                    .label("cannot be composed")
-                    .also(declared, "declared here")
-                    .note("what is composed is declared with `component`"),
+                Diagnostic::new(
+                    Code::G0355,
+                    name.span,
+                    format!("`{name}` is not a component"),
+                )
+                .label("cannot be composed")
+                .also(declared, "declared here")
+                .note("`compose` joins parts that are declared with `component`"),
             );
             return None;
         }
         let mut diagnostic = Diagnostic::new(
             Code::G0201,
             name.span,
-            format!("there is no component `{name}`"),
+            format!("unknown component `{name}`"),
         )
         .label("not declared");
         if let Some(near) = did_you_mean(&name.text, self.names.all(scope.module, Space::Model)) {
@@ -649,7 +656,7 @@ impl<'a> Checker<'a> {
                 let owner = self.spec.system(var.owner).name.clone();
                 let reader = self.spec.system(*part).name.clone();
                 let message = format!(
-                    "`{reader}` reads `{owner}.{}`, and `{owner}` is no part",
+                    "`{reader}` reads `{owner}.{}`, but `{owner}` is not a part",
                     var.name
                 );
                 self.report(

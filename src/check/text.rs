@@ -30,11 +30,9 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0323,
                                     *span,
-                                    format!("there is no format `{format}`"),
+                                    format!("unknown format `{format}`"),
                                 )
-                                .label(
-                                    "`.2` is two digits after the point, `.0%` a whole percentage",
-                                ),
+                                .label("`.2` prints two decimal places, `.0%` a whole percentage"),
                             );
                         } else if !matches!(
                             typed.ty.non_null(),
@@ -44,9 +42,9 @@ impl<'a> Checker<'a> {
                                 Diagnostic::new(
                                     Code::G0323,
                                     *span,
-                                    format!("`{}` takes no format", typed.ty),
+                                    format!("`{}` cannot be formatted", typed.ty),
                                 )
-                                .label("formats are for numbers"),
+                                .label("formats apply to numbers"),
                             );
                         }
                     }

@@ -52,12 +52,12 @@ impl<'a> Checker<'a> {
         if let Some(found) = claims.iter().position(|claim| claim.name == name.text) {
             let wrong = match claims[found].on {
                 Subject::System(_) => Some((
-                    "is said of a system, and runs are in none of its states",
-                    "a query on a learned model can be enforced",
+                    "is about a system, but a run is not in a state of the system",
+                    "enforce a query on a learned model instead",
                 )),
                 Subject::Model(model) => match self.spec.model(model).source {
                     ModelSource::Import(_) => Some((
-                        "is said of a chain of others, whose states are not those of a run",
+                        "is about an imported chain, whose states are not those of a run",
                         "learn a model over an abstraction, so that every step has a state",
                     )),
                     ModelSource::Learn(_) | ModelSource::Load(..) => None,
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
             };
             self.report(
                 Diagnostic::new(Code::G0370, name.span, format!("`{name}` {why}"))
-                    .label("no step of a run has a value of it")
+                    .label("it has no value at a step of a run")
                     .note(note),
             );
             return None;
@@ -79,10 +79,12 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0370,
                     name.span,
-                    format!("`{name}` is a property, and a query is asked for"),
+                    format!("expected a query, found the property `{name}`"),
                 )
-                .label("has a verdict, not a value")
-                .note(format!("`enforce {name} {{ … }}` looks at its verdict")),
+                .label("a property has a verdict, not a value")
+                .note(format!(
+                    "to enforce its verdict, use `enforce {name} {{ … }}`"
+                )),
             );
             return None;
         }
@@ -90,12 +92,9 @@ impl<'a> Checker<'a> {
             // It is broken, which is told where it is declared.
             return None;
         }
-        let mut diagnostic = Diagnostic::new(
-            Code::G0370,
-            name.span,
-            format!("there is no query `{name}`"),
-        )
-        .label("not declared");
+        let mut diagnostic =
+            Diagnostic::new(Code::G0370, name.span, format!("unknown query `{name}`"))
+                .label("not declared");
         let all = claims.iter().map(|claim| claim.name.as_str());
         if let Some(near) = did_you_mean(&name.text, all) {
             diagnostic = diagnostic.fix(format!("write `{near}`"), name.span, near);
@@ -174,9 +173,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0371,
                         threshold.span,
-                        "this holds in a state or does not, and has no number",
+                        "this query is a condition on states and has no number",
                     )
-                    .label("arms are `violated`, `satisfied` and `unseen`"),
+                    .label("arms of this query: `violated`, `satisfied`, `unseen`"),
                 );
                 None
             }
@@ -186,16 +185,18 @@ impl<'a> Checker<'a> {
                 _ => {
                     let label = match (number, truth) {
                         (true, true) => {
-                            "arms are thresholds such as `>= 0.4`, `violated`, `satisfied` and `unseen`"
+                            "arms of this query: thresholds such as `>= 0.4`, `violated`, `satisfied`, `unseen`"
                         }
-                        (true, false) => "arms are thresholds such as `>= 0.4`, and `unseen`",
-                        (false, _) => "arms are `violated`, `satisfied` and `unseen`",
+                        (true, false) => {
+                            "arms of this query: thresholds such as `>= 0.4`, `unseen`"
+                        }
+                        (false, _) => "arms of this query: `violated`, `satisfied`, `unseen`",
                     };
                     self.report(
                         Diagnostic::new(
                             Code::G0371,
                             span,
-                            "this arm is about verdicts on runs, and the clause is about states",
+                            "this arm is about verdicts on runs, but the clause is about states",
                         )
                         .label(label),
                     );

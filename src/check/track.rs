@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
                 self.error(
                     Code::G0320,
                     param.name.span,
-                    "a parameter of a track has no default",
+                    "a parameter of a track cannot have a default",
                 );
             }
             let variable = self.add(Expr::Param(idx), ty.clone(), *param.name.span);
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
                 Diagnostic::new(
                     Code::G0320,
                     def.init.span,
-                    "the first value of a track is there before any event",
+                    "the initial value of a track cannot read an event",
                 )
                 .label("reads an event")
                 .note("it may read constants and `meta` fields"),
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0320,
                         def.then.span,
-                        "the parameter of a track is compared with single values only",
+                        "a track parameter can only be compared with single values",
                     )
                     .label("compared with the elements of a list"),
                 );
@@ -126,9 +126,13 @@ impl<'a> Checker<'a> {
         let read = reads::reads(&self.spec, [typed.id]);
         if read != reads::Reads::default() {
             self.report(
-                Diagnostic::new(Code::G0320, def.value.span, "a constant reads no event")
-                    .label("changes from step to step")
-                    .note("a value of the step is a `let`"),
+                Diagnostic::new(
+                    Code::G0320,
+                    def.value.span,
+                    "a constant cannot read an event",
+                )
+                .label("changes from step to step")
+                .note("for a value of the step, use `let`"),
             );
         }
     }

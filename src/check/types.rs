@@ -33,9 +33,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0301,
                         written.span,
-                        "this type belongs to abstractions and systems",
+                        "this type is allowed only in abstractions and systems",
                     )
-                    .label("not a type of data")
+                    .label("not a data type")
                     .note("write `int`, or declare an `enum`"),
                 );
                 Type::Error
@@ -45,9 +45,9 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0301,
                         written.span,
-                        "`pred` is a type of template parameters only",
+                        "`pred` is allowed only as the type of a template parameter",
                     )
-                    .label("not a type of data"),
+                    .label("not a data type"),
                 );
                 Type::Error
             }
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
             return self.declared_type(item);
         }
         let mut diagnostic =
-            Diagnostic::new(Code::G0201, name.span, format!("there is no type `{name}`"))
+            Diagnostic::new(Code::G0201, name.span, format!("unknown type `{name}`"))
                 .label("not declared");
         let mut candidates = self.names.all(scope.module, Space::Type);
         candidates.extend(["bool", "int", "float", "string", "time", "duration", "json"]);
@@ -208,13 +208,13 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::new(
             Code::G0301,
             span,
-            format!("this is `{given}`, but `{wanted}` is asked for"),
+            format!("expected `{wanted}`, found `{given}`"),
         )
         .label(format!("`{given}`"));
         if given.may_be_null() && Self::fits(given.non_null(), wanted) && *given != Type::Json {
-            diagnostic = diagnostic.note("it may be null: give a value for that with `?? …`");
+            diagnostic = diagnostic.note("it may be null: give a default with `?? …`");
         } else if *given == Type::Json {
-            diagnostic = diagnostic.note(format!("say what it is to be: `… as {wanted}`"));
+            diagnostic = diagnostic.note(format!("cast it: `… as {wanted}`"));
         }
         self.report(diagnostic);
     }

@@ -1,4 +1,4 @@
-//! `guard audit`: judges recorded traces.
+//! `guard audit`: checks recorded traces.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,32 +25,32 @@ use crate::report::{Headings, Reporter, Summary};
 use crate::verdict::TraceReport;
 
 const AFTER_HELP: &str = "\
-TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the
-standard input.
+TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder to search, or - for the standard
+input.
 
-Exit codes: 1 where a property is violated (also where data was unreadable besides; the summary says both);
-3 where none is, but data was unreadable in part or there was nothing to judge: what cannot be read never
-looks like success. Presumable and unknown verdicts are no violations.";
+Exit codes: 1 if a property is violated (the summary also counts unreadable data); 3 if no property is
+violated, but some data was unreadable or there was nothing to check: unreadable data never counts as
+success. Presumable and unknown verdicts are not violations.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct AuditArgs {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     /// Recorded traces
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<String>,
-    /// The form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = AuditFormat::Human)]
     format: AuditFormat,
-    /// Where the report goes; the file appears when it is whole
+    /// Write the report to this file, atomically
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Judge only these properties
+    /// Check only these properties
     #[arg(long = "property", value_name = "P", num_args = 1)]
     properties: Vec<String>,
-    /// How many counterexamples of each property the report for people (text, page) shows
+    /// Limit the counterexamples per property in text and HTML reports
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_counterexamples: u64,
     #[command(flatten)]
@@ -61,15 +61,15 @@ pub(super) struct AuditArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum AuditFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// JSON Lines
+    /// JSON Lines, one object per verdict
     Json,
     /// SARIF 2.1.0
     Sarif,
     /// JUnit XML
     Junit,
-    /// A page for browsers
+    /// HTML page
     Html,
 }
 
@@ -88,7 +88,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     select(&mut spec, &args.properties)?;
     let program = Program::compile(&spec, &args.limits.eval()).map_err(|error| {
         Failure::Usage(format!(
-            "`{}` cannot be judged: {}",
+            "cannot audit `{}`: {}",
             args.spec.display(),
             explain(&error)
         ))
@@ -156,7 +156,7 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     Ok(outcome(&args, &summary))
 }
 
-/// Violations count most; data that could not be read never looks like success, and neither does an audit of nothing.
+/// Maps the summary to an exit code: violations first, then unreadable data or an empty audit.
 fn outcome(args: &AuditArgs, summary: &Summary) -> Outcome {
     if summary.traces == 0 {
         let left_out = summary
@@ -165,12 +165,12 @@ fn outcome(args: &AuditArgs, summary: &Summary) -> Outcome {
             .copied()
             .unwrap_or(0);
         let why = if left_out > 0 {
-            " (some data was left out: see above)"
+            " (some data was skipped: see above)"
         } else {
             ""
         };
         complain(&format!(
-            "no trace was found in {}{why}",
+            "no traces found in {}{why}",
             args.traces.join(", ")
         ));
     }
@@ -208,7 +208,7 @@ fn reporter<'a>(
     }
 }
 
-/// Leaves in the spec only the properties that are asked for; conditions belong to tests.
+/// Removes all properties from the spec except the selected ones; `expect` conditions belong to tests.
 fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
     spec.properties
         .retain(|property| property.kind != PropertyKind::Condition);
@@ -226,9 +226,7 @@ fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
                     .map(|property| property.name.as_str()),
             );
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Failure::Usage(format!(
-                "the spec has no property `{name}`{near}"
-            )));
+            return Err(Failure::Usage(format!("unknown property `{name}`{near}")));
         }
     }
     if !wanted.is_empty() {
@@ -237,9 +235,7 @@ fn select(spec: &mut Spec, wanted: &[String]) -> Result<(), Failure> {
             .retain(|property| asked(&property.name) || property.id.as_deref().is_some_and(asked));
     }
     if spec.properties.is_empty() {
-        return Err(Failure::Usage(
-            "the spec has no property to judge".to_owned(),
-        ));
+        return Err(Failure::Usage("the spec contains no properties".to_owned()));
     }
     Ok(())
 }

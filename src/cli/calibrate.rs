@@ -1,4 +1,4 @@
-//! `guard calibrate`: what a model predicts, held against recorded traces.
+//! `guard calibrate`: compares a model's predictions with recorded traces.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -31,46 +31,46 @@ use crate::report::text::number;
 use guard_markov::Options;
 
 const AFTER_HELP: &str = "\
-Give traces that the model was not learned from: of those it was, it says too well what happens.
+Use traces that the model was not learned from: on its own training traces, the results are too optimistic.
 
---labels joins what is known of traces from elsewhere: JSON Lines of {\"trace\": \"t1\", \"label\": true}, or CSV with the
-columns `trace` and `label` (true, 1, yes, unsafe; false, 0, no, safe). Without it a trace is bad where what the query
-asks about happens in it.
+--labels reads labels of traces from another source: JSON Lines of {\"trace\": \"t1\", \"label\": true}, or CSV with the
+columns `trace` and `label` (true, 1, yes, unsafe; false, 0, no, safe). Without it, a trace is bad if the event of the
+query happens in it.
 
-Exit codes: 1 where a trace shows a step that the abstraction declares impossible; 3 where data was unreadable in part or
+Exit codes: 1 if a trace contains a step that the abstraction declares impossible; 3 if some data was unreadable or
 there was nothing to compare with.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct CalibrateArgs {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     /// Recorded traces
     #[arg(value_name = "TRACE", required_unless_present = "against")]
     traces: Vec<String>,
-    /// The model that was learned
+    /// Learned model
     #[arg(long, value_name = "MODEL.json")]
     model: PathBuf,
-    /// Only these queries
+    /// Evaluate only these queries
     #[arg(long, value_name = "NAME")]
     query: Vec<String>,
-    /// Which traces are bad, by name
+    /// Read the true labels of traces from this file
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// A threshold to tell of; may be given several times. Without, all that tell some traces apart
+    /// Report this threshold; repeatable (default: all thresholds that separate some traces)
     #[arg(long, value_name = "RISK")]
     threshold: Vec<f64>,
-    /// The share of false alarms that a chosen threshold may have
+    /// Limit the false alarm rate of the chosen threshold
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     false_alarms: f64,
-    /// The risk from which on a state is a point of no return
+    /// Report states with at least this risk as points of no return
     #[arg(long, value_name = "RISK", default_value_t = 0.85)]
     no_return: f64,
-    /// Another model of the same spec: how it differs
+    /// Compare with another model of the same spec
     #[arg(long, value_name = "MODEL.json")]
     against: Option<PathBuf>,
-    /// The form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = CalibrateFormat::Human)]
     format: CalibrateFormat,
     #[command(flatten)]
@@ -81,9 +81,9 @@ pub(super) struct CalibrateArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum CalibrateFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object a line
+    /// JSON Lines, one object per query
     Json,
 }
 
@@ -101,7 +101,7 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
         .into_iter()
         .find(|share| !(0.0..=1.0).contains(*share))
     {
-        return Err(Failure::Usage(format!("{wrong} must lie between 0 and 1")));
+        return Err(Failure::Usage(format!("{wrong} is not between 0 and 1")));
     }
     let (spec, _) = spec::usable(&args.spec)?;
     let spec = Arc::new(spec);
@@ -191,7 +191,7 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
     }
     output.close()?;
     if read.walks.is_empty() && !args.traces.is_empty() {
-        complain(&format!("no trace was found in {}", args.traces.join(", ")));
+        complain(&format!("no traces found in {}", args.traces.join(", ")));
         return Ok(Outcome::Unreadable);
     }
     Ok(match outcome {
@@ -259,7 +259,7 @@ fn walks(
             .map_err(|error| Failure::Usage(error.to_string()))?;
         let (files, missing) = args.reading.find(&args.traces)?;
         let walker = forecast.subject().walker(limits).map_err(|error| {
-            Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
+            Failure::Usage(format!("cannot evaluate `by`: {}", explain(&error)))
         })?;
         std::thread::scope(|scope| {
             let _display = progress::Display::start(scope, &progress);
@@ -283,7 +283,7 @@ fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> 
         .or_else(|| spec.models.iter().position(loads).map(ModelId::new))
         .ok_or_else(|| {
             Failure::Usage(format!(
-                "`{}` holds `{name}`, and the spec has no such model",
+                "`{}` contains model `{name}`, which the spec does not declare",
                 path.display()
             ))
         })
@@ -303,7 +303,7 @@ fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>,
             .collect();
         if found.is_empty() {
             return Err(Failure::Usage(format!(
-                "the spec has no query for a probability on `{}`: add `query soon = P=? [ F … ] on {}`",
+                "the spec has no probability query on `{}`: add `query soon = P=? [ F … ] on {}`",
                 spec.model(model).name,
                 spec.model(model).name
             )));
@@ -318,7 +318,7 @@ fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>,
             match found {
                 Some(id) if spec.claim(id).probability_of(spec).is_some() => Ok(id),
                 Some(_) => Err(Failure::Usage(format!(
-                    "`{name}` does not ask for a probability of a path"
+                    "`{name}` is not a query for the probability of a path formula"
                 ))),
                 None => Err(Failure::Usage(format!(
                     "`{}` has no query `{name}`{}",
@@ -345,11 +345,14 @@ fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
         let label = truth(label).ok_or_else(|| {
             wrong(
                 line,
-                &format!("the label `{label}` is neither true nor false"),
+                &format!("expected true or false as the label, found `{label}`"),
             )
         })?;
         match found.insert(trace.to_owned(), label) {
-            Some(other) if other != label => Err(wrong(line, &format!("`{trace}` has two labels"))),
+            Some(other) if other != label => Err(wrong(
+                line,
+                &format!("trace `{trace}` has conflicting labels"),
+            )),
             _ => Ok(()),
         }
     };
@@ -368,7 +371,7 @@ fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
             };
             match (word("trace"), word("label")) {
                 (Some(trace), Some(label)) => put(number + 1, &trace, &label)?,
-                _ => return Err(wrong(number + 1, "`trace` and `label` are needed")),
+                _ => return Err(wrong(number + 1, "expected `trace` and `label`")),
             }
         }
         return Ok(found);
@@ -380,7 +383,7 @@ fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
         .clone();
     let column = |name: &str| {
         let found = headers.iter().position(|header| header.trim() == name);
-        found.ok_or_else(|| wrong(1, &format!("there is no column `{name}`")))
+        found.ok_or_else(|| wrong(1, &format!("missing column `{name}`")))
     };
     let (trace, label) = (column("trace")?, column("label")?);
     for record in reader.records() {
@@ -427,14 +430,14 @@ fn write_no_return(
     };
     writeln!(
         out,
-        "  points of no return{of}: {} from which it is {threshold} or more, {} from which it cannot be avoided",
+        "  points of no return{of}: {} with a risk of {threshold} or more, {} with an unavoidable event",
         number(points.likely.len() as u64),
         number(points.inevitable.len() as u64)
     )?;
     for (state, risk, least) in &points.likely {
         let least = match least {
-            Some(least) if *least >= threshold => " (the traces show it)".to_owned(),
-            Some(least) => format!(" (from the traces at least {least:.3})"),
+            Some(least) if *least >= threshold => " (confirmed by the traces)".to_owned(),
+            Some(least) => format!(" (at least {least:.3} according to the traces)"),
             None => String::new(),
         };
         let sure = if points.inevitable.contains(state) {

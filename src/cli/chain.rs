@@ -12,23 +12,24 @@ use guard_markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore
 /// Which chain.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChainArgs {
-    /// A Markov chain: PRISM's explicit files (.tra), Storm's DRN (.drn), the PRISM language (.prism, .pm), or what
-    /// `guard import` wrote (.json)
+    /// Markov chain: PRISM's explicit files (.tra), Storm's DRN (.drn), the PRISM language (.prism, .pm), or a file
+    /// from
+    /// `guard import` (.json)
     #[arg(long, value_name = "FILE")]
     pub(super) chain: Option<PathBuf>,
-    /// The labels of a .tra file; by default the .lab file beside it
+    /// Labels of a .tra file (default: the .lab file with the same name)
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
-    /// The rewards of a .tra file; by default the .srew and .trew files beside it, with or without a number
+    /// Rewards of a .tra file (default: the .srew and .trew files with the same name, numbered or not)
     #[arg(long, value_name = "FILE", num_args = 1..)]
     rewards: Vec<PathBuf>,
-    /// Values of constants, as in N=4,MAX=2
+    /// Set constants, as in N=4,MAX=2
     #[arg(long = "const", value_name = "NAME=VALUE,…", value_delimiter = ',')]
     constants: Vec<String>,
     /// Compute with exact fractions
     #[arg(long)]
     pub(super) exact: bool,
-    /// How many states a model in the PRISM language may have
+    /// Limit the number of states of a model in the PRISM language
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_states)]
     max_states: usize,
 }
@@ -49,13 +50,13 @@ impl ChainArgs {
                     Ok((name.trim().to_owned(), value.trim().to_owned()))
                 }
                 _ => Err(Failure::Usage(format!(
-                    "`--const {text}` is no value of a constant: write NAME=VALUE"
+                    "invalid constant `--const {text}`: expected NAME=VALUE"
                 ))),
             })
             .collect()
     }
 
-    /// Reads the chain; deadlocks are told of on the error output.
+    /// Reads the chain; reports deadlocks on the standard error.
     pub(super) fn load<V: Scalar>(&self, path: &Path) -> Result<LoadedChain<V>, Failure> {
         let text = read(path)?;
         let ending = path
@@ -83,7 +84,7 @@ impl ChainArgs {
             }
             _ => {
                 return Err(Failure::Usage(format!(
-                    "cannot tell what kind of model `{}` is: its name must end in .tra, .drn, .prism, .pm or .json",
+                    "unknown model format of `{}`: expected a name ending in .tra, .drn, .prism, .pm or .json",
                     path.display()
                 )));
             }
@@ -95,13 +96,13 @@ impl ChainArgs {
                 "states have"
             };
             super::failure::warn(&format!(
-                "{deadlocks} {states} no transition: each got a loop and the label \"deadlock\""
+                "{deadlocks} {states} no transition: added a self-loop and the label \"deadlock\" to each"
             ));
         }
         Ok(LoadedChain { chain, scope })
     }
 
-    /// Reads a chain whose probabilities are intervals; none where the file has numbers.
+    /// Reads a chain with interval probabilities; returns `None` if the file has point probabilities.
     pub(super) fn load_uncertain(&self, path: &Path) -> Result<Option<UncertainChain>, Failure> {
         if path.extension().is_none_or(|ending| ending != "tra") {
             return Ok(None);
@@ -112,7 +113,7 @@ impl ChainArgs {
         }
         if self.exact || !self.rewards.is_empty() {
             return Err(Failure::Usage(format!(
-                "`{}` holds intervals, for which there is no `--exact` and no `--rewards`",
+                "`{}` contains intervals, which do not support `--exact` or `--rewards`",
                 path.display()
             )));
         }
@@ -228,7 +229,7 @@ fn paired(files: &[PathBuf]) -> Result<RewardFiles, Failure> {
             Some("trew") => found[at].1.1 = Some(file.clone()),
             _ => {
                 return Err(Failure::Usage(format!(
-                    "`{}` is no file of rewards: its name must end in .srew or .trew",
+                    "`{}` is not a rewards file: expected a name ending in .srew or .trew",
                     file.display()
                 )));
             }

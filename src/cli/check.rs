@@ -1,4 +1,4 @@
-//! `guard check`: parse, resolve, type-check, lint.
+//! `guard check`: parses, resolves, type-checks and lints specs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::report;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Specs to check; `-` reads one from the standard input
+    /// Specs to check; `-` reads the standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to tell what was found
+    /// Format of the diagnostics
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     format: CheckFormat,
     #[command(flatten)]
     models: ModelArgs,
-    /// What makes the check fail beside errors: `warnings`
+    /// Fail on these findings too
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
 }
@@ -103,7 +103,7 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
         let paint = stderr_paint();
         let _ = writeln!(
             std::io::stderr(),
-            "{}: warnings are denied",
+            "{}: warnings are treated as errors (`--deny warnings`)",
             paint.bad("error")
         );
     }
@@ -114,7 +114,7 @@ pub(super) fn run(args: CheckArgs) -> Result<Outcome, Failure> {
     })
 }
 
-/// Adds what is to be said of tiers, by the models that are given.
+/// Adds the findings about thresholds that no state of the given models reaches.
 fn tiers(path: &Path, models: &ModelArgs, checked: &mut Loaded) -> Result<(), Failure> {
     let Some(spec) = &checked.spec else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `guard compile`: a compiled spec in one file, or what it compiles to.
+//! `guard compile`: writes a compiled spec to one file, or prints an intermediate form.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -26,57 +26,57 @@ use crate::syntax;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CompileArgs {
-    /// The spec
+    /// Spec to compile
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// The file to write; `.guardc` by custom, `-` for the standard output
+    /// Output file, usually `.guardc`; `-` writes to the standard output
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["emit", "automata"])]
     output: Option<PathBuf>,
-    /// Write an intermediate form instead
+    /// Print an intermediate form instead
     #[arg(long, value_enum, value_name = "FORM")]
     emit: Option<Emit>,
-    /// The form of automata (implies `--emit automata`)
+    /// Format of automata (implies `--emit automata`)
     #[arg(long, value_enum, value_name = "FORMAT")]
     automata: Option<AutomataFormat>,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Over which traces automata are built
+    /// Semantics of traces for automata
     #[arg(long, value_enum, default_value_t = Traces::Finite)]
     semantics: Traces,
 }
 
-/// Which traces an automaton accepts.
+/// Semantics of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Traces {
-    /// Traces that end: a minimal deterministic automaton
+    /// Finite traces: a minimal deterministic automaton
     Finite,
-    /// Traces that never end: a Büchi automaton
+    /// Infinite traces: a Büchi automaton
     Infinite,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Emit {
-    /// The syntax tree
+    /// Syntax tree
     Ast,
-    /// The typed core language
+    /// Typed core language
     Hir,
-    /// The automaton of each property
+    /// Automaton of each property
     Automata,
-    /// The state space of each abstraction
+    /// State space of each abstraction
     Abstraction,
-    /// The plan of each query, and of all else that is said of a model
+    /// Evaluation plan of each query and other formula on a model
     Plan,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum AutomataFormat {
-    /// The Hanoi format
+    /// Hanoi format
     Hoa,
     /// Graphviz
     Dot,
-    /// One JSON object per property
+    /// JSON Lines, one object per property
     #[default]
     Json,
 }
@@ -87,7 +87,7 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
         && form != Emit::Automata
     {
         return Err(Failure::Usage(
-            "`--automata` goes with `--emit automata`".to_owned(),
+            "`--automata` requires `--emit automata`".to_owned(),
         ));
     }
     if emit == Some(Emit::Ast) {
@@ -194,7 +194,7 @@ fn ast(args: &CompileArgs) -> Result<Outcome, Failure> {
     let text = load::text_of(&args.spec)?;
     if is_artifact(&text) {
         return Err(Failure::Usage(
-            "a compiled spec is shown as `--emit hir` or `--emit automata`".to_owned(),
+            "a compiled spec supports only `--emit hir` and `--emit automata`".to_owned(),
         ));
     }
     let checked = Loaded::from_path(&args.spec)?;

@@ -1,4 +1,4 @@
-//! `guard doc`: pages about specs and the standard library.
+//! `guard doc`: generates pages for specs and the standard library.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::stdlib;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DocArgs {
-    /// Specs; without one, the standard library
+    /// Specs to document (default: the standard library)
     #[arg(value_name = "SPEC")]
     specs: Vec<PathBuf>,
-    /// The folder to write to, made where it is missing; `-` writes one page to the standard output
+    /// Output folder, created if missing; `-` writes a single page to the standard output
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// The form of the pages
+    /// Format of the pages
     #[arg(long, value_enum, default_value_t = DocFormat::Html)]
     format: DocFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum DocFormat {
-    /// Pages for a browser
+    /// HTML
     Html,
     /// Markdown, with automata as Mermaid charts
     Markdown,
@@ -48,7 +48,7 @@ pub(super) fn run(args: DocArgs) -> Result<Outcome, Failure> {
     if args.output == Path::new("-") {
         let [(_, page)] = pages.as_slice() else {
             return Err(Failure::Usage(
-                "`-o -` takes one spec; name a folder for more".to_owned(),
+                "`-o -` takes a single spec; for several specs, give a folder".to_owned(),
             ));
         };
         let mut output = Output::open(None)?;
@@ -67,7 +67,7 @@ pub(super) fn run(args: DocArgs) -> Result<Outcome, Failure> {
     for (at, (file, _)) in named.iter().enumerate() {
         if file == index || named.iter().take(at).any(|(other, _)| other == file) {
             return Err(Failure::Usage(format!(
-                "two pages would be called `{file}`; document one of them apart"
+                "two pages would be named `{file}`; document one of the specs separately"
             )));
         }
     }

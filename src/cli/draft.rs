@@ -1,4 +1,4 @@
-//! `guard draft`: requirements in plain English to a spec.
+//! `guard draft`: translates requirements in plain English to a spec.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -11,28 +11,29 @@ use guard_english::draft::{Document, Status, sentences};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DraftArgs {
-    /// A requirement; or a file of them: prose, Markdown lists and tables, CSV, JSON Lines with `text`; `-` is the
+    /// Requirement, or a file of requirements: prose, Markdown lists and tables, CSV, JSON Lines with `text`; `-`
+    /// reads the
     /// standard input
     #[arg(value_name = "TEXT|FILE")]
     input: String,
-    /// The form of the result
+    /// Format of the result
     #[arg(long, value_enum, default_value_t = DraftFormat::Human)]
     format: DraftFormat,
-    /// Where the result goes; a name that ends in `.guard` gets a spec unless `--format` says otherwise
+    /// Write the result to this file; a name ending in `.guard` selects `--format guard`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Ask for what is unclear, and show each reading before it is taken
+    /// Ask about unclear requirements, and confirm each reading
     #[arg(long)]
     interactive: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum DraftFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object per requirement
+    /// JSON Lines, one object per requirement
     Json,
-    /// A spec
+    /// Spec
     Guard,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     let document = Document::new(&text);
     if document.drafts.is_empty() {
         return Err(Failure::Usage(format!(
-            "there is no requirement in {source}; give a sentence, or a file of sentences"
+            "no requirements found in {source}; give a sentence, or a file of sentences"
         )));
     }
     let is_spec = args
@@ -100,7 +101,10 @@ fn settle(text: &str) -> Result<String, Failure> {
     let mut lines = stdin.lock().lines();
     let mut err = std::io::stderr();
     if !stdin.is_terminal() {
-        let _ = writeln!(err, "answers are read from the standard input");
+        let _ = writeln!(
+            err,
+            "`--interactive` needs the standard input for answers: give the requirements as a file"
+        );
     }
     let mut kept = String::new();
     for sentence in sentences(text) {
@@ -118,17 +122,15 @@ fn settle(text: &str) -> Result<String, Failure> {
                         let _ = writeln!(err, "    {number}  {}", other.formula);
                     }
                     match draft.choices().len() {
-                        0 => {
-                            "is this what is meant? enter: yes; s: leave it out; or another wording"
-                        }
+                        0 => "is this correct? Enter: yes; s: skip; or type another wording",
                         _ => {
-                            "is this what is meant? enter: yes; a number: that instead; s: leave it out; or another wording"
+                            "is this correct? Enter: yes; a number: use that reading; s: skip; or type another wording"
                         }
                     }
                 }
                 Status::Unclear => {
                     let _ = writeln!(err, "  {}", draft.question.as_deref().unwrap_or_default());
-                    "another wording; s: leave it out; enter: keep it as unclear"
+                    "type another wording; s: skip; Enter: keep it as unclear"
                 }
             };
             let _ = write!(err, "  {prompt}> ");
@@ -155,7 +157,7 @@ fn settle(text: &str) -> Result<String, Failure> {
                         reading = Some(number);
                     }
                     Ok(_) => {
-                        let _ = writeln!(err, "  there is no reading {other}");
+                        let _ = writeln!(err, "  unknown reading {other}");
                     }
                     Err(_) => (words, reading) = (other.to_owned(), None),
                 },
@@ -163,7 +165,7 @@ fn settle(text: &str) -> Result<String, Failure> {
         }
     }
     if kept.is_empty() {
-        return Err(Failure::Usage("nothing was kept".to_owned()));
+        return Err(Failure::Usage("no requirements were kept".to_owned()));
     }
     Ok(kept)
 }

@@ -1,4 +1,4 @@
-//! A monitor at work: its spec, its files and its clock, for every verb through which runs come in.
+//! The durable monitor that `monitor`, `proxy`, `serve` and `hook` share: spec, state files and clock.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -61,9 +61,9 @@ impl<'a> Setup<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Clock {
-    /// The clock of the system
+    /// Use the system clock
     Wall,
-    /// None: missing times stay missing, and deadlines pass with events alone
+    /// Use no clock: missing times stay missing, and only events advance deadlines
     None,
 }
 
@@ -123,16 +123,16 @@ impl ReservationArgs {
 /// The files that `proxy` and `serve` keep.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileArgs {
-    /// Keep the state here: read at the start where it is there, written now and then and at the end
+    /// Resume from and save the state to this file
     #[arg(long, value_name = "STATE")]
     snapshot: Option<PathBuf>,
-    /// Keep every input here before its decision is told, and go on from what it holds
+    /// Record every input here before acknowledging it, and replay it on restart
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Keep every decision here, in a chain of hashes
+    /// Append every decision to this hash-chained log
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// When journal and log are on disk
+    /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
 }
@@ -290,11 +290,11 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
         MonitorError::Limit(limit) => explain(limit),
         MonitorError::NoModel { model, query } => format!(
-            "`{query}` is asked of `{model}`, which is learned from traces: name the file with `--model`"
+            "`{query}` is a query on `{model}`, which is learned from traces: give its file with `--model`"
         ),
         other => other.to_string(),
     };
-    Failure::Usage(format!("`{}` cannot be monitored: {why}", path.display()))
+    Failure::Usage(format!("cannot monitor `{}`: {why}", path.display()))
 }
 
 impl Judge for DurableMonitor {

@@ -17,10 +17,10 @@ use crate::value::Instant;
 /// When what was written is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Sync {
-    /// Before a decision is told: nothing acknowledged is lost when the power goes out
+    /// Before acknowledging a decision: no acknowledged decision is lost on a power failure
     #[default]
     Disk,
-    /// When the system sees fit: nothing acknowledged is lost when the process is killed
+    /// When the system decides: no acknowledged decision is lost if the process is killed
     System,
 }
 
@@ -125,7 +125,7 @@ impl DurableState {
             (None, Some(path)) if needed => path,
             (None, None) if needed => {
                 return Err(Failure::Usage(
-                    "the journal goes on from a state; name it with `--resume` or `--snapshot`"
+                    "the journal continues an earlier state; give it with `--resume` or `--snapshot`"
                         .to_owned(),
                 ));
             }
@@ -139,7 +139,7 @@ impl DurableState {
             && journal.after > monitor.taken()
         {
             return Err(Failure::Usage(format!(
-                "the journal begins after input {}, and the state `{}` ends at input {}",
+                "the journal begins after input {}, but the state `{}` ends at input {}",
                 journal.after,
                 path.display(),
                 monitor.taken()
@@ -159,7 +159,8 @@ impl DurableState {
         };
         if self.files.journal.is_none() && chain.has(monitor.taken() + 1, 0) {
             return Err(Failure::Usage(format!(
-                "the log `{}` holds decisions after input {}, where the state ends; only a journal could have kept them",
+                "the log `{}` contains decisions after input {}, where the state ends; \
+                    resuming them requires the journal",
                 path.display(),
                 monitor.taken()
             )));
@@ -244,7 +245,7 @@ impl DurableState {
             };
             if monitor.taken() != entry.number {
                 return Err(Failure::Usage(format!(
-                    "input {} of the journal does not come to the same again; was the state changed?",
+                    "replaying input {} of the journal gave a different result; was the state file changed?",
                     entry.number
                 )));
             }
@@ -352,7 +353,7 @@ impl DurableState {
         };
         // The old journal and the new state overlap, which does no harm.
         let head = journal::head(&self.identity, self.kept).map_err(|error| error.to_string())?;
-        let anew = |error: io::Error| format!("the journal cannot begin anew: {error}");
+        let anew = |error: io::Error| format!("cannot restart the journal: {error}");
         replace(&journal, head.as_bytes(), Sync::Disk).map_err(anew)?;
         let mut file = OpenOptions::new()
             .read(true)
@@ -374,7 +375,7 @@ impl DurableState {
 fn open(path: &Path) -> Result<File, Failure> {
     // A device or a pipe may have no end, and what is written there cannot be read again.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(failed("use", path, &"it is no regular file"));
+        return Err(failed("use", path, &"not a regular file"));
     }
     let mut options = OpenOptions::new();
     let file = options
@@ -387,7 +388,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => {
-            Err(failed("use", path, &"another monitor is writing it"))
+            Err(failed("use", path, &"in use by another monitor"))
         }
         Err(std::fs::TryLockError::Error(error)) => Err(failed("lock", path, &error)),
     }
@@ -413,7 +414,7 @@ fn cut(path: &Path, len: usize, whole: usize) {
     if whole < len {
         let _ = writeln!(
             io::stderr(),
-            "note: the last {} bytes of `{}` were being written when the monitor ended, and were never acknowledged",
+            "note: removed the last {} bytes of `{}`: an incomplete write that was never acknowledged",
             len - whole,
             path.display()
         );

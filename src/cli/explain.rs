@@ -1,4 +1,4 @@
-//! `guard explain`: one page on a property, or on a diagnostic code.
+//! `guard explain`: explains a property or a diagnostic code.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use guard_automata::Limits;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainArgs {
-    /// A spec; or, alone, a diagnostic code such as G0301
+    /// Spec; or, alone, a diagnostic code such as G0301
     #[arg(value_name = "SPEC|CODE")]
     subject: PathBuf,
-    /// A property, rule, unsafe state, requirement or query of the spec
+    /// Property, rule, unsafe state, requirement or query of the spec
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Compare with this: another property of the spec, one of another spec, a formula over its names, or an automaton in
+    /// Compare with another property of this or another spec (SPEC:NAME), a formula over its names, or an automaton in
     /// the Hanoi format
     #[arg(
         long,
@@ -32,30 +32,30 @@ pub(super) struct ExplainArgs {
         requires = "name"
     )]
     against: Option<String>,
-    /// Over which traces to compare: `finite` unless it is said, and with an automaton those that it is about
+    /// Semantics of traces for the comparison (default: finite, or that of the automaton)
     #[arg(long, value_enum, requires = "against")]
     semantics: Option<Traces>,
-    /// The model that was learned, for the plan of a query on it
+    /// Learned model, for the plan of a query on it
     #[arg(long, value_name = "MODEL.json", requires = "name")]
     model: Option<PathBuf>,
-    /// The form of the explanation
+    /// Format of the explanation
     #[arg(long, value_enum, default_value_t = ExplainFormat::Human)]
     format: ExplainFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ExplainFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object
+    /// JSON, one object
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Traces {
-    /// Traces that end
+    /// Finite traces
     Finite,
-    /// Traces that never end
+    /// Infinite traces
     Infinite,
 }
 
@@ -129,10 +129,12 @@ fn against_automaton(
     {
         return Err(Failure::Usage(match read.semantics {
             Semantics::Infinite => format!(
-                "`{path}` is about traces that never end; leave `--semantics finite` out, or add the header `guard-semantics: \"finite\"` to it if its accepting states are those where a trace may end"
+                "`{path}` accepts infinite traces; omit `--semantics finite`, or, if its \
+                    accepting states are those in which a trace may end, add the header \
+                    `guard-semantics: \"finite\"`"
             ),
             Semantics::Finite => {
-                format!("`{path}` is about traces that end; leave `--semantics infinite` out")
+                format!("`{path}` accepts finite traces; omit `--semantics infinite`")
             }
         }));
     }
@@ -140,7 +142,7 @@ fn against_automaton(
     let found = lint::compare_automaton(&read.spec, property.formula, &read.automaton, &limits);
     let comparison = found.map_err(|reason| {
         Failure::Usage(format!(
-            "`{}` and `{path}` cannot be compared: {reason}",
+            "cannot compare `{}` with `{path}`: {reason}",
             property.name
         ))
     })?;
@@ -255,7 +257,8 @@ fn elsewhere(against: &str) -> Result<Option<String>, Failure> {
     };
     if quantified.vars.iter().any(|var| var.range.is_some()) {
         return Err(Failure::Usage(format!(
-            "`{name}` of `{}` is about the values of an expression of that spec; write it out in one spec to compare it",
+            "`{name}` of `{}` depends on the values of an expression in that spec; to \
+                    compare it, copy it into one spec",
             path.display()
         )));
     }
@@ -287,14 +290,12 @@ fn comparison(
     };
     let unlike = |reason: &str| {
         Failure::Usage(format!(
-            "`{}` and `{}` cannot be compared: {reason}",
+            "cannot compare `{}` with `{}`: {reason}",
             first.name, second.name
         ))
     };
     if universal(first) != universal(second) {
-        return Err(unlike(
-            "one is about every value (or some), and the other is not",
-        ));
+        return Err(unlike("only one of them is quantified in this way"));
     }
     lint::compare(
         spec,
@@ -341,12 +342,12 @@ fn not_found(spec: &Spec, name: &str) -> String {
         )
         .collect();
     if let Some(near) = did_you_mean(name, names.iter().copied()) {
-        return format!("the spec has no property `{name}`; did you mean `{near}`?");
+        return format!("unknown property `{name}`; did you mean `{near}`?");
     }
     match names.as_slice() {
-        [] => "the spec has no properties".to_owned(),
+        [] => "the spec contains no properties".to_owned(),
         names => format!(
-            "the spec has no property `{name}`; it has {}",
+            "unknown property `{name}`; the spec has {}",
             names.join(", ")
         ),
     }
@@ -358,7 +359,7 @@ fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
     let Some(code) = Code::named(&text) else {
         if subject.exists() {
             return Err(Failure::Usage(format!(
-                "name the property to explain: `guard explain {text} NAME`"
+                "give the name of a property: `guard explain {text} NAME`"
             )));
         }
         let known = Code::ALL
@@ -367,7 +368,7 @@ fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
         let near = did_you_mean(&text, known)
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(Failure::Usage(format!(
-            "there is no diagnostic code `{text}`{near}"
+            "unknown diagnostic code `{text}`{near}"
         )));
     };
     let mut output = Output::open(None)?;

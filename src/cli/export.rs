@@ -1,4 +1,4 @@
-//! `guard export` and `guard import`: Markov chains from one form to another.
+//! `guard export` and `guard import`: convert Markov chains between formats.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use num_rational::BigRational;
 pub(super) struct ExportArgs {
     #[command(flatten)]
     chain: ChainArgs,
-    /// The form to write
+    /// Format to write
     #[arg(long, value_enum)]
     to: Form,
-    /// Where to; by default the standard output. PRISM's explicit files are several and need a name: X.tra also makes
+    /// Output file (default: the standard output). PRISM's explicit format needs a name: X.tra also writes
     /// X.lab, X.srew and so on
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -27,20 +27,20 @@ pub(super) struct ExportArgs {
 pub(super) struct ImportArgs {
     #[command(flatten)]
     chain: ChainArgs,
-    /// Where to; by default the standard output
+    /// Output file (default: the standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// The PRISM language, one module over one variable
+    /// PRISM language, one module with one variable
     Prism,
     /// PRISM's explicit files
     Tra,
     /// Storm's DRN
     Drn,
-    /// A drawing for Graphviz
+    /// Graphviz
     Dot,
     /// JSON
     Json,
@@ -57,7 +57,7 @@ pub(super) fn import(args: ImportArgs) -> Result<Outcome, Failure> {
 fn export(chain: &ChainArgs, form: Form, output: Option<&Path>) -> Result<Outcome, Failure> {
     let Some(path) = &chain.chain else {
         return Err(Failure::Usage(
-            "give a Markov chain with --chain FILE".to_owned(),
+            "no Markov chain given: use --chain FILE".to_owned(),
         ));
     };
     if chain.exact {
@@ -80,8 +80,7 @@ fn write<V: Scalar>(
         Form::Dot => write_dot(chain),
         Form::Json => {
             let text = write_json(chain);
-            text.map_err(|wrong| Failure::Usage(format!("the chain cannot be written: {wrong}")))?
-                + "\n"
+            text.map_err(|wrong| Failure::Usage(format!("cannot write the chain: {wrong}")))? + "\n"
         }
         Form::Tra => return write_files(chain, output),
     };
@@ -91,7 +90,8 @@ fn write<V: Scalar>(
 fn write_files<V: Scalar>(chain: &Chain<V>, output: Option<&Path>) -> Result<Outcome, Failure> {
     let Some(path) = output else {
         return Err(Failure::Usage(
-            "PRISM's explicit files are several: give a name with --output X.tra".to_owned(),
+            "PRISM's explicit format consists of several files: give a name with --output X.tra"
+                .to_owned(),
         ));
     };
     let texts = write_explicit(chain);

@@ -67,7 +67,7 @@ impl Failure {
             Failure::AlreadyReported(code) => *code,
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => code::HOLDS,
             Failure::Output(error) => {
-                complain(&format!("the output cannot be written: {error}"));
+                complain(&format!("cannot write the output: {error}"));
                 code::USAGE
             }
         }
@@ -84,8 +84,8 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::Usage(message) => f.write_str(message),
-            Failure::AlreadyReported(_) => f.write_str("the spec is wrong"),
-            Failure::Output(error) => write!(f, "the output cannot be written: {error}"),
+            Failure::AlreadyReported(_) => f.write_str("the spec has errors"),
+            Failure::Output(error) => write!(f, "cannot write the output: {error}"),
         }
     }
 }
@@ -136,9 +136,9 @@ pub(super) fn internal_fault() {
     let told = first.unwrap_or_else(|| "no message".to_owned());
     let _ = writeln!(
         io::stderr(),
-        "internal fault: {told}\n\
-         This is a bug in guard {}, not in your spec or data. Please report it with this message, the command line,\n\
-         and, if you can, the spec and the smallest trace that shows it.",
+        "internal error: {told}\nThis is a bug in guard {}, not in your spec or data. Please \
+         report it with this message, the command line,\nand, if possible, the spec and the \
+         smallest trace that reproduces it.",
         env!("CARGO_PKG_VERSION")
     );
 }

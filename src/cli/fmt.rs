@@ -1,4 +1,4 @@
-//! `guard fmt`: canonical layout.
+//! `guard fmt`: formats specs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(super) struct FmtArgs {
     /// Specs to format in place; `-` formats the standard input to the standard output
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Change nothing; list the files that are not formatted, and fail if there are any
+    /// List unformatted files and fail if there are any, without changing them
     #[arg(long)]
     check: bool,
 }
@@ -49,11 +49,11 @@ pub(super) fn run(args: FmtArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// The canonical text; none where the file has errors, which are told.
+/// Returns the formatted text; reports errors and returns `None` if the file has any.
 fn formatted(path: &Path, text: &str) -> Option<String> {
     if crate::artifact::is_artifact(text) {
         complain(&format!(
-            "`{}` is a compiled spec; format its sources",
+            "`{}` is a compiled spec; format its sources instead",
             path.display()
         ));
         return None;

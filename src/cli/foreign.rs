@@ -63,22 +63,22 @@ impl File {
                 .map(|one| {
                     one.name
                         .clone()
-                        .unwrap_or_else(|| "one without a name".to_owned())
+                        .unwrap_or_else(|| "an unnamed one".to_owned())
                 })
                 .collect();
             all.retain(|one| one.name.as_deref() == Some(wanted));
             if all.len() > 1 {
-                return Err(self.wrong(format!("it holds several automata named `{wanted}`")));
+                return Err(self.wrong(format!("contains several automata named `{wanted}`")));
             }
             if all.is_empty() && !names.is_empty() {
                 return Err(self.wrong(format!(
-                    "it holds no automaton named `{wanted}`, but {}; `{}:NAME` is one of them",
+                    "contains no automaton named `{wanted}`, but {}; select one with `{}:NAME`",
                     names.join(", "),
                     self.path
                 )));
             }
         }
-        all.pop().ok_or_else(|| self.wrong("it holds no automaton"))
+        all.pop().ok_or_else(|| self.wrong("contains no automaton"))
     }
 }
 
@@ -126,7 +126,8 @@ pub(super) fn read(
                 texts => format!(" (`{}` reads {})", of.name, texts.join(", ")),
             };
             return Err(wrong(format!(
-                "its atomic proposition `{name}` is no condition of the spec; name it like a predicate{reads}, or write a condition over the fields"
+                "its atomic proposition `{name}` is not a condition of the spec; rename it to \
+                    a predicate{reads}, or write a condition over the fields"
             )));
         }
         items.push_str(&item);
@@ -144,7 +145,7 @@ pub(super) fn read(
     let mut atoms: Vec<Atom> = Vec::new();
     for (index, name) in automaton.atoms.iter().enumerate() {
         let found = by_text(name).or_else(|| letter(&spec, index));
-        let missing = || wrong(format!("its atomic proposition `{name}` is not found"));
+        let missing = || wrong(format!("its atomic proposition `{name}` was not found"));
         atoms.push(atom(found.ok_or_else(missing)?));
     }
     let name = |Atom(number): Atom| atoms[number as usize];

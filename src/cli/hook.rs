@@ -1,4 +1,4 @@
-//! `guard hook`: a command hook of Claude Code and the Claude Agent SDK.
+//! `guard hook`: a command hook for Claude Code and the Claude Agent SDK.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -27,23 +27,24 @@ In .claude/settings.json:
     \"SubagentStop\":       [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}],
     \"SessionEnd\":         [{\"hooks\": [{\"type\": \"command\", \"command\": \"guard hook agent.guard\"}]}]}}
 
-Exit codes: 0 with JSON or nothing; 2 where a call could not be judged, which denies it; 1 where nothing could be denied.";
+Exit codes: 0 with JSON or no output; 2 if a call could not be checked, which denies it; 1 if an event that cannot be
+denied failed.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// The folder in which the state of every session is kept; by default `guard/hook` in `$XDG_STATE_HOME`, or in
-    /// `~/.local/state`
+    /// Folder for the state of sessions (default: `guard/hook` in `$XDG_STATE_HOME`, or in
+    /// `~/.local/state`)
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// When the state is on disk
+    /// When to flush the state to disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
-    /// How long a decision may take before the call is denied; keep it below the timeout of the hook, which lets calls
-    /// through
+    /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
+    /// allowed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     timeout: u64,
     #[command(flatten)]
@@ -52,7 +53,7 @@ pub(super) struct Args {
     limits: LimitArgs,
 }
 
-/// Whatever goes wrong ends with a code that denies what was asked.
+/// Runs the hook; any failure ends with an exit code that denies the call.
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     watch(args.timeout);
     let mut input = Vec::new();
@@ -61,7 +62,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         .take(MAX_INPUT + 1)
         .read_to_end(&mut input);
     let call = match read {
-        Err(error) => Err(format!("the input cannot be read: {error}")),
+        Err(error) => Err(format!("cannot read the input: {error}")),
         Ok(_) if input.len() as u64 > MAX_INPUT => {
             Err(format!("the input is longer than {MAX_INPUT} bytes"))
         }
@@ -81,20 +82,19 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         written.map_err(|error| {
             denied(
                 Some(call.hook()),
-                &format!("the answer cannot be written: {error}"),
+                &format!("cannot write the answer: {error}"),
             )
         })?;
     }
     Ok(Outcome::Holds)
 }
 
-/// Ends the process when it has taken too long, whatever it waits for: who runs hooks lets a call through whose hook is
-/// late.
+/// Ends the process after the timeout: Claude Code allows the call if a hook exceeds Claude Code's own timeout.
 fn watch(seconds: u64) {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));
         complain(&format!(
-            "this could not be judged: it took more than {seconds} s (`--timeout`)"
+            "the call was not checked: it took more than {seconds} s (`--timeout`)"
         ));
         std::process::exit(i32::from(code::HOOK_DENIES));
     });
@@ -102,7 +102,7 @@ fn watch(seconds: u64) {
 
 /// The end of a call that was not judged: the reason on the error output, and the code that fits the hook.
 fn denied(hook: Option<&str>, reason: &str) -> Failure {
-    complain(&format!("this could not be judged: {reason}"));
+    complain(&format!("the call was not checked: {reason}"));
     let denies = hook.is_none_or(hook::decides);
     Failure::AlreadyReported(if denies {
         code::HOOK_DENIES
@@ -174,5 +174,5 @@ fn default_folder() -> Result<PathBuf, String> {
     set("XDG_STATE_HOME")
         .or_else(|| Some(set("HOME")?.join(".local/state")))
         .map(|state| state.join("guard/hook"))
-        .ok_or_else(|| "there is no home folder; name one with `--state`".to_owned())
+        .ok_or_else(|| "no home folder found; give a folder with `--state`".to_owned())
 }

@@ -72,7 +72,7 @@ impl RequestHead {
         if self.field("Transfer-Encoding").is_some() {
             return Err(Response::refusal(
                 411,
-                "a body needs its length, not chunks (`Content-Length`)",
+                "chunked bodies are not supported; send `Content-Length`",
             ));
         }
         let mut lengths: Vec<&str> = self.fields("Content-Length").collect();
@@ -86,10 +86,7 @@ impl RequestHead {
             [one] if one.bytes().all(|byte| byte.is_ascii_digit()) => one
                 .parse()
                 .map_err(|_| Response::refusal(413, "the body is too long")),
-            _ => Err(Response::refusal(
-                400,
-                "the length of the body is not clear",
-            )),
+            _ => Err(Response::refusal(400, "conflicting or invalid body length")),
         }
     }
 }
@@ -438,7 +435,9 @@ impl Client {
         let length = head.length().map_err(ConnectionEnd::Refused)?;
         if length > self.limits.body {
             let most = self.limits.body;
-            let why = format!("the body is longer than {most} bytes; `--max-body` raises that");
+            let why = format!(
+                "the body is longer than {most} bytes; to raise the limit, use `--max-body`"
+            );
             return Err(ConnectionEnd::Refused(Response::refusal(413, &why)));
         }
         let waits = head
@@ -472,9 +471,9 @@ impl Client {
             Ok(httparse::Status::Complete(size)) => size,
             Ok(httparse::Status::Partial) if self.read.len() < MAX_HEAD => return Ok(None),
             Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
-                return Err(refused(431, "the head of the request is too long"));
+                return Err(refused(431, "the header section is too long"));
             }
-            Err(error) => return Err(refused(400, &format!("this is no HTTP: {error}"))),
+            Err(error) => return Err(refused(400, &format!("not an HTTP request: {error}"))),
         };
         let text = |value: &[u8]| String::from_utf8_lossy(value).trim().to_owned();
         let fields: Vec<(String, String)> = parsed

@@ -39,6 +39,6 @@ pub(super) fn with<T: Send>(
     match done {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => std::panic::resume_unwind(panic),
-        Err(error) => Err(Failure::Usage(format!("no thread can be started: {error}"))),
+        Err(error) => Err(Failure::Usage(format!("cannot start a thread: {error}"))),
     }
 }

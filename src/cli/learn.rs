@@ -1,4 +1,4 @@
-//! `guard learn`: counts the steps of recorded traces into a model file.
+//! `guard learn`: counts the steps of recorded traces and writes a model file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -27,34 +27,34 @@ use crate::report::problems::ProblemLog;
 use guard_markov::Options;
 
 const AFTER_HELP: &str = "\
-TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder that is searched, or - for the
-standard input. Models hold counts, so they merge by addition: `guard learn SPEC --merge A.json B.json -o AB.json`.
+TRACE is a file (JSON, JSON Lines, CSV; plain, gzip or zstd), a folder to search, or - for the standard
+input. Models contain counts, so they can be merged: `guard learn SPEC --merge A.json B.json -o AB.json`.
 
-Exit codes: 1 where a trace shows a step that the abstraction declares impossible (no model is written, unless
-`--invalid` says otherwise); 3 where data was unreadable in part or there was nothing to learn from.";
+Exit codes: 1 if a trace contains a step that the abstraction declares impossible (no model is written, unless
+`--invalid` is given); 3 if some data was unreadable or there was nothing to learn from.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct LearnArgs {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     /// Recorded traces
     #[arg(value_name = "TRACE", required_unless_present = "merge")]
     traces: Vec<String>,
-    /// The model file to write
+    /// Model file to write
     #[arg(short, long, value_name = "MODEL.json")]
     output: Option<PathBuf>,
-    /// Which model of the spec; not needed where it learns one only
+    /// Model of the spec to learn (default: the only one)
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Model files whose counts are added
     #[arg(long, value_name = "MODEL.json", num_args = 1..)]
     merge: Vec<PathBuf>,
-    /// What to do with traces that show a step which is declared impossible
+    /// How to treat traces with steps that are declared impossible
     #[arg(long, value_enum, default_value_t = InvalidArg::Error)]
     invalid: InvalidArg,
-    /// The form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = LearnFormat::Human)]
     format: LearnFormat,
     #[command(flatten)]
@@ -65,19 +65,19 @@ pub(super) struct LearnArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum LearnFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object
+    /// JSON, one object
     Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum InvalidArg {
-    /// Report them; no model is written
+    /// Report them and write no model
     Error,
     /// Count them as if they were declared possible
     Declare,
-    /// Leave those traces out, and report them
+    /// Exclude these traces and report them
     Quarantine,
 }
 
@@ -112,9 +112,9 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     let (files, missing) = args.reading.find(&args.traces)?;
     let read = files.iter().map(|source| Path::new(&*source.name.path));
     spares(args.output.as_deref(), read.chain([args.spec.as_path()]))?;
-    let walker = subject.walker(&limits).map_err(|error| {
-        Failure::Usage(format!("`by` cannot be evaluated: {}", explain(&error)))
-    })?;
+    let walker = subject
+        .walker(&limits)
+        .map_err(|error| Failure::Usage(format!("cannot evaluate `by`: {}", explain(&error))))?;
     let mut log = ProblemLog::new(progress::Clearing(io::stderr()), stderr_paint());
     let progress = Progress::default();
     let mut counting = Collector::new(subject.counter(policy), &progress, |problem| {
@@ -133,7 +133,7 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     let _ = log.finish();
     let mut model = subject.model(&chains);
     if let Some(merged) = &merged {
-        let wrong = |error| Failure::Usage(format!("the models cannot be merged: {error}"));
+        let wrong = |error| Failure::Usage(format!("cannot merge the models: {error}"));
         model.merge(merged).map_err(wrong)?;
     }
     let counts = subject
@@ -159,10 +159,10 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     output.close()?;
     if refused {
         complain(
-            "no model was written: traces show steps that are declared impossible (`--invalid` says what to do)",
+            "no model was written: traces contain steps that are declared impossible (see `--invalid`)",
         );
     } else if traces == 0 && merged.is_none() {
-        complain(&format!("no trace was found in {}", args.traces.join(", ")));
+        complain(&format!("no traces found in {}", args.traces.join(", ")));
     }
     Ok(if refused {
         Outcome::Violated
@@ -216,12 +216,12 @@ fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
         (None, [one]) => one,
         (None, []) => {
             return Err(Failure::Usage(
-                "the spec learns no model: declare one, `model run = learn { }`".to_owned(),
+                "the spec declares no learned model: add `model run = learn { }`".to_owned(),
             ));
         }
         (None, several) => {
             return Err(Failure::Usage(format!(
-                "the spec learns several models; say which with `--model`: {}",
+                "the spec declares several learned models; select one with `--model`: {}",
                 several.join(", ")
             )));
         }
@@ -230,11 +230,11 @@ fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
         let near = did_you_mean(name, learned.iter().copied())
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(Failure::Usage(format!(
-            "the spec learns no model `{name}`{near}"
+            "unknown learned model `{name}`{near}"
         )));
     }
     spec.find_model(name)
-        .ok_or_else(|| Failure::Usage(format!("the spec has no model `{name}`")))
+        .ok_or_else(|| Failure::Usage(format!("unknown model `{name}`")))
 }
 
 fn subject(

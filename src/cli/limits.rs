@@ -1,4 +1,4 @@
-//! The limits that a user can raise, and which flag raises which.
+//! The limits that a user can raise, and the flag for each.
 
 use crate::eval::{self, LimitError};
 use crate::input::limits::InputLimits;
@@ -8,43 +8,43 @@ use guard_automata::Resource;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
-    /// The longest record that is read, in bytes
+    /// Limit the size of a record, in bytes
     #[arg(long, value_name = "BYTES")]
     max_record_bytes: Option<usize>,
-    /// The deepest nesting of JSON that is read
+    /// Limit the nesting depth of JSON
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
-    /// How many problems of a file, and of a trace, are told one by one
+    /// Limit the problems listed per file and per trace
     #[arg(long, value_name = "N")]
     max_problems: Option<usize>,
-    /// States of the automaton of a property, or of a chain
+    /// Limit the states of a property's automaton, or of a chain
     #[arg(long, value_name = "N")]
     max_states: Option<usize>,
-    /// Transitions of a chain
+    /// Limit the transitions of a chain
     #[arg(long, value_name = "N")]
     max_transitions: Option<usize>,
-    /// Nodes of memory while an automaton is built
+    /// Limit the decision-diagram nodes while building an automaton
     #[arg(long, value_name = "N")]
     max_nodes: Option<usize>,
-    /// Steps of work while an automaton is built
+    /// Limit the work while building an automaton, in steps
     #[arg(long, value_name = "N")]
     max_work: Option<u64>,
-    /// Letters of one formula
+    /// Limit the atomic propositions of a formula
     #[arg(long, value_name = "N")]
     max_letters: Option<usize>,
-    /// Bounds in steps beyond this are counted instead of being unrolled into states
+    /// Count bounds above this many steps instead of unrolling them into states
     #[arg(long, value_name = "N")]
     max_unrolled: Option<u32>,
-    /// Ways to read a trace at once, where it is unknown which events are steps
+    /// Limit the parallel readings of a trace whose steps are uncertain
     #[arg(long, value_name = "N")]
     max_worlds: Option<usize>,
-    /// Instances of a quantified property, or keys of a track, at once
+    /// Limit the live instances of a quantified property, or keys of a track
     #[arg(long, value_name = "N")]
     max_instances: Option<usize>,
-    /// Bytes, for each thread, of the product of all properties without variables
+    /// Limit the memory of the product automaton of unquantified properties, in bytes per thread
     #[arg(long, value_name = "BYTES")]
     max_joint_bytes: Option<usize>,
-    /// Bytes of steps that are kept to explain violations
+    /// Limit the history kept to explain violations, in bytes
     #[arg(long, value_name = "BYTES")]
     max_history_bytes: Option<usize>,
 }
@@ -60,7 +60,7 @@ impl LimitArgs {
         }
     }
 
-    /// What a chain may cost.
+    /// The limits of a chain.
     pub(super) fn rows(&self) -> RowLimits {
         let default = RowLimits::default();
         RowLimits {
@@ -86,14 +86,14 @@ impl LimitArgs {
     }
 }
 
-/// What is beyond a limit, with the flag that raises it.
+/// Describes an exceeded limit, with the flag that raises it.
 pub(super) fn explain(error: &LimitError) -> String {
     let flag = match error {
         LimitError::Formula { error, .. } => match error.resource {
-            Resource::States => "; `--max-states` raises it",
-            Resource::Nodes => "; `--max-nodes` raises it",
-            Resource::Work => "; `--max-work` raises it",
-            Resource::Atoms => "; `--max-letters` raises it",
+            Resource::States => "; to raise the limit, use `--max-states`",
+            Resource::Nodes => "; to raise the limit, use `--max-nodes`",
+            Resource::Work => "; to raise the limit, use `--max-work`",
+            Resource::Atoms => "; to raise the limit, use `--max-letters`",
             // A set of marks is one machine word.
             Resource::Marks => "",
         },

@@ -1,15 +1,14 @@
-//! The command line: arguments in, exit code out.
+//! The command line: one file per command.
 //!
-//! One file per verb. This is the only part that opens files, writes to the terminal and reads arguments; what the verbs
-//! do is done by the library below, on text and bytes.
+//! Only this module opens files, writes to the terminal and reads arguments; the library below works on text and bytes.
 //!
 //! | exit code | when |
 //! |---|---|
-//! | 0 | all holds |
-//! | 1 | a property is violated, or a test fails; also where some data was unreadable besides |
-//! | 2 | the spec or the usage is wrong |
-//! | 3 | no violation was found, but input data was unreadable in part, or there was nothing to judge |
-//! | 70 | an internal fault |
+//! | 0 | success |
+//! | 1 | a property is violated, or a test fails, even if some data was also unreadable |
+//! | 2 | error in the spec or in the usage |
+//! | 3 | no violation was found, but some input data was unreadable, or there was nothing to check |
+//! | 70 | internal error |
 
 mod audit;
 mod calibrate;
@@ -57,13 +56,13 @@ use failure::{Failure, Outcome, code};
 
 const AFTER_HELP: &str = "\
 Exit codes:
-  0   all holds
-  1   a property is violated or a test fails (also where data was unreadable besides)
-  2   the spec or the usage is wrong
-  3   no violation, but input data was unreadable in part, or there was nothing to judge
-  70  an internal fault";
+  0   success
+  1   a property is violated or a test fails (even if some data was also unreadable)
+  2   error in the spec or in the usage
+  3   no violation, but some input data was unreadable, or there was nothing to check
+  70  internal error";
 
-/// Says what agents must never do, and finds where they did.
+/// State what agents must never do, and find where they did
 #[derive(Debug, Parser)]
 #[command(name = "guard", version, about, after_help = AFTER_HELP, disable_help_subcommand = true)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -74,44 +73,44 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Judge recorded traces
-    Audit(audit::AuditArgs),
-    /// Hold what a model predicts against recorded traces
-    Calibrate(calibrate::CalibrateArgs),
     /// Parse, resolve, type-check and lint specs
     Check(check::CheckArgs),
-    /// Compile a spec into one file that the other verbs take in its place
-    Compile(compile::CompileArgs),
-    /// Write pages about specs, or about the standard library
-    Doc(doc::DocArgs),
+    /// Run the `test` blocks of specs
+    Test(test::TestArgs),
+    /// Check recorded traces against a spec
+    Audit(audit::AuditArgs),
+    /// Explain a property, or a diagnostic code
+    Explain(explain::ExplainArgs),
     /// Draft a spec from requirements in plain English
     Draft(draft::DraftArgs),
-    /// Tell what a property compiles to, or what a diagnostic code means
-    Explain(explain::ExplainArgs),
-    /// Write a Markov chain in another form
-    Export(export::ExportArgs),
-    /// Lay out specs in the canonical way
-    Fmt(fmt::FmtArgs),
-    /// Keep a Markov chain as JSON
-    Import(export::ImportArgs),
-    /// Compute probabilities and rewards of a Markov chain
-    Query(query::QueryArgs),
+    /// Model-check the systems and components of a spec
+    Verify(verify::VerifyArgs),
+    /// Monitor live runs: events in, one decision per line out
+    Monitor(monitor::Args),
+    /// Decide one hook call of Claude Code or the Claude Agent SDK
+    Hook(hook::Args),
+    /// Check the tool calls between an MCP client and its server
+    Proxy(proxy::Args),
+    /// Answer other programs over HTTP on this machine, or over a Unix socket
+    Serve(serve::Args),
     /// Learn a model from recorded traces
     Learn(learn::LearnArgs),
-    /// Judge one hook call of Claude Code or the Claude Agent SDK
-    Hook(hook::Args),
-    /// Serve an editor: a language server on the standard input and output
+    /// Compute probabilities and rewards of a Markov chain
+    Query(query::QueryArgs),
+    /// Compare a model's predictions with recorded traces
+    Calibrate(calibrate::CalibrateArgs),
+    /// Convert a Markov chain to JSON
+    Import(export::ImportArgs),
+    /// Convert a Markov chain to another format
+    Export(export::ExportArgs),
+    /// Format specs
+    Fmt(fmt::FmtArgs),
+    /// Compile a spec into one file that the other commands accept
+    Compile(compile::CompileArgs),
+    /// Generate pages for specs, or for the standard library
+    Doc(doc::DocArgs),
+    /// Run a language server on the standard input and output
     Lsp(lsp::LspArgs),
-    /// Follow live runs: events in, one decision per line out
-    Monitor(monitor::Args),
-    /// Stand between an MCP client and its server, and judge the calls of tools
-    Proxy(proxy::Args),
-    /// Answer programs in other languages, over HTTP on this machine or a Unix socket
-    Serve(serve::Args),
-    /// Run the tests that stand in specs
-    Test(test::TestArgs),
-    /// Model-check what specs say of systems and components
-    Verify(verify::VerifyArgs),
 }
 
 /// Runs the command with the arguments of the process.
@@ -127,7 +126,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if hook { of_hook(code) } else { code }
 }
 
-/// The exit code of a hook: whoever runs it takes any other code than 2 for leave to go on.
+/// The exit code of a hook. Claude Code treats only exit code 2 as a denial, so an internal error must not use its own
+/// code.
 fn of_hook(code: u8) -> u8 {
     if code == code::INTERNAL {
         code::HOOK_DENIES
@@ -136,7 +136,7 @@ fn of_hook(code: u8) -> u8 {
     }
 }
 
-/// A panic is told as what it is, and has an exit code of its own.
+/// Catches panics, reports them as internal errors, and returns exit code 70.
 fn guarded(work: impl FnOnce() -> Result<Outcome, Failure>) -> u8 {
     failure::quiet_panics();
     match std::panic::catch_unwind(AssertUnwindSafe(work)) {
@@ -177,7 +177,7 @@ fn dispatch(args: Vec<OsString>) -> Result<Outcome, Failure> {
     }
 }
 
-/// Help and version go to the output, everything else is wrong usage.
+/// Prints help and version to the standard output; anything else is a usage error.
 fn usage(error: &clap::Error) -> Result<Outcome, Failure> {
     match error.print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {

@@ -16,7 +16,7 @@ use crate::monitor::{Monitor, Source, Unreached};
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct ModelArgs {
-    /// What `guard learn` made of recorded traces, for clauses `enforce on QUERY`; once for each model
+    /// Learned model for `enforce on QUERY` clauses; repeatable
     #[arg(long = "model", value_name = "MODEL.json")]
     given: Vec<PathBuf>,
 }
@@ -64,7 +64,7 @@ impl ModelArgs {
         };
         match given.iter().find(|(_, model)| !known(model)) {
             Some((path, model)) => Err(Failure::Usage(format!(
-                "`{}` holds the model `{}`, and the spec has none of that name",
+                "`{}` contains model `{}`, which the spec does not declare",
                 path.display(),
                 model.header.model
             ))),
@@ -107,7 +107,8 @@ fn loaded(spec: &Spec, path: &Path, name: &str) -> Result<Model, Failure> {
             learn::read(&path.parent().unwrap_or(Path::new("")).join(file))
         }
         _ => Err(Failure::Usage(format!(
-            "`{name}` is learned from traces: `guard learn {} TRACE… -o {name}.json`, then `--model {name}.json`",
+            "model `{name}` is learned from traces: run `guard learn {} TRACE… -o \
+                    {name}.json`, then give `--model {name}.json`",
             path.display(),
         ))),
     }

@@ -1,4 +1,4 @@
-//! `guard monitor`: events in, one decision per line out.
+//! `guard monitor`: reads events and prints one decision per line.
 
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -22,32 +22,32 @@ use crate::verdict::Verdict;
 const BATCH: usize = 256;
 
 const AFTER_HELP: &str = "\
-Each line of the input is an event that happened, or asks about one:
+Each line of the input reports an event or asks about one:
 
-  {\"trace\":\"t1\",\"kind\":\"call\",…}                      an event, by the paths of the spec
+  {\"trace\":\"t1\",\"kind\":\"call\",…}                      an event, in the layout of the spec
   {\"trace\":\"t1\",\"end\":true}                           the trace has ended
   {\"phase\":\"act\",\"event\":{…}}                         may it happen? If it may, it is recorded as having happened
   {\"phase\":\"before\",\"event\":{…}}                      may it happen? (the answer carries a number)
   {\"phase\":\"commit\",\"proposal\":3,\"event\":{…}}         what was proposed has happened
   {\"phase\":\"abandon\",\"proposal\":3}                    it will not
 
-Exactly one line comes out for each, in order; deadlines that pass between them make lines of their own.
+Each input line produces exactly one output line, in order; an expired deadline produces a line of its own.
 
-Exit codes: 1 where a property was violated by what happened; 3 where none was, but a line could not be read.";
+Exit codes: 1 if an event violated a property; 3 if no property was violated, but a line could not be read.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC", required_unless_present = "verify_log")]
     spec: Option<PathBuf>,
-    /// Go on from this state
+    /// Resume from this state
     #[arg(long, value_name = "STATE")]
     resume: Option<PathBuf>,
-    /// Write the state here at the end, and now and then
+    /// Save the state to this file, periodically and at the end
     #[arg(long, value_name = "STATE")]
     snapshot: Option<PathBuf>,
-    /// How many inputs lie between two states; a journal begins anew with each
+    /// Save the state after this many inputs; each save restarts the journal
     #[arg(
         long,
         value_name = "N",
@@ -55,28 +55,28 @@ pub(super) struct Args {
         requires = "snapshot"
     )]
     snapshot_every: u64,
-    /// Keep every input here before its decision is told, and go on from what it holds
+    /// Record every input here before acknowledging it, and replay it on restart
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Keep every decision here, in a chain of hashes
+    /// Append every decision to this hash-chained log
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// OutcomeRule journal and log are on disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
-    /// Verify a decision log instead; with SPEC, also that it belongs to it
+    /// Verify a decision log instead; with SPEC, also that it was written for that spec
     #[arg(long, value_name = "LOG", conflicts_with_all = ["resume", "snapshot", "journal", "log"])]
     verify_log: Option<PathBuf>,
-    /// The form of the decisions
+    /// Format of the decisions
     #[arg(long, value_enum, default_value_t = DecisionFormat::Json)]
     format: DecisionFormat,
-    /// Which outcomes of a proposed action must violate for it to be denied
+    /// Which outcomes of a proposed action must violate a property to deny it
     #[arg(long, value_enum, default_value_t = OutcomeRule::Every)]
     outcomes: OutcomeRule,
-    /// What events without a time get: the time of the clock, or none (to play recorded runs back)
+    /// Clock for events without a time: the system clock, or none (to replay recorded runs)
     #[arg(long, value_enum, default_value_t = Clock::Wall)]
     clock: Clock,
-    /// Traces that are live at once
+    /// Limit the live traces
     #[arg(long, value_name = "N")]
     max_traces: Option<usize>,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum DecisionFormat {
-    /// Text for people
+    /// Text
     Human,
     /// JSON Lines
     Json,
@@ -97,9 +97,9 @@ enum DecisionFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum OutcomeRule {
-    /// All; where only some do, it is flagged
+    /// Deny if all outcomes violate; flag if only some do
     Every,
-    /// Any: for actions that cannot be undone
+    /// Deny if any outcome violates: for actions that cannot be undone
     Any,
 }
 
@@ -108,11 +108,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         return verify(path, args.spec.as_deref(), &args.models);
     }
     let Some(path) = &args.spec else {
-        return Err(Failure::Usage("a spec is needed".to_owned()));
+        return Err(Failure::Usage("no spec given".to_owned()));
     };
     if path.as_os_str() == "-" {
         return Err(Failure::Usage(
-            "the standard input holds the events, and cannot be the spec".to_owned(),
+            "the standard input contains the events, so the spec must be a file".to_owned(),
         ));
     }
     let files = Files {
@@ -231,15 +231,16 @@ impl<W: Write> MonitorLoop<W> {
     }
 
     fn batch(&mut self, batch: Vec<Line>, longest: usize) -> Result<(), Failure> {
-        let too_long =
-            format!("a line is longer than {longest} bytes (raise `--max-record-bytes`)");
+        let too_long = format!(
+            "a line is longer than {longest} bytes; to raise the limit, use `--max-record-bytes`"
+        );
         let mut decisions = Vec::with_capacity(batch.len());
         for taken in &batch {
             let line = match taken {
                 Line::Whole(line) => Ok(line.as_slice()),
                 Line::TooLong => Err(too_long.as_str()),
                 Line::Failed(why) => {
-                    complain(&format!("the input cannot be read on: {why}"));
+                    complain(&format!("cannot read further input: {why}"));
                     self.unreadable = true;
                     continue;
                 }
@@ -355,14 +356,14 @@ fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome,
     if found.whole < bytes.len() {
         let rest = bytes.len() - found.whole;
         complain(&format!(
-            "`{}`: its last {rest} bytes are no whole line",
+            "`{}`: the last {rest} bytes are an incomplete line",
             path.display()
         ));
     }
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{} decisions, in one chain that ends in {}",
+        "{} decisions in one hash chain ending in {}",
         found.decisions,
         found.chain.hash()
     )?;

@@ -35,7 +35,7 @@ pub(super) fn spares<P: AsRef<Path>>(
     if inputs.into_iter().any(is_read) {
         let path = output.display();
         return Err(Failure::Usage(format!(
-            "`{path}` is read, so the output cannot take its place: name another file"
+            "`{path}` is an input file: choose another output file"
         )));
     }
     Ok(())

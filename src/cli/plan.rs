@@ -32,7 +32,7 @@ pub(super) fn plans(spec: &Arc<Spec>, model: Option<&Path>) -> Result<Plans, Fai
     let named = spec.find_model(&file.header.model);
     let model = named.ok_or_else(|| {
         wrong(format!(
-            "it holds `{}`, and the spec has no such model",
+            "contains model `{}`, which the spec does not declare",
             file.header.model
         ))
     })?;
@@ -184,7 +184,7 @@ fn domain(spec: &Spec, of: &Domain) -> Value {
             json!(found.map(|found| found.values.clone()))
         }
         Domain::Int(low, high) => json!({"from": low, "to": high}),
-        Domain::Text => json!("the texts of training, or unseen"),
+        Domain::Text => json!("the strings seen in training, or unseen"),
         Domain::Nullable(inner) => json!({"or_null": domain(spec, inner)}),
         Domain::Monitor => json!("the states of its monitor"),
     }

@@ -1,4 +1,4 @@
-//! `guard proxy`: between an MCP client and a server that speaks over its standard streams.
+//! `guard proxy`: checks the tool calls between an MCP client and a server on its standard streams.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -16,19 +16,19 @@ use crate::monitor::Decision;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// The server and its arguments
+    /// Server command and its arguments
     #[arg(value_name = "CMD", required = true, last = true)]
     command: Vec<String>,
-    /// The name of the trace
+    /// Name of the trace
     #[arg(long, value_name = "NAME", default_value = "mcp")]
     trace: String,
-    /// What becomes of a call about which a person is to decide
+    /// How to treat a call that needs a person's decision
     #[arg(long, value_enum, default_value_t = Ask::Deny)]
     ask: Ask,
-    /// Write every decision that is not a plain allow to the error output, as JSON
+    /// Print every decision except plain allows to the standard error, as JSON
     #[arg(long)]
     verbose: bool,
     /// The longest message that is read, in bytes; longer ones are refused or dropped
@@ -47,9 +47,9 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Ask {
-    /// It is denied, and the client is told that a person must decide
+    /// Deny it, and report that a person must decide
     Deny,
-    /// It is passed on: the client asks the person
+    /// Forward it: the client asks the person
     Pass,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let (program, rest) = args
         .command
         .split_first()
-        .ok_or_else(|| Failure::Usage("a server is needed".to_owned()))?;
+        .ok_or_else(|| Failure::Usage("no server command given".to_owned()))?;
     let mut server = Command::new(program)
         .args(rest)
         .stdin(Stdio::piped())

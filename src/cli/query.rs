@@ -1,4 +1,4 @@
-//! `guard query`: what the properties of a Markov chain come to.
+//! `guard query`: evaluates the properties of a Markov chain.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,77 +24,78 @@ use num_rational::BigRational;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct QueryArgs {
-    /// A spec, then names of its queries, or formulas; with --chain, properties such as 'P=? [ F "error" ]'
+    /// Spec, followed by names of its queries or by formulas; with --chain, properties such as 'P=? [ F "error" ]'
     #[arg(value_name = "SPEC|PROPERTY")]
     properties: Vec<String>,
-    /// The model that was learned, for queries of a spec
+    /// Learned model, for queries of a spec
     #[arg(long, value_name = "MODEL.json")]
     model: Option<PathBuf>,
     #[command(flatten)]
     pub(super) chain: ChainArgs,
-    /// Files of properties, in PRISM's or Storm's grammar
+    /// Files of properties, in the syntax of PRISM or Storm
     #[arg(long, value_name = "FILE")]
     props: Vec<PathBuf>,
-    /// Only the properties of these names
+    /// Evaluate only the properties with these names
     #[arg(long, value_name = "NAME")]
     property: Vec<String>,
-    /// The relative width that results are certified to where they are iterated
+    /// Relative width to which iterative results are certified
     #[arg(long, value_name = "WIDTH", default_value_t = 1e-6)]
     pub(super) precision: f64,
     /// List the values of all states
     #[arg(long)]
     pub(super) all_states: bool,
-    /// Tell why the probability of an event is what it is, from the start or from this state
+    /// Explain the probability of an event, from the initial state or this one
     #[arg(long, value_name = "STATE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(super) why: Option<String>,
-    /// How the intervals around the numbers of a learned model are found
+    /// Method for the confidence intervals of a learned model
     #[arg(long, value_enum, default_value_t = IntervalsArg::Fixed, value_name = "METHOD")]
     intervals: IntervalsArg,
-    /// The chance that an interval misses; else that of `pac`, else 0.05
+    /// Error probability of the confidence intervals (default: that of `pac`, else 0.05)
     #[arg(long, value_name = "CHANCE")]
     delta: Option<f64>,
-    /// How many states the product of the chain and an automaton may have
+    /// Limit the states of the product of chain and automaton
     #[arg(long, value_name = "N", default_value_t = Options::default().max_product)]
     max_product: usize,
-    /// The form of the answers
+    /// Format of the answers
     #[arg(long, value_enum, default_value_t = QueryFormat::Human)]
     pub(super) format: QueryFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum IntervalsArg {
-    /// Clopper-Pearson, exact where the number of traces was fixed beforehand
+    /// Clopper-Pearson: exact if the number of traces was fixed in advance
     Fixed,
-    /// Balls of relative entropy: wider, and valid whenever counting stopped
+    /// Relative-entropy balls: wider, but valid for any stopping time
     Anytime,
-    /// None
+    /// No intervals
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum QueryFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object a property
+    /// JSON Lines, one object per property
     Json,
 }
 
 pub(super) fn run(args: QueryArgs) -> Result<Outcome, Failure> {
     if !(args.precision > 0.0 && args.precision < 1.0) {
         return Err(Failure::Usage(format!(
-            "--precision {} must lie between 0 and 1",
+            "--precision {} is not between 0 and 1",
             args.precision
         )));
     }
     if let Some(delta) = args.delta.filter(|delta| !(*delta > 0.0 && *delta < 1.0)) {
         return Err(Failure::Usage(format!(
-            "--delta {delta} must lie between 0 and 1"
+            "--delta {delta} is not between 0 and 1"
         )));
     }
     if args.chain.chain.is_none() {
         let [spec, names @ ..] = args.properties.as_slice() else {
             return Err(Failure::Usage(
-                "name a spec, or give a Markov chain with --chain FILE".to_owned(),
+                "no spec or chain given: give a spec, or a Markov chain with --chain FILE"
+                    .to_owned(),
             ));
         };
         let mut options = Options {
@@ -176,9 +177,7 @@ fn sources(args: &QueryArgs) -> Result<Vec<ChainFile>, Failure> {
             .flat_map(|source| &source.file.properties)
             .any(|property| property.name.as_ref() == Some(name));
         if !known {
-            return Err(Failure::Usage(format!(
-                "there is no property named `{name}`"
-            )));
+            return Err(Failure::Usage(format!("unknown property `{name}`")));
         }
     }
     if !found
@@ -186,8 +185,7 @@ fn sources(args: &QueryArgs) -> Result<Vec<ChainFile>, Failure> {
         .any(|source| args.wanted(source).next().is_some())
     {
         return Err(Failure::Usage(
-            "there is no property to check: give one as an argument, or a file with --props"
-                .to_owned(),
+            "no properties given: give one as an argument, or a file with --props".to_owned(),
         ));
     }
     Ok(found)
@@ -281,7 +279,7 @@ fn why<V: Scalar>(
         let found = (0..chain.len() as u32).find(|number| name(*number) == state);
         found.ok_or_else(|| {
             Failure::Usage(format!(
-                "there is no state `{state}`: `--all-states` lists them"
+                "unknown state `{state}`: to list the states, use `--all-states`"
             ))
         })?
     };
@@ -523,7 +521,7 @@ impl<V: Scalar> AnswerView<'_, V> {
             Some(Some(false)) => writeln!(output, "  does not hold")?,
             Some(None) => writeln!(
                 output,
-                "  undecided: the number is too near to the bound; try a smaller --precision, or --exact"
+                "  undecided: the value is too close to the threshold; try a smaller --precision, or --exact"
             )?,
             None => {}
         }
@@ -535,11 +533,11 @@ impl<V: Scalar> AnswerView<'_, V> {
                     None => "differ".to_owned(),
                 };
                 let more = if order.is_empty() {
-                    "; --all-states tells each"
+                    "; to list them, use --all-states"
                 } else {
                     ""
                 };
-                writeln!(output, "  the numbers of the initial states {of}{more}")?;
+                writeln!(output, "  the values of the initial states {of}{more}")?;
             }
             None => {}
         }

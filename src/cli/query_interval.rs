@@ -13,8 +13,8 @@ use guard_markov::prism::expr::{Compare, Kind};
 use guard_markov::{Checker, Options, Property, Scope};
 
 /// What is said of properties that have no bounds over all chains.
-const ONE_OPERATOR: &str = "on a chain with intervals only the probability of one temporal operator can be asked, \
-                            as in `P=? [ F \"bad\" ]`";
+const ONE_OPERATOR: &str = "a chain with intervals supports only the probability of one temporal \
+                            operator, as in `P=? [ F \"bad\" ]`";
 
 /// Bounds over all chains that the intervals allow, property by property.
 pub(super) fn run(
@@ -24,7 +24,7 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     if args.why.is_some() {
         return Err(Failure::Usage(
-            "`--why` explains a number, and a chain with intervals has none".to_owned(),
+            "`--why` is not supported on chains with intervals".to_owned(),
         ));
     }
     let states = chain
@@ -152,7 +152,8 @@ impl Answer<'_> {
             Some(Some(false)) => writeln!(output, "  holds for no chain within the intervals")?,
             Some(None) => writeln!(
                 output,
-                "  undecided: some chains within the intervals keep it, or it is too near"
+                "undecided: the result depends on the chain within the intervals, or is too \
+                    close to the threshold"
             )?,
             None => {}
         }

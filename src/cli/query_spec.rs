@@ -230,12 +230,10 @@ fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s st
         (Some(model), _) => Ok(&spec.model(model).name),
         (None, [one]) => Ok(&one.name),
         (None, []) => Err(Failure::Usage(
-            "a formula is asked of a model, and the spec has none: declare `model run = learn …`"
-                .to_owned(),
+            "the spec has no model for the formula: declare `model run = learn …`".to_owned(),
         )),
         (None, _) => Err(Failure::Usage(
-            "the spec has several models: say with `--model` which one a formula is asked of"
-                .to_owned(),
+            "the spec has several models: select one with `--model`".to_owned(),
         )),
     }
 }
@@ -253,7 +251,8 @@ fn chosen<'s>(
     };
     if on_models().next().is_none() {
         return Err(Failure::Usage(
-            "the spec says nothing of a model: add `query soon = P=? [ F … ] on run`".to_owned(),
+            "the spec has no formulas about a model: add `query soon = P=? [ F … ] on run`"
+                .to_owned(),
         ));
     }
     for name in names {
@@ -262,7 +261,7 @@ fn chosen<'s>(
             let near = did_you_mean(name, on_models().map(|claim| claim.name.as_str()));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             return Err(Failure::Usage(format!(
-                "the spec has no query and no property on a model called `{name}`{near}"
+                "unknown query or model property `{name}`{near}"
             )));
         }
     }
@@ -303,13 +302,14 @@ fn chains(
         }
         (ModelSource::Learn(_), Some(given)) => {
             return Err(Failure::Usage(format!(
-                "`--model` holds `{}`, and `{}` is asked about",
+                "`--model` contains model `{}`, but the query is about `{}`",
                 given.header.model, of.name
             )));
         }
         (ModelSource::Learn(_), None) => {
             return Err(Failure::Usage(format!(
-                "`{}` is learned from traces: `guard learn {} TRACE… -o {}.json`, then `--model {}.json`",
+                "model `{}` is learned from traces: run `guard learn {} TRACE… -o {}.json`, \
+                    then give `--model {}.json`",
                 of.name,
                 question.spec.display(),
                 of.name,
@@ -446,7 +446,7 @@ impl ClaimView<'_> {
             (Some(None), None) => writeln!(
                 out,
                 "  {}",
-                paint.open("undecided: the number is too near to the bound; try --exact")
+                paint.open("undecided: the value is too close to the threshold; try --exact")
             )?,
             (Some(_), Some(graphs)) => {
                 let word = |holds: Option<bool>| match holds {
@@ -456,12 +456,12 @@ impl ClaimView<'_> {
                 };
                 writeln!(
                     out,
-                    "  on all that is declared possible: {}",
+                    "  on all transitions declared possible: {}",
                     word(graphs.declared)
                 )?;
                 writeln!(
                     out,
-                    "  on what was seen in traces: {}",
+                    "  on the transitions observed in traces: {}",
                     word(graphs.observed)
                 )?;
             }
@@ -472,20 +472,18 @@ impl ClaimView<'_> {
             let sure = 100.0 * (1.0 - interval.confidence.error);
             let how = match interval.confidence.method {
                 Method::Fixed => "",
-                Method::Anytime => ", whenever counting stopped",
+                Method::Anytime => ", for any stopping time",
             };
             writeln!(
                 out,
-                "  from the traces: between {lower:.4} and {upper:.4} ({sure} % sure{how})"
+                "  confidence interval from the traces: {lower:.4} to {upper:.4} (level {sure} %{how})"
             )?;
         }
         match answer.evidence {
-            Some(Evidence::Holds) => writeln!(out, "  {}", paint.good("the traces show it"))?,
-            Some(Evidence::Fails) => {
-                writeln!(out, "  {}", paint.bad("the traces show it does not"))?
-            }
+            Some(Evidence::Holds) => writeln!(out, "  {}", paint.good("confirmed by the traces"))?,
+            Some(Evidence::Fails) => writeln!(out, "  {}", paint.bad("refuted by the traces"))?,
             Some(Evidence::NotEnough) => {
-                writeln!(out, "  {}", paint.open("not enough traces to tell"))?;
+                writeln!(out, "  {}", paint.open("not enough traces to decide"))?;
             }
             None => {}
         }

@@ -1,4 +1,4 @@
-//! `guard serve`: a small daemon for programs in other languages, over HTTP on this machine or a Unix socket.
+//! `guard serve`: a daemon for programs in other languages, over HTTP on this machine or a Unix socket.
 //!
 //! One thread owns the monitor and has a large stack; the threads of connections hand it one line at a time, so clients
 //! take turns, however many lines each of them sends at once.
@@ -27,8 +27,8 @@ use crate::monitor::{Approval, Speaker};
 const JUDGE_STACK: usize = 256 << 20;
 
 const AFTER_HELP: &str = "\
-POST /v1/decide   lines as `guard monitor` reads them; one decision per line comes back
-POST /v1/hook     one hook call of Claude Code or the Agent SDK; its answer comes back
+POST /v1/decide   input lines of `guard monitor`; returns one decision per line
+POST /v1/hook     one hook call of Claude Code or the Agent SDK; returns its answer
 GET  /v1/health   {\"v\":1,\"ok\":true,\"traces\":n}
 
 Every request but /v1/health carries `Authorization: Bearer TOKEN`, unless --no-token is given.
@@ -37,10 +37,10 @@ To make a token: (umask 077; head -c 24 /dev/urandom | base64 > token)";
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// The spec, or what `guard compile` made of it
+    /// Spec, or a file from `guard compile`
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// The address to listen at
+    /// Address to listen on
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -48,7 +48,7 @@ pub(super) struct Args {
         conflicts_with = "socket"
     )]
     listen: String,
-    /// Listen at a Unix socket instead
+    /// Listen on a Unix socket instead
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// A file whose first line is the token that requests must carry
@@ -72,10 +72,10 @@ pub(super) struct Args {
     /// A name under which clients may address the server, beside the address that it listens at; may be given several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// The longest body of a request, in bytes
+    /// Limit the size of a request body, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
     max_body: usize,
-    /// Connections at once; more are refused
+    /// Limit the simultaneous connections; further ones are refused
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_clients: usize,
     /// How long a request may take to arrive, to have its turn, and its answer to be taken
@@ -183,8 +183,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let ended = listener.serve(&server, limits);
     // A monitor that failed has said so, and its state must not be written.
     let _ = server.judged(Speaker::Approver, JobRequest::Close);
-    ended
-        .map_err(|error| Failure::Usage(format!("cannot listen at `{place}` any more: {error}")))?;
+    ended.map_err(|error| {
+        Failure::Usage(format!("cannot continue listening on `{place}`: {error}"))
+    })?;
     Ok(Outcome::Holds)
 }
 
@@ -197,7 +198,7 @@ fn read_token(path: &Path) -> Result<blake3::Hash, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let token = text.lines().next().unwrap_or_default().trim();
     if token.len() < 16 {
-        return Err(wrong("it has fewer than 16 characters".to_owned()));
+        return Err(wrong("the token has fewer than 16 characters".to_owned()));
     }
     Ok(blake3::hash(token.as_bytes()))
 }
@@ -216,7 +217,7 @@ fn approval(text: &str) -> Result<Approval, Failure> {
 /// Opens the address.
 fn listen(args: &Args) -> Result<Listener, Failure> {
     let cannot = |at: &str, why: &dyn std::fmt::Display| {
-        Failure::Usage(format!("cannot listen at `{at}`: {why}"))
+        Failure::Usage(format!("cannot listen on `{at}`: {why}"))
     };
     if let Some(path) = &args.socket {
         let shown = path.display().to_string();
@@ -246,7 +247,7 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
     if args.no_token && !addresses.iter().all(|address| address.ip().is_loopback()) {
         return Err(cannot(
             &args.listen,
-            &"others can reach it; name a token with `--token-file`",
+            &"the address is reachable from other machines; give a token with `--token-file`",
         ));
     }
     let listener = TcpListener::bind(addresses.as_slice());
@@ -350,7 +351,7 @@ impl Judging {
         Ok(out)
     }
 
-    /// A hook that cannot be judged is answered with what denies it: no status is sure to do so.
+    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
     fn hook(&mut self, body: &[u8]) -> String {
         let denial = |hook: &str, reason: &str| hook::denial(hook, reason).to_string();
         let call = match Call::read(body) {
@@ -434,7 +435,7 @@ impl Service for Server {
             .field("Sec-Fetch-Site")
             .is_some_and(|site| site != "none");
         if head.field("Origin").is_some() || fetched {
-            return refused(403, "requests of web pages are not answered");
+            return refused(403, "requests from web pages are rejected");
         }
         if let Some(hosts) = &self.hosts {
             let mut named = head.fields("Host");
@@ -456,13 +457,16 @@ impl Service for Server {
             (Some(given), _) if Some(given) == self.approver_token => Speaker::Approver,
             (_, None) => Speaker::Reporter,
             (Some(given), Some(token)) if given == token => Speaker::Reporter,
-            _ => return refused(401, "the token is missing or wrong"),
+            _ => return refused(401, "missing or wrong token"),
         };
         if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
-            return refused(404, "there is /v1/decide, /v1/hook and /v1/health");
+            return refused(
+                404,
+                "unknown path: available are /v1/decide, /v1/hook and /v1/health",
+            );
         }
         if head.method != "POST" {
-            return refused(405, "this is asked with POST");
+            return refused(405, "use POST for this path");
         }
         Ok(speaker)
     }

@@ -1,4 +1,4 @@
-//! How a verb reads recorded traces: which files its arguments name, in which format, by how many threads.
+//! The arguments that select recorded traces: files, format and threads.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::problem::{Problem, ProblemKind};
 /// The arguments of every verb that reads recorded traces.
 #[derive(Debug, clap::Args)]
 pub(super) struct Reading {
-    /// The format of the traces; `native` reads them by the paths of the spec
+    /// Format of the traces; `native` reads them by the paths of the spec
     #[arg(long, default_value = "auto", value_name = "FORMAT", value_parser = formats())]
     from: String,
-    /// Threads that read and judge; the output does not depend on it
+    /// Number of threads; the output does not depend on it
     #[arg(long, short, value_name = "N")]
     pub(super) jobs: Option<usize>,
     /// Which files of a folder are read: `*.jsonl`, `*.{json,csv}`, `runs/**/trace.json`; may be given several times

@@ -20,25 +20,25 @@ use crate::source::{FileId, SourceMap};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TestArgs {
-    /// Specs whose tests are run
+    /// Specs to test
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Run only tests whose name contains this
     #[arg(short = 'k', value_name = "SUBSTR")]
     filter: Option<String>,
-    /// The form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = TestFormat::Human)]
     format: TestFormat,
-    /// Change properties in small ways and show which changes no test notices
+    /// Change properties in small ways and list the changes that no test detects
     #[arg(long)]
     mutants: bool,
-    /// Recorded traces that may notice them as well
+    /// Recorded traces that may detect them too
     #[arg(long, value_name = "TRACE", requires = "mutants")]
     traces: Vec<String>,
-    /// Mutants of one property that are judged
+    /// Limit the mutants per property
     #[arg(long, value_name = "N", requires = "mutants", default_value_t = 200)]
     max_mutants: usize,
-    /// Threads that judge mutants; the report does not depend on it
+    /// Number of threads for mutants; the report does not depend on it
     #[arg(long, short, value_name = "N", requires = "mutants")]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) struct TestArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum TestFormat {
-    /// Text for people
+    /// Text
     Human,
     /// JSON Lines
     Json,
@@ -75,7 +75,7 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
             Ok(program) => program,
             Err(error) => {
                 complain(&format!(
-                    "`{}` cannot be judged: {}",
+                    "cannot test `{}`: {}",
                     file.display(),
                     explain(&error)
                 ));
@@ -105,7 +105,7 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     }
     if let (Some(part), true, true) = (&args.filter, reports.is_empty(), left > 0) {
         return Err(Failure::Usage(format!(
-            "no test has `{part}` in its name ({left} have not)"
+            "no test name contains `{part}` ({left} tests skipped)"
         )));
     }
     let mut output = Output::open(None)?;
@@ -124,11 +124,11 @@ pub(super) fn run(args: TestArgs) -> Result<Outcome, Failure> {
     }))
 }
 
-/// `--mutants`: the tests are tested.
+/// Runs mutation testing (`--mutants`).
 fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
     if args.format == TestFormat::Junit {
         return Err(Failure::Usage(
-            "mutants are reported as `human` or `json`".to_owned(),
+            "`--mutants` supports only the formats `human` and `json`".to_owned(),
         ));
     }
     let recordings = recordings(&args.traces)?;
@@ -154,7 +154,7 @@ fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
         }
         if let Some(failing) = failing(&spec, &checked.sources, args)? {
             complain(&format!(
-                "`{}`: the test \"{failing}\" does not pass; mutants are judged by tests that do",
+                "`{}`: test \"{failing}\" fails; mutants need tests that pass",
                 file.display()
             ));
             wrong = Some(Outcome::Violated);
@@ -176,7 +176,7 @@ fn mutants(args: &TestArgs) -> Result<Outcome, Failure> {
     }))
 }
 
-/// The name of a test that does not pass.
+/// Returns the name of a failing test.
 fn failing(spec: &Spec, sources: &SourceMap, args: &TestArgs) -> Result<Option<SmolStr>, Failure> {
     let program = Program::compile(spec, &args.limits.eval())
         .map_err(|error| Failure::Usage(explain(&error)))?;

@@ -1,4 +1,4 @@
-//! `guard verify`: model-checks what specs say of systems and components.
+//! `guard verify`: model-checks the systems and components of a spec.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,34 +13,34 @@ use crate::system::{Limits, Question, SystemError, Verdict, Verifier, VerifyErro
 
 #[derive(Debug, clap::Args)]
 pub(super) struct VerifyArgs {
-    /// The spec; `-` is the standard input
+    /// Spec; `-` reads the standard input
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// Only these properties, or all that is asked of these systems
+    /// Check only these properties, or all properties of these systems
     #[arg(long, value_name = "NAME", num_args = 1..)]
     property: Vec<String>,
-    /// List the states in which a formula of branching time holds
+    /// List the states that satisfy a branching-time formula
     #[arg(long)]
     all_states: bool,
     /// Compute probabilities and rewards as exact fractions
     #[arg(long)]
     exact: bool,
-    /// The form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = VerifyFormat::Human)]
     format: VerifyFormat,
-    /// States of a system
+    /// Limit the states of a system
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_states: Option<usize>,
-    /// Transitions of a system
+    /// Limit the transitions of a system
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_transitions: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum VerifyFormat {
-    /// Text for people
+    /// Text
     Human,
-    /// One JSON object a line
+    /// JSON Lines, one object per property
     Json,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<Outcome, Failure> {
     let asked = questions(&spec);
     if asked.is_empty() {
         return Err(Failure::Usage(format!(
-            "`{}` declares no system: there is nothing to verify; recorded traces are judged by `guard audit`",
+            "`{}` declares no system to verify; to check recorded traces, use `guard audit`",
             args.spec.display()
         )));
     }
@@ -150,11 +150,11 @@ fn selected(
             .iter()
             .flat_map(|(_, names)| names)
             .map(String::as_str);
-        let mut message = format!("nothing called `{name}` is asked of a system");
+        let mut message = format!("unknown system property `{name}`");
         if let Some(near) = did_you_mean(name, all) {
             message.push_str(&format!("; did you mean `{near}`?"));
         } else if spec.find_property(name).is_some() {
-            message.push_str(": it is a property of traces, which `guard audit` judges");
+            message.push_str(": it is a property of traces; to check it, use `guard audit`");
         }
         return Err(Failure::Usage(message));
     }
@@ -170,9 +170,9 @@ fn selected(
 fn explain(error: &VerifyError) -> String {
     let flag = match error {
         VerifyError::System(SystemError::States { .. } | SystemError::InitialWork { .. })
-        | VerifyError::Product { .. } => "; `--max-states` raises the limit",
+        | VerifyError::Product { .. } => "; to raise the limit, use `--max-states`",
         VerifyError::System(SystemError::Transitions { .. }) => {
-            "; `--max-transitions` raises the limit"
+            "; to raise the limit, use `--max-transitions`"
         }
         _ => "",
     };

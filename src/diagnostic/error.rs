@@ -42,7 +42,7 @@ impl SpecError {
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.reports.as_slice() {
-            [] => f.write_str("the spec is wrong"),
+            [] => f.write_str("the spec has errors"),
             [one] => one.fmt(f),
             [first, rest @ ..] => write!(f, "{first} (and {} more)", rest.len()),
         }

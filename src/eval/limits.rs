@@ -60,7 +60,7 @@ pub enum LimitError {
     },
     /// A `count` or past operator reads the variable of `any`, `all` or `count … in`.
     #[error(
-        "a past operator over the variable of `any`, `all` or `count` has no value from step to step"
+        "a past operator over the variable of `any`, `all` or `count` has no value across steps"
     )]
     HistoryOfLocal,
 }

@@ -28,11 +28,11 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Fault::WrongType(operator, kind) => write!(f, "`{operator}` does not take {kind}"),
-            Fault::NoOrder(lhs, rhs) => write!(f, "{lhs} and {rhs} have no order"),
+            Fault::NoOrder(lhs, rhs) => write!(f, "{lhs} and {rhs} cannot be compared"),
             Fault::DivisionByZero => f.write_str("division by zero"),
-            Fault::Overflow => f.write_str("the result is too large a number"),
-            Fault::Cast(ty, kind) => write!(f, "{kind} is no `{ty}`"),
-            Fault::DuplicateKey(key) => write!(f, "JSON text with the key `{key}` twice"),
+            Fault::Overflow => f.write_str("the result is out of range"),
+            Fault::Cast(ty, kind) => write!(f, "{kind} is not of type `{ty}`"),
+            Fault::DuplicateKey(key) => write!(f, "JSON text with duplicate key `{key}`"),
             Fault::NoShell(error) => write!(f, "{error}"),
             Fault::TooLong(function) => write!(
                 f,
@@ -158,7 +158,7 @@ pub(super) fn index<'a>(of: &'a Value, at: &Value) -> Result<&'a Value, Fault> {
                 .ok()
                 .and_then(|at| items.get(at))
                 .unwrap_or(&Value::Null)),
-            None => Err(Fault::WrongType("[ ]", "a number that is no position")),
+            None => Err(Fault::WrongType("[ ]", "a number that is not an index")),
         },
         (Value::List(_) | Value::Object(_), other) | (other, _) => {
             Err(Fault::WrongType("[ ]", kind_of(other)))

@@ -134,7 +134,7 @@ fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instan
         if n > found.len() {
             let name = &program.spec.properties[id].name;
             let message = format!(
-                "`{name}` is violated for {n} values; the first {most} are told (`instances_told`)"
+                "`{name}` is violated for {n} values; the first {most} are listed (limit: `instances_told`)"
             );
             state.problems.push(problem(
                 &state.source.origin,
@@ -204,13 +204,14 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         last(
             ProblemKind::Evaluation,
             format!(
-                "{} more expressions had no value (`problems`)",
+                "{} further evaluation errors were not listed (limit: `problems`)",
                 eval_cache.faults_more
             ),
         );
     }
     if state.run.overflow {
-        let message = "unknown whether events are steps, in too many ways (`worlds`)".to_owned();
+        let message =
+            "unknown which events are steps: too many possibilities (limit: `worlds`)".to_owned();
         last(ProblemKind::Limit, message);
     }
     let lost: std::collections::BTreeSet<usize> = state
@@ -223,7 +224,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         let name = &state.program.code.tracks[track].name;
         last(
             ProblemKind::Limit,
-            format!("track `{name}` has more keys than are kept (`instances`)"),
+            format!("track `{name}` exceeds the limit of keys (`instances`)"),
         );
     }
     let judged = &state.program.spec.properties;
@@ -236,13 +237,13 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
         if state_sets.overflow() {
             last(
                 ProblemKind::Limit,
-                format!("the state of `{name}` grew beyond the limits on automata"),
+                format!("the state of `{name}` exceeds the limits on automata"),
             );
         }
         if state.run.worlds.iter().any(too_many) {
             last(
                 ProblemKind::Limit,
-                format!("`{name}` has more instances than are kept (`instances`)"),
+                format!("`{name}` exceeds the limit of instances (`instances`)"),
             );
         }
     }
@@ -260,7 +261,7 @@ pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>
                 .map(|field| field.name.clone());
             (
                 clock,
-                "the clock runs back; the latest time seen counts".to_owned(),
+                "the clock runs backwards; the latest time was kept".to_owned(),
             )
         }
         Some((node, error)) => (

@@ -176,9 +176,7 @@ impl StepView<'_> {
             .or_else(|| self.earlier(clause, depends));
         match why {
             Some(why) => Doubt::Error(why),
-            None if awaited.is_empty() => {
-                Doubt::Error("what was recorded does not decide it".to_owned())
-            }
+            None if awaited.is_empty() => Doubt::Error("depends on missing data".to_owned()),
             None => Doubt::Outcome,
         }
     }
@@ -208,12 +206,12 @@ impl StepView<'_> {
             self.cells.get(**field) == Some(&Cell::Unknown) && !awaited.contains(field)
         });
         if let Some(field) = field.and_then(|field| schema.fields.get(*field)) {
-            return Some(format!("field `{}` is not known", field.name));
+            return Some(format!("field `{}` is unknown", field.name));
         }
         let mut meta = depends.meta.iter();
         let field = meta.find(|field| self.meta.get(**field) == Some(&Cell::Unknown))?;
         let field = schema.meta.get(*field)?;
-        Some(format!("`meta.{}` is not known", field.name))
+        Some(format!("`meta.{}` is unknown", field.name))
     }
 
     /// Whether it was open before this step where the trace is.

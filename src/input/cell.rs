@@ -35,7 +35,7 @@ pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
 /// What a field that is not there means.
 pub(crate) fn absent(field: &Field) -> CellResult {
     match &field.absent {
-        Absent::Error => trouble(ProblemKind::MissingField, "the field is not there".into()),
+        Absent::Error => trouble(ProblemKind::MissingField, "the field is missing".into()),
         Absent::Null => Ok(Value::Null),
         Absent::Unknown => Err(None),
         Absent::Default(value) => Ok(value.clone()),
@@ -54,7 +54,7 @@ fn null(field: &Field) -> CellResult {
         Absent::Unknown => Err(None),
         _ => trouble(
             ProblemKind::MissingField,
-            format!("null where {} must be", name(&field.ty)),
+            format!("expected {}, found null", name(&field.ty)),
         ),
     }
 }
@@ -132,9 +132,9 @@ pub(crate) fn no_scalar(field: &Field, open: Peek) -> CellResult {
 /// A value that cannot be known.
 pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
     let message = match kind {
-        ProblemKind::DuplicateKey => "an object in it has a key twice",
+        ProblemKind::DuplicateKey => "contains an object with a duplicate key",
         ProblemKind::InvalidUtf8 => HALF_PAIR,
-        _ => "it is or holds a number that cannot be kept",
+        _ => "is or contains a number out of range",
     };
     trouble(kind, message.to_owned())
 }
@@ -142,7 +142,7 @@ pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
 fn wrong<T>(found: &str, ty: &Type) -> Result<T, Option<Trouble>> {
     trouble(
         ProblemKind::WrongType,
-        format!("{found} where {} must be", name(ty)),
+        format!("expected {}, found {found}", name(ty)),
     )
 }
 
@@ -182,7 +182,7 @@ fn convert(value: Value, ty: &Type, unit: TimeUnit) -> CellResult {
             None if matches!(number, Number::Big(_)) => trouble(
                 ProblemKind::Number,
                 format!(
-                    "{} does not fit `int` (128 bits)",
+                    "{} is out of range for `int` (128 bits)",
                     brief(&number.to_string())
                 ),
             ),
@@ -257,7 +257,7 @@ fn instant(ty: &Type, digits: &str, unit: TimeUnit) -> CellResult {
         Some(instant) => Ok(moment(ty, instant)),
         None => trouble(
             ProblemKind::Number,
-            format!("{} is out of the range of times", brief(digits)),
+            format!("{} is out of range for times", brief(digits)),
         ),
     }
 }

@@ -115,11 +115,11 @@ pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (Prob
     match fault.kind {
         FaultKind::Syntax(what) => (
             ProblemKind::Malformed,
-            format!("no JSON: {what}, at column {column}"),
+            format!("invalid JSON: {what}, at column {column}"),
         ),
         FaultKind::End => (
             ProblemKind::Malformed,
-            "no JSON: it ends within a value".to_owned(),
+            "invalid JSON: unexpected end of input".to_owned(),
         ),
         FaultKind::Depth => (
             ProblemKind::Limit,
@@ -139,7 +139,7 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
     let text = std::str::from_utf8(bytes).map_err(|error| DocumentError {
         kind: ProblemKind::InvalidUtf8,
         line: newlines(bytes, error.valid_up_to()),
-        message: "the bytes are not UTF-8".to_owned(),
+        message: "invalid UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut scanner = Scanner::new(text, 0, String::new());
@@ -149,7 +149,7 @@ pub fn parse(bytes: &[u8], limits: &InputLimits) -> Result<Document, DocumentErr
     if !scanner.at_end() {
         return Err(fail(Fault {
             at: scanner.at(),
-            kind: FaultKind::Syntax("more text follows the value"),
+            kind: FaultKind::Syntax("unexpected text after the value"),
         }));
     }
     let losses = notes
@@ -219,7 +219,7 @@ pub(crate) fn build(
                 Ok(Ok(value)) => return Ok(value),
                 Ok(Err(digits)) => (
                     ProblemKind::Number,
-                    format!("`{}` is no number that can be kept", brief(digits)),
+                    format!("number `{}` is out of range", brief(digits)),
                 ),
                 Err(fault) => {
                     scanner.rest_of_string(fault)?;
@@ -237,7 +237,7 @@ pub(crate) fn build(
 }
 
 pub(crate) fn duplicate_key(key: &str) -> String {
-    format!("the key `{}` stands twice in an object", brief(key))
+    format!("duplicate key `{}` in an object", brief(key))
 }
 
 /// The value of a scalar; where it is a number that cannot be kept, its digits.

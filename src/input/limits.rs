@@ -161,11 +161,11 @@ impl FileReport {
     pub(crate) fn add_gap(&mut self, gap: &Gap, file: &FileName, limits: &InputLimits) {
         self.add_lines(gap.lines, LineOutcome::Refused);
         let (kind, message) = match &gap.why {
-            Why::Malformed(what) => (ProblemKind::Malformed, format!("no JSON: {what}")),
+            Why::Malformed(what) => (ProblemKind::Malformed, format!("invalid JSON: {what}")),
             Why::TooLong => (ProblemKind::Limit, limits.too_long()),
             Why::Unreadable(what) => (
                 ProblemKind::Unreadable,
-                format!("{what}; what was read up to here counts"),
+                format!("{what}; the data read so far was kept"),
             ),
         };
         self.add_problem(Problem::new(kind, &file.path, gap.line, message), limits);

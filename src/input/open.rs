@@ -45,7 +45,7 @@ pub enum OpenError {
         reason: io::Error,
     },
     /// `--glob` with a pattern that is none.
-    #[error("`{pattern}` is no pattern of file names: {reason}")]
+    #[error("invalid file name pattern `{pattern}`: {reason}")]
     Glob {
         /// The pattern.
         pattern: String,

@@ -79,7 +79,7 @@ impl<'p> ValuePlace<'p> {
     pub(crate) fn nothing(&self) -> ReadOutcome {
         ReadOutcome::Refused(self.problem(
             ProblemKind::WrongType,
-            "neither a trace nor an event: it is no object".to_owned(),
+            "expected a trace or an event (an object)".to_owned(),
         ))
     }
 

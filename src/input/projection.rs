@@ -34,7 +34,7 @@ use crate::value::{Cell, Value};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectionError {
     /// A JSONPath that does not parse.
-    #[error("`{path}` is no JSONPath: {reason}")]
+    #[error("invalid JSONPath `{path}`: {reason}")]
     JsonPath {
         /// The path.
         path: SmolStr,
@@ -48,7 +48,7 @@ pub enum ProjectionError {
         field: SmolStr,
     },
     /// `order by` a field that is not there.
-    #[error("there is no field number {field} to order by")]
+    #[error("no field number {field} to order by")]
     OrderBy {
         /// The number.
         field: usize,
@@ -173,7 +173,7 @@ impl Projection {
             Err(error) => {
                 let line = raw.line + newlines(raw.bytes, error.valid_up_to());
                 let kind = ProblemKind::InvalidUtf8;
-                let problem = Problem::new(kind, &file.path, line, "the bytes are not UTF-8");
+                let problem = Problem::new(kind, &file.path, line, "invalid UTF-8");
                 each(ReadOutcome::Refused(problem), Deferred::NONE);
                 return;
             }
@@ -219,7 +219,7 @@ impl Projection {
                 _ => {
                     let fault = Fault {
                         at: rest.at(),
-                        kind: FaultKind::Syntax("more text follows the value"),
+                        kind: FaultKind::Syntax("unexpected text after the value"),
                     };
                     let (kind, message) = explain(fault, text.as_bytes(), &self.limits);
                     each(
@@ -326,10 +326,10 @@ impl Projection {
                 .drafts
                 .iter()
                 .find(|draft| draft.kind == ProblemKind::DuplicateKey);
-            let message = first.map_or("an object has a key twice", |draft| &draft.message);
+            let message = first.map_or("an object has a duplicate key", |draft| &draft.message);
             let mut problem = place.problem(
                 ProblemKind::DuplicateKey,
-                format!("{message}, so its list of events cannot be known"),
+                format!("{message}, so its list of events is unknown"),
             );
             problem.trace = id;
             return Some(ReadOutcome::Refused(problem));
@@ -405,7 +405,7 @@ impl Projection {
                 Some(Cell::Known(value)) => match named(&value) {
                     Some(name) => Some(name),
                     None => {
-                        let message = "the name of a trace must be a text or a number";
+                        let message = "the name of a trace must be a string or a number";
                         let kind = ProblemKind::WrongType;
                         return ReadOutcome::Refused(place.problem(kind, message.to_owned()));
                     }
@@ -413,13 +413,12 @@ impl Projection {
                 Some(Cell::Unknown) => {
                     let why = builder.drafts.iter().find(|draft| draft.step.is_some());
                     let (kind, message) = why.map_or(
-                        (ProblemKind::DuplicateKey, "its trace is not known"),
+                        (ProblemKind::DuplicateKey, "its trace is unknown"),
                         |draft| (draft.kind, draft.message.as_str()),
                     );
-                    return ReadOutcome::Refused(place.problem(
-                        kind,
-                        format!("{message}, so the event's trace is not known"),
-                    ));
+                    return ReadOutcome::Refused(
+                        place.problem(kind, format!("{message}, so the event's trace is unknown")),
+                    );
                 }
             },
             None => self.name(builder, self.plan.id, false),
@@ -456,7 +455,7 @@ impl Projection {
         if name.is_none() && !value.is_null() && reports {
             let trouble = super::cell::Trouble {
                 kind: ProblemKind::WrongType,
-                message: "a name must be a text or a number".to_owned(),
+                message: "a name must be a string or a number".to_owned(),
             };
             builder.add_problem(trouble, Some(SmolStr::new_static("id")), 0);
         }
@@ -562,7 +561,7 @@ impl Projection {
             if document::why(value) == Some(ProblemKind::DuplicateKey) {
                 return ReadOutcome::Refused(place.problem(
                     ProblemKind::DuplicateKey,
-                    "an object has a key twice".to_owned(),
+                    "an object has a duplicate key".to_owned(),
                 ));
             }
         }

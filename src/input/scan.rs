@@ -36,7 +36,7 @@ pub(crate) enum FaultKind {
 }
 
 /// What is wrong with a string whose text cannot be known.
-pub(crate) const HALF_PAIR: &str = "half a surrogate pair stands in a string";
+pub(crate) const HALF_PAIR: &str = "unpaired surrogate in a string";
 
 /// The key of a member.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +138,7 @@ impl<'j> Scanner<'j> {
             Err(fault) => fault,
             Ok(()) => Fault {
                 at: self.at,
-                kind: FaultKind::Syntax("a value is expected"),
+                kind: FaultKind::Syntax("expected a value"),
             },
         }
     }
@@ -455,27 +455,27 @@ fn fault(bytes: &[u8], base: usize, error: &JiterError) -> Fault {
         }
         JiterErrorType::JsonError(kind) => match kind {
             E::ExpectedColon => "`:` is expected",
-            E::ExpectedListCommaOrEnd => "`,` or `]` is expected",
-            E::ExpectedObjectCommaOrEnd => "`,` or `}` is expected",
-            E::KeyMustBeAString => "a key is expected",
-            E::TrailingComma => "nothing follows a comma",
-            E::InvalidEscape => "no such escape",
+            E::ExpectedListCommaOrEnd => "expected `,` or `]`",
+            E::ExpectedObjectCommaOrEnd => "expected `,` or `}`",
+            E::KeyMustBeAString => "expected a key",
+            E::TrailingComma => "trailing comma",
+            E::InvalidEscape => "unknown escape sequence",
             E::LoneLeadingSurrogateInHexEscape | E::UnexpectedEndOfHexEscape => HALF_PAIR,
             E::ControlCharacterWhileParsingString => match byte {
-                Some(0) => "a NUL byte stands in a string",
-                Some(b'\n') => "a string is not closed on its line",
-                _ => "a control character stands in a string",
+                Some(0) => "NUL byte in a string",
+                Some(b'\n') => "unterminated string",
+                _ => "control character in a string",
             },
-            E::InvalidUnicodeCodePoint => "the bytes are not UTF-8",
+            E::InvalidUnicodeCodePoint => "invalid UTF-8",
             E::InvalidNumber => match byte {
-                Some(b'0'..=b'9') => "a number begins with a needless zero",
-                _ => "a digit is expected",
+                Some(b'0'..=b'9') => "number with a leading zero",
+                _ => "expected a digit",
             },
-            E::NumberOutOfRange => "a number has thousands of digits",
-            _ if byte == Some(&0) => "a NUL byte stands where a value is expected",
-            _ => "a value is expected",
+            E::NumberOutOfRange => "number with thousands of digits",
+            _ if byte == Some(&0) => "expected a value, found a NUL byte",
+            _ => "expected a value",
         },
-        JiterErrorType::WrongType { .. } => "another value is expected",
+        JiterErrorType::WrongType { .. } => "expected another value",
     };
     Fault {
         at,
@@ -565,27 +565,19 @@ mod tests {
         };
         use FaultKind::{Depth, End, Syntax};
         for (text, at, kind) in [
-            (" [1 2]", 4, Syntax("`,` or `]` is expected")),
-            (" {\"a\":1 2}", 8, Syntax("`,` or `}` is expected")),
+            (" [1 2]", 4, Syntax("expected `,` or `]`")),
+            (" {\"a\":1 2}", 8, Syntax("expected `,` or `}`")),
             (" {\"a\" 1}", 6, Syntax("`:` is expected")),
-            (" {1:2}", 2, Syntax("a key is expected")),
-            (" [1,]", 4, Syntax("nothing follows a comma")),
-            (" {\"a\":1,}", 8, Syntax("nothing follows a comma")),
-            (" [01]", 3, Syntax("a number begins with a needless zero")),
-            (" [-]", 3, Syntax("a digit is expected")),
-            (
-                " [\0]",
-                2,
-                Syntax("a NUL byte stands where a value is expected"),
-            ),
-            (" [x]", 2, Syntax("a value is expected")),
-            (
-                " [\"a\nb\"]",
-                4,
-                Syntax("a string is not closed on its line"),
-            ),
-            (" [\"a\0\"]", 4, Syntax("a NUL byte stands in a string")),
-            (" [\"\\x\"]", 4, Syntax("no such escape")),
+            (" {1:2}", 2, Syntax("expected a key")),
+            (" [1,]", 4, Syntax("trailing comma")),
+            (" {\"a\":1,}", 8, Syntax("trailing comma")),
+            (" [01]", 3, Syntax("number with a leading zero")),
+            (" [-]", 3, Syntax("expected a digit")),
+            (" [\0]", 2, Syntax("expected a value, found a NUL byte")),
+            (" [x]", 2, Syntax("expected a value")),
+            (" [\"a\nb\"]", 4, Syntax("unterminated string")),
+            (" [\"a\0\"]", 4, Syntax("NUL byte in a string")),
+            (" [\"\\x\"]", 4, Syntax("unknown escape sequence")),
             (" {\"\\udc00\":1}", 8, Syntax(HALF_PAIR)),
             (" {\"\\ud800\":1}", 9, Syntax(HALF_PAIR)),
             (" [[[", 3, Depth),
@@ -596,7 +588,7 @@ mod tests {
             assert_eq!(fault(text), Some((at, kind)), "{text:?}");
         }
         let long = format!(" {}", "1".repeat(4301));
-        let kind = Syntax("a number has thousands of digits");
+        let kind = Syntax("number with thousands of digits");
         assert_eq!(fault(&long).map(|(_, kind)| kind), Some(kind));
         assert_eq!(fault(" [\"\\ud800\",NaN,-Infinity,{\"a\":1e999}]"), None);
     }

@@ -408,7 +408,7 @@ impl<R: Read> Splitter<R> {
             }
             if !self.fill() && scanned.is_err() {
                 self.wasted += (self.filled - self.at) as u64;
-                return Scanned::Fault("it ends within a value");
+                return Scanned::Fault("unexpected end of input");
             }
         }
     }
@@ -416,11 +416,7 @@ impl<R: Read> Splitter<R> {
     /// In a list of records: a comma, an item or the end.
     fn item(&mut self) -> bool {
         let Some(byte) = self.next_byte() else {
-            self.gap(
-                self.line,
-                0,
-                Why::Malformed("a list of records is not closed"),
-            );
+            self.gap(self.line, 0, Why::Malformed("unclosed list of records"));
             self.in_list = false;
             return false;
         };
@@ -440,15 +436,11 @@ impl<R: Read> Splitter<R> {
             b'{' | b'[' if self.expect == Expect::Comma => {
                 // A new record: the list was not closed, and what follows it is read by itself.
                 self.in_list = false;
-                self.gap(
-                    self.line,
-                    0,
-                    Why::Malformed("a list of records is not closed"),
-                );
+                self.gap(self.line, 0, Why::Malformed("unclosed list of records"));
                 return true;
             }
             _ if self.expect == Expect::Comma => {
-                self.bad_line("`,` or `]` is expected after a record");
+                self.bad_line("expected `,` or `]` after a record");
                 return true;
             }
             _ => {}
@@ -614,7 +606,7 @@ fn blank(line: &[u8]) -> bool {
 
 fn describe(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the file is cut off".to_owned(),
+        io::ErrorKind::UnexpectedEof => "the file is truncated".to_owned(),
         _ => error.to_string(),
     }
 }

@@ -63,7 +63,7 @@ impl<'l> Call<'l> {
         let needed = |key: &str| {
             members
                 .text(key)
-                .ok_or_else(|| format!("the input has no `{key}`"))
+                .ok_or_else(|| format!("missing `{key}` in the input"))
         };
         let (hook, session) = (needed("hook_event_name")?, needed("session_id")?);
         let trace = match members.text("agent_id") {
@@ -209,7 +209,7 @@ impl<'l> Call<'l> {
         let prompt = self
             .members
             .raw("prompt")
-            .ok_or("the input has no `prompt`")?;
+            .ok_or("missing `prompt` in the input")?;
         let mut event = Event::new(&self.trace, "message", "user");
         event
             .raw("text", prompt)
@@ -296,7 +296,7 @@ impl<'l> Call<'l> {
     fn tool(&self, event: &mut Event) -> Result<(), String> {
         let needed = |key: &str| {
             let member = self.members.raw(key);
-            member.ok_or_else(|| format!("the input has no `{key}`"))
+            member.ok_or_else(|| format!("missing `{key}` in the input"))
         };
         event.raw("tool", needed("tool_name")?);
         event.raw("args", needed("tool_input")?);
@@ -370,7 +370,7 @@ pub fn decides(hook: &str) -> bool {
 
 /// The answer of a hook that could not judge, for callers that read no exit code: it denies where the hook decides.
 pub fn denial(hook: &str, reason: &str) -> Json {
-    let reason = format!("this could not be judged: {reason}");
+    let reason = format!("the call was not checked: {reason}");
     match hook {
         "PreToolUse" => json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse",

@@ -70,13 +70,13 @@ pub struct ChainCounts {
 #[derive(Debug, Error)]
 pub enum ModelError {
     /// It is no model.
-    #[error("it is no model file: {0}")]
+    #[error("not a model file: {0}")]
     Json(#[from] serde_json::Error),
     /// It is JSON, but nothing that this version reads.
-    #[error("it is no model file of version {VERSION}")]
+    #[error("not a model file of version {VERSION}")]
     Version,
     /// A node that does not exist, or a count of nothing.
-    #[error("chain {chain} names node {node}, and has {nodes} nodes")]
+    #[error("chain {chain} refers to node {node}, but has {nodes} nodes")]
     NoNode {
         /// Number of the chain.
         chain: usize,
@@ -92,10 +92,10 @@ pub enum ModelError {
     #[error("the spec has no abstraction `{0}`")]
     NoAbstraction(String),
     /// A count that does not fit.
-    #[error("the counts are beyond 64 bits")]
+    #[error("the counts exceed 64 bits")]
     Overflow,
     /// It was learned from another spec.
-    #[error("it was learned by another spec: {} changed", changed.join(", "))]
+    #[error("learned with a different spec: {} changed", changed.join(", "))]
     OtherSpec {
         /// The parts that differ.
         changed: Vec<String>,

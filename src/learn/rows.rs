@@ -340,10 +340,10 @@ fn unseen(states: &[Key], counts: &Counts) -> usize {
 /// Why a step is impossible, in words.
 pub fn reason(step: Option<Step>) -> &'static str {
     match step {
-        Some(Step::NoState) => "`valid` says that there is no such state",
-        Some(Step::Forbidden) => "`step` forbids it",
-        Some(Step::NoMove) => "a monitor in `over` does not move so",
-        Some(Step::Allowed) => "it is allowed",
-        None => "`terminal` says that no run ends there",
+        Some(Step::NoState) => "excluded by `valid`",
+        Some(Step::Forbidden) => "excluded by `step`",
+        Some(Step::NoMove) => "impossible for a monitor in `over`",
+        Some(Step::Allowed) => "allowed",
+        None => "excluded by `terminal`",
     }
 }

@@ -215,7 +215,7 @@ impl Summary {
             chain.write(out, paint, &self.model)?;
         }
         if self.chains.is_empty() {
-            writeln!(out, "{}: nothing was learned", paint.name(&self.model))?;
+            writeln!(out, "{}: nothing learned", paint.name(&self.model))?;
         }
         if !self.invalid_text.is_empty() {
             writeln!(out, "\n{}", paint.bad("steps that are declared impossible"))?;
@@ -337,7 +337,7 @@ impl ChainSummary {
             None => writeln!(
                 out,
                 "  {}",
-                paint.quiet("there are too many valid states to list those never visited")
+                paint.quiet("too many valid states to list the unvisited ones")
             )?,
         }
         if let Some(pac) = &self.pac {
@@ -348,7 +348,7 @@ impl ChainSummary {
                 out,
                 "  {}",
                 paint.open(&format!(
-                    "never left in any trace, so nothing is known of what follows: {}",
+                    "without an observed exit, so their successors are unknown: {}",
                     self.never_left.join("; ")
                 ))
             )?;
@@ -360,7 +360,7 @@ impl ChainSummary {
 impl PacStatus {
     fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         let wanted = format!(
-            "every risk within {} of the truth, but for a chance of {}",
+            "every risk is within {} of the true value, except with probability {}",
             self.epsilon, self.delta
         );
         if self.met() {
@@ -386,7 +386,9 @@ impl PacStatus {
         for state in missing.iter().take(MOST_MISSING) {
             let required = match state.required {
                 Some(required) => format!("needs {} exits", number(required)),
-                None => "no number of exits suffices: runs may go on for ever from it, or a declared step was never seen and nothing is added to it".to_owned(),
+                None => "no number of exits suffices: runs from it may be infinite, or a declared \
+                    step was never observed and smoothing is 0"
+                    .to_owned(),
             };
             let had = number(state.visits);
             writeln!(out, "    {}: {required}, has {had}", state.state)?;

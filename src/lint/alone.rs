@@ -29,18 +29,18 @@ fn unsatisfiable(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Diagnostic {
         .as_ref()
         .is_some_and(|quantified| quantified.universal);
     let label = if universal {
-        "whatever the value, no trace satisfies this"
+        "unsatisfiable for every value"
     } else {
-        "no trace satisfies this"
+        "unsatisfiable"
     };
     let mut diagnostic = Diagnostic::new(
         Code::G0910,
         subject.property.formula_span,
-        format!("`{name}` can never hold"),
+        format!("`{name}` is satisfied by no trace"),
     )
     .label(label);
     if asks_for_a_next_step(&subjects.spec.formulas, subject.property.formula) {
-        diagnostic = diagnostic.note("traces are finite, and the last step has no next one");
+        diagnostic = diagnostic.note("traces are finite, so the last step has no next step");
     }
     diagnostic
 }
@@ -59,7 +59,7 @@ fn valid(subject: &Subject<'_>) -> Diagnostic {
         subject.property.formula_span,
         format!("`{}` says nothing", subject.property.name),
     )
-    .label("every trace satisfies this")
+    .label("satisfied by every trace")
 }
 
 fn at_the_end(subjects: &Subjects<'_>, subject: &Subject<'_>, dfa: &Dfa) -> Option<Diagnostic> {
@@ -68,10 +68,19 @@ fn at_the_end(subjects: &Subjects<'_>, subject: &Subject<'_>, dfa: &Dfa) -> Opti
         Diagnostic::new(
             Code::G0915,
             subject.property.formula_span,
-            format!("`{}` can only fail when the trace ends", subject.property.name),
+            format!(
+                "`{}` can only fail when the trace ends",
+                subject.property.name
+            ),
         )
-        .label("until then a later step may still satisfy it")
-        .note("it detects and cannot prevent: a deadline (`within 5 steps`) fails in time to act on it")
-        .note(format!("fails on a trace that ends so: {}", subjects.steps(&word))),
+        .label("until then, a later step may still satisfy it")
+        .note(
+            "it can detect but not prevent violations; a deadline (`within 5 steps`) \
+                    makes it fail in time to act",
+        )
+        .note(format!(
+            "fails on a trace that ends like this: {}",
+            subjects.steps(&word)
+        )),
     )
 }

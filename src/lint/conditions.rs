@@ -70,8 +70,12 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
             ("true", "false")
         };
         found.push(
-            Diagnostic::new(Code::G0919, span, format!("this is always {always}"))
-                .label(format!("no event makes it {never}")),
+            Diagnostic::new(
+                Code::G0919,
+                span,
+                format!("this condition is always {always}"),
+            )
+            .label(format!("no event makes it {never}")),
         );
     }
     known
@@ -142,13 +146,13 @@ fn arms(spec: &Spec, uses: &[&Cases], budget: &mut Budget, found: &mut Vec<Diagn
             tracks.is_some() && is_impossible(spec, &goals, tracks.as_ref(), budget)
         });
         if unreachable {
-            let mut diagnostic = Diagnostic::new(Code::G0920, arm.span, "nothing reaches this arm");
+            let mut diagnostic = Diagnostic::new(Code::G0920, arm.span, "this arm is unreachable");
             diagnostic = if by_types {
-                diagnostic.label("the arms before it take all that it would")
+                diagnostic.label("the arms before it match every case")
             } else {
                 diagnostic
-                    .label("no run makes this true where the arms before it are false")
-                    .note("tracks that follow the same events do not have every combination of values")
+                    .label("no run makes this true while the arms before it are false")
+                    .note("tracks that follow the same events do not take every combination of values")
             };
             found.push(diagnostic);
             continue;
@@ -161,12 +165,12 @@ fn arms(spec: &Spec, uses: &[&Cases], budget: &mut Budget, found: &mut Vec<Diagn
             continue;
         };
         let mut diagnostic = Diagnostic::new(Code::G0921, arm.span, "this arm makes no difference")
-            .label("whatever it takes has the same value without it");
+            .label("without it, the value is the same");
         let mut later: Vec<usize> = taken.into_iter().flatten().collect();
         later.sort_unstable();
         later.dedup();
         for other in later.into_iter().filter_map(|other| first.arms.get(other)) {
-            diagnostic = diagnostic.also(other.span, "takes it and says the same");
+            diagnostic = diagnostic.also(other.span, "matches these cases with the same value");
         }
         found.push(diagnostic);
     }

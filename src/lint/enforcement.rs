@@ -44,11 +44,17 @@ fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
     Diagnostic::new(
         Code::G0942,
         arm.span,
-        format!("`{word}` never stops a step: only the end of a trace violates `{name}`"),
+        format!("`{word}` never denies a step: only the end of a trace violates `{name}`"),
     )
     .label("acts when the trace ends")
-    .also(subject.property.formula_span, "a later step may always satisfy this")
-    .note("`presumably_violated for n steps` acts while something is owed; a deadline (`within 5 steps`) can be blocked")
+    .also(
+        subject.property.formula_span,
+        "a later step may always satisfy this",
+    )
+    .note(
+        "to act while an obligation is pending, use `presumably_violated for n \
+                    steps`; with a deadline (`within 5 steps`), a violation can be blocked",
+    )
 }
 
 /// The fields that are there only once an action has happened, where every violation depends on them: then no proposal is
@@ -119,14 +125,17 @@ fn too_late(subject: &Subject<'_>, arm: &Arm, awaited: &[String]) -> Diagnostic 
     Diagnostic::new(
         Code::G0940,
         arm.span,
-        format!("`{word}` comes after the fact: no proposal is known to violate `{name}`"),
+        format!("`{word}` acts too late: no proposal is ever known to violate `{name}`"),
     )
-    .label("acts once the action has happened")
+    .label("acts after the action has happened")
     .also(
         subject.property.formula_span,
         format!("every violation depends on {}", fields.join(", ")),
     )
-    .note("fields marked `@outcome` are not known before; `guard monitor --outcomes any` denies what may violate")
+    .note(
+        "fields marked `@outcome` are not known in advance; `guard monitor --outcomes \
+                    any` denies a proposal that may violate the property",
+    )
 }
 
 /// The property is grave, and all clauses on it together only tell.
@@ -160,11 +169,11 @@ fn mild(
             Code::G0941,
             arm.span,
             format!(
-                "a violation of `{}` is {grave}, and only `{}` follows it",
+                "a violation of `{}` is {grave}, but it only triggers `{}`",
                 of.name,
                 strongest.as_str()
             ),
         )
-        .label(format!("`{}` or more is expected", least.as_str())),
+        .label(format!("expected `{}` or stronger", least.as_str())),
     )
 }

@@ -36,7 +36,7 @@ pub fn compare_automaton(
     limits: &guard_automata::Limits,
 ) -> Result<Comparison, String> {
     if spec.formulas.is_timed(formula) {
-        return Err("one has bounds in time, of which an automaton knows nothing".to_owned());
+        return Err("one of them has bounds in time, which automata do not support".to_owned());
     }
     let (forth, back, common) = match automaton {
         Foreign::Finite(dfa) => finite(spec, formula, dfa, limits)?,
@@ -77,7 +77,7 @@ fn finite(
                 Some(part) => first = Cow::Owned(first.forbidding(&part)),
             }
         }
-        Err("too many letters exclude one another".to_owned())
+        Err("too many conditions exclude one another".to_owned())
     };
     let forth = search(&this, &dfa.complement())?;
     let back = search(dfa, &this.complement())?;

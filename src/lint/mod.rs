@@ -53,7 +53,7 @@ use subject::Subjects;
 ///
 /// let text = "event { a: bool  b: bool }\nproperty p = always (a -> next b)\n";
 /// let checked = front("p.guard", text, &NoFiles, check::Limits::default());
-/// let spec = checked.spec.ok_or("the spec is wrong")?;
+/// let spec = checked.spec.ok_or("the spec has errors")?;
 /// let found = lint::lint(&spec, &checked.diagnostics, &lint::Limits::default());
 /// assert_eq!(found[0].code.name(), "strong-next");
 /// # Ok::<(), &str>(())

@@ -146,7 +146,9 @@ pub fn compare(
     if timed.is_needed() && (forth.is_some() || back.is_some()) {
         // What does not follow whatever the clock says is decided with the clock.
         if semantics == Semantics::Infinite {
-            return Err("bounds in time decide it, and the traces have no end".to_owned());
+            return Err(
+                "the result depends on bounds in time, and the traces are infinite".to_owned(),
+            );
         }
         [first, second] = ids.map(|id| translate(&spec.formulas, id, atom, &mut asking.formulas));
         known = asking.formulas.verum();
@@ -283,7 +285,7 @@ impl<'a> Asking<'a> {
                 }
             }
         }
-        Err("too many letters exclude one another".to_owned())
+        Err("too many conditions exclude one another".to_owned())
     }
 
     fn any_trace(&self, formula: FormulaId, with: Option<&Buchi>) -> Result<Option<Trace>, String> {
@@ -294,7 +296,7 @@ impl<'a> Asking<'a> {
             return match lazy.satisfying() {
                 Found::Nothing => Ok(None),
                 Found::Unknown => {
-                    Err("bounds in time decide it, in more ways than were looked at".to_owned())
+                    Err("the result depends on bounds in time in too many ways to check".to_owned())
                 }
                 Found::Trace(trace) => {
                     let (times, steps) = trace.into_iter().unzip();

@@ -50,21 +50,21 @@ fn diagnostic(property: &Property, parting: &Difference) -> Diagnostic {
         })
         .collect();
     let who = if parting.sentence_accepts {
-        "the sentence allows, and the formula does not"
+        "satisfies the sentence but not the formula"
     } else {
-        "the formula allows, and the sentence does not"
+        "satisfies the formula but not the sentence"
     };
     Diagnostic::new(
         Code::G0951,
         property.formula_span,
         format!(
-            "the formula of `{}` may not say what its sentence says",
+            "the formula of `{}` may differ from its sentence",
             property.name
         ),
     )
-    .label(format!("the sentence reads as {}", parting.formula))
+    .label(format!("the sentence is read as {}", parting.formula))
     .note(format!("a trace that {who}: {}", steps.join(" ")))
-    .note("`@allow(requirement_differs)` keeps the formula as it is")
+    .note("to keep the formula as it is, write `@allow(requirement_differs)`")
 }
 
 /// Whether an expression depends on earlier steps.

@@ -106,10 +106,10 @@ fn strong_next(
                     Diagnostic::new(
                         Code::G0916,
                         subjects.place(part, property),
-                        format!("`{text}` asks for a next step, and the last step has none"),
+                        format!("`{text}` requires a next step, but the last step has none"),
                     )
                     .label(format!(
-                        "`{}` fails where the trace ends here",
+                        "`{}` is violated if the trace ends here",
                         property.name
                     ))
                     .note(format!("fails on {}", subjects.steps(&word)))
@@ -155,11 +155,12 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
                 Diagnostic::new(
                     Code::G0917,
                     place(wanted),
-                    "only the step right before counts",
+                    "only the directly preceding step counts",
                 )
-                .label("any step between the approval and its use voids it")
+                .label("any step between the approval and its use invalidates the approval")
                 .note(format!(
-                    "if an approval since the last use is meant, write `G ({used} -> Y (not {used} S {approval}))`"
+                    "if an approval since the last use is intended, write `G ({used} -> Y (not \
+                    {used} S {approval}))`"
                 )),
             )
         }
@@ -184,11 +185,11 @@ fn approval(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
                 Diagnostic::new(
                     Code::G0918,
                     span,
-                    format!("`{confirmation}` is asked for after `{used}`, when it has happened"),
+                    format!("`{confirmation}` is required only after `{used}` has happened"),
                 )
-                .label("the act is not held back until then")
+                .label("the action is not delayed until then")
                 .note(format!(
-                    "if it must come before, write `G ({used} -> Y O{window} {confirmation})`"
+                    "if it must come first, write `G ({used} -> Y O{window} {confirmation})`"
                 )),
             )
         }

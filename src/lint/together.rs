@@ -375,12 +375,12 @@ fn same(first: &Subject<'_>, second: &Subject<'_>) -> Diagnostic {
         Code::G0914,
         second.property.formula_span,
         format!(
-            "`{}` says the same as `{}`",
+            "`{}` is equivalent to `{}`",
             second.property.name, first.property.name
         ),
     )
-    .label("holds of the same traces")
-    .also(first.property.formula_span, "said here already")
+    .label("accepts the same traces")
+    .also(first.property.formula_span, "the same property")
 }
 
 fn implied(subject: &Subject<'_>, by: &[&Subject<'_>]) -> Diagnostic {
@@ -390,10 +390,10 @@ fn implied(subject: &Subject<'_>, by: &[&Subject<'_>]) -> Diagnostic {
         subject.property.formula_span,
         format!("{} {verb} `{}`", names(by), subject.property.name),
     )
-    .label("every trace that breaks this breaks the other as well");
+    .label("every trace that violates this property also violates the other");
     if by.len() > 1 {
-        diagnostic =
-            diagnostic.label("every trace that breaks this breaks one of the others as well");
+        diagnostic = diagnostic
+            .label("every trace that violates this property also violates one of the others");
     }
     for other in by {
         diagnostic = diagnostic.also(other.property.formula_span, "says more");
@@ -410,29 +410,29 @@ fn conflict(subjects: &Subjects<'_>, members: &[usize], dead_end: &DeadEnd) -> D
     let after = subjects.steps(&dead_end.word);
     let (message, note) = match (dead_end.word.is_empty(), dead_end.may_end) {
         (true, false) => (
-            format!("no trace keeps {}", names(&members)),
-            format!("each of them can be kept; {all} together cannot, whatever happens"),
+            format!("no trace satisfies {}", names(&members)),
+            format!("each of them is satisfiable, but not {all} together"),
         ),
         (true, true) => (
-            format!("only the empty trace keeps {}", names(&members)),
-            format!("each of them can be kept; with {all} together, any step breaks one"),
+            format!("only the empty trace satisfies {}", names(&members)),
+            format!("each of them is satisfiable, but any step violates one of {all}"),
         ),
         (false, false) => (
-            format!("{} can come to contradict one another", names(&members)),
-            format!("after {after} each can still be kept, and not {all}"),
+            format!("{} can contradict one another", names(&members)),
+            format!("after {after}, each can still be satisfied, but not {all}"),
         ),
         (false, true) => (
-            format!("{} can come to contradict one another", names(&members)),
+            format!("{} can contradict one another", names(&members)),
             format!(
-                "after {after} each lets the trace go on, and any next step breaks one of them"
+                "after {after}, each still allows the trace to continue, but any next step violates one of them"
             ),
         ),
     };
     let mut diagnostic = Diagnostic::new(Code::G0913, primary, message)
-        .label("asks for what cannot be had together")
+        .label("cannot be satisfied together with the others")
         .note(note);
     for subject in members.iter().take(members.len().saturating_sub(1)) {
-        diagnostic = diagnostic.also(subject.property.formula_span, "with what is asked for here");
+        diagnostic = diagnostic.also(subject.property.formula_span, "conflicts with this");
     }
     diagnostic
 }

@@ -80,9 +80,9 @@ fn parts(subjects: &mut Subjects<'_>, index: usize, budget: &mut Budget) -> Vec<
                 span,
                 format!("`{text}` makes no difference to `{}`", property.name),
             )
-            .label("the same traces satisfy the property whatever stands here")
+            .label("replacing this part by anything accepts the same traces")
             .note(format!(
-                "it says no more than `{}`",
+                "equivalent to `{}`",
                 print::formula(&subjects.scratch, shorter)
             ))
         })

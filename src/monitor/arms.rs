@@ -143,14 +143,14 @@ impl One<'_, '_> {
                 if self.clause.on_error_allow {
                     let name = &self.clause.name;
                     self.errors
-                        .push(format!("`{name}` is let through on error: {why}"));
+                        .push(format!("`{name}` is allowed on error: {why}"));
                     (false, None)
                 } else {
                     (true, Some(why))
                 }
             }
             Doubt::Outcome => {
-                let why = "it depends on what the action brings about".to_owned();
+                let why = "depends on the outcome of the action".to_owned();
                 if self.cx.outcomes == Outcomes::Any {
                     return (true, Some(why));
                 }
@@ -161,7 +161,7 @@ impl One<'_, '_> {
                     self.flag(if self.clause.property.is_some() {
                         format!("`{name}` may be violated")
                     } else {
-                        format!("`{name}` may come to hold")
+                        format!("`{name}` may become true")
                     });
                 }
                 (false, None)
@@ -176,8 +176,8 @@ impl One<'_, '_> {
             arm: None,
             name: self.clause.name.clone(),
             action: ActionKind::Warn,
-            message: format!("{what}, depending on what the action brings about"),
-            why: Some("it depends on what the action brings about".to_owned()),
+            message: format!("{what}, depending on the outcome of the action"),
+            why: Some("depends on the outcome of the action".to_owned()),
             instance: Vec::new(),
             invoke: None,
         });
@@ -200,7 +200,7 @@ impl One<'_, '_> {
             Some(Doubt::Error(why)) if self.clause.on_error_allow => {
                 let name = &self.clause.name;
                 self.errors
-                    .push(format!("`{name}` is let through on error: {why}"));
+                    .push(format!("`{name}` is allowed on error: {why}"));
                 true
             }
             _ => false,
@@ -232,7 +232,7 @@ impl One<'_, '_> {
         }
         if let Some(row) = feared {
             let name = &self.clause.name;
-            self.flag(format!("`{name}` may come to `{}`", row.when));
+            self.flag(format!("`{name}` may become `{}`", row.when));
         }
         memory.active = active;
         memory.acted = 0;

@@ -86,15 +86,16 @@ impl<'l> Envelope<'l> {
         if !wrapped(b"\"phase\"") && (own.event || !wrapped(b"\"event\"")) {
             return Ok(plain);
         }
-        let members = RawObject::parse(line)
-            .map_err(|error| EnvelopeError::Unreadable(format!("no JSON object: {error}")))?;
+        let members = RawObject::parse(line).map_err(|error| {
+            EnvelopeError::Unreadable(format!("expected a JSON object: {error}"))
+        })?;
         let event = members.raw("event");
         let Some(phase) = members.raw("phase") else {
             let alone =
                 event.is_some_and(|event| event.starts_with('{')) && members.iter().count() == 1;
             return match alone && !own.event {
                 true => Err(EnvelopeError::Wrong(
-                    "an `event` stands alone: say its `phase`, or leave the envelope out"
+                    "an `event` requires a `phase`; without a phase, send the bare event"
                         .to_owned(),
                 )),
                 false => Ok(plain),
@@ -112,7 +113,8 @@ impl<'l> Envelope<'l> {
                     .raw("proposal")
                     .and_then(|number| number.parse().ok());
                 let number = number.ok_or_else(|| {
-                    let wrong = format!("`\"phase\":\"{phase}\"` needs the number of a `proposal`");
+                    let wrong =
+                        format!("`\"phase\":\"{phase}\"` requires the number of a `proposal`");
                     EnvelopeError::Wrong(wrong)
                 })?;
                 if phase == "commit" {
@@ -124,14 +126,14 @@ impl<'l> Envelope<'l> {
             _ if own.phase => return Ok(plain),
             ("act" | "before" | "after", None) => {
                 return Err(EnvelopeError::Wrong(format!(
-                    "`\"phase\":\"{phase}\"` needs an `event` that is an object"
+                    "`\"phase\":\"{phase}\"` requires an `event` that is an object"
                 )));
             }
             _ if event.is_some()
                 || PHASES.iter().any(|known| known.eq_ignore_ascii_case(phase)) =>
             {
                 return Err(EnvelopeError::Wrong(format!(
-                    "there is no phase `{phase}`: it is one of `{}`",
+                    "unknown phase `{phase}`: expected one of `{}`",
                     PHASES.join("`, `")
                 )));
             }
@@ -139,12 +141,12 @@ impl<'l> Envelope<'l> {
         };
         let event = object;
         if request.needs_event() && event.is_none() {
-            let wrong = format!("`\"phase\":\"{phase}\"` needs an `event`");
+            let wrong = format!("`\"phase\":\"{phase}\"` requires an `event`");
             return Err(EnvelopeError::Wrong(wrong));
         }
         for (place, (key, _)) in members.iter().enumerate() {
             if !["phase", "event", "proposal"].contains(&key) {
-                let wrong = format!("`{key}` does not belong beside `phase`");
+                let wrong = format!("`{key}` is not allowed beside `phase`");
                 return Err(EnvelopeError::Wrong(wrong));
             }
             if members
@@ -152,7 +154,7 @@ impl<'l> Envelope<'l> {
                 .take(place)
                 .any(|(earlier, _)| earlier == key)
             {
-                let wrong = format!("the key `{key}` stands twice");
+                let wrong = format!("duplicate key `{key}`");
                 return Err(EnvelopeError::Wrong(wrong));
             }
         }

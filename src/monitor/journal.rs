@@ -91,19 +91,19 @@ pub struct Journal<'j> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     /// It is something else.
-    #[error("this is no journal of a monitor")]
+    #[error("not a monitor journal")]
     NotAJournal,
     /// It is of another version.
-    #[error("the journal has format version {found}, and this guard reads version {VERSION}")]
+    #[error("the journal has format version {found}, but this guard reads version {VERSION}")]
     Version {
         /// Its version.
         found: u32,
     },
     /// It is of another spec or model.
-    #[error("the journal does not fit: {0}")]
+    #[error("the journal does not match: {0}")]
     Other(StateError),
     /// A line was changed, or is missing.
-    #[error("line {line} of the journal is damaged, and inputs follow it")]
+    #[error("line {line} of the journal is damaged, but more inputs follow it")]
     Damaged {
         /// 1-based.
         line: u64,
@@ -315,7 +315,10 @@ mod tests {
         let refused = Journal::read(&bytes, &other).map_err(|error| error.to_string());
         assert_eq!(
             refused,
-            Err("the journal does not fit: it is of another spec: none there, abc here".to_owned())
+            Err(
+                "the journal does not fit: it belongs to another spec: expected abc, found {there}"
+                    .to_owned()
+            )
         );
         Ok(())
     }

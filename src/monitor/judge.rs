@@ -87,7 +87,7 @@ impl Context<'_> {
             // The trace can be read in more ways than the limit allows.
             let limit = self.program.limits().worlds;
             decision.errors.push(format!(
-                "unknown whether events are steps, in more than {limit} ways (`worlds`)"
+                "unknown which events are steps: more than {limit} possibilities (limit: `worlds`)"
             ));
             if !self.table.on_error_allow() {
                 decision.ruling = decision.ruling.max(Ruling::Block);

@@ -38,7 +38,7 @@ pub enum MonitorError {
     #[error(transparent)]
     Projection(#[from] ProjectionError),
     /// A clause asks about a model that is not given.
-    #[error("`{query}` is asked of the model `{model}`, which is not given")]
+    #[error("`{query}` needs model `{model}`, which was not given")]
     NoModel {
         /// The model.
         model: SmolStr,
@@ -46,7 +46,7 @@ pub enum MonitorError {
         query: SmolStr,
     },
     /// A model file that cannot be used.
-    #[error("the model `{model}`: {error}")]
+    #[error("model `{model}`: {error}")]
     Model {
         /// The model.
         model: SmolStr,
@@ -297,7 +297,7 @@ impl Monitor {
         let Some(mut ended) = self.traces.remove(trace) else {
             decision
                 .errors
-                .push("the end of a trace that is not open".to_owned());
+                .push("end of a trace that is not open".to_owned());
             return decision;
         };
         self.schedule(trace, ended.due.take(), None);
@@ -438,7 +438,7 @@ impl Monitor {
             None if self.traces.len() >= self.options.traces => {
                 let limit = self.options.traces;
                 let mut decision = self.unreadable(format!(
-                    "{limit} traces are live, and no more are followed (`--max-traces`)"
+                    "{limit} traces are live, which is the limit (`--max-traces`)"
                 ));
                 decision.trace = Some(name);
                 return Err(decision);
@@ -703,7 +703,7 @@ impl Monitor {
 
     pub(super) fn whole_trace(&self) -> Decision {
         self.unreadable(
-            "a whole trace where an event must be; `guard audit` judges those".to_owned(),
+            "expected an event, found a whole trace; to check traces, use `guard audit`".to_owned(),
         )
     }
 }

@@ -45,16 +45,16 @@ pub struct Verified {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
     /// It is something else.
-    #[error("this is no decision log")]
+    #[error("not a decision log")]
     NotALog,
     /// It is of another version.
-    #[error("the log has format version {found}, and this guard reads version {VERSION}")]
+    #[error("the log has format version {found}, but this guard reads version {VERSION}")]
     Version {
         /// Its version.
         found: u32,
     },
     /// A line was changed, added, or one before it was taken out.
-    #[error("line {line} does not follow from the line before: {why}")]
+    #[error("line {line} does not continue the line before: {why}")]
     Broken {
         /// 1-based.
         line: u64,
@@ -157,13 +157,11 @@ fn hash(before: &str, line: &str) -> String {
 
 /// The hash of a line, where it is what the line says.
 fn checked(before: &str, line: &str) -> Result<String, &'static str> {
-    let (body, rest) = line.rsplit_once(",\"hash\":\"").ok_or("it has no hash")?;
-    let claimed = rest
-        .strip_suffix("\"}")
-        .ok_or("it does not end in its hash")?;
+    let (body, rest) = line.rsplit_once(",\"hash\":\"").ok_or("missing hash")?;
+    let claimed = rest.strip_suffix("\"}").ok_or("does not end in its hash")?;
     let found = hash(before, body);
     if found != claimed {
-        return Err("its hash does not fit");
+        return Err("wrong hash");
     }
     Ok(found)
 }
@@ -223,7 +221,7 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
         at += end + 1;
         number += 1;
         let broken = |why| LogError::Broken { line: number, why };
-        let line = std::str::from_utf8(line).map_err(|_| broken("it is no text"))?;
+        let line = std::str::from_utf8(line).map_err(|_| broken("not a string"))?;
         if number == 1 {
             let head: Head = serde_json::from_str(line).map_err(|_| LogError::NotALog)?;
             if head.guard_log != VERSION {
@@ -235,12 +233,12 @@ pub fn verify(text: &[u8]) -> Result<Verified, LogError> {
         }
         let found = checked(&chain.hash, line).map_err(broken)?;
         if number > 1 {
-            let read: Line = serde_json::from_str(line).map_err(|_| broken("it is no decision"))?;
+            let read: Line = serde_json::from_str(line).map_err(|_| broken("not a decision"))?;
             if read.prev != chain.hash {
-                return Err(broken("it names another line before it"));
+                return Err(broken("refers to a different previous line"));
             }
             if read.n < chain.last {
-                return Err(broken("its number is below the one before"));
+                return Err(broken("its number is below that of the line before"));
             }
             chain.count(read.n);
             decisions += 1;

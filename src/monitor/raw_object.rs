@@ -18,7 +18,7 @@ impl<'l> RawObject<'l> {
     /// # Errors
     /// What is wrong with it: no JSON, no object, a key that stands twice at whatever depth.
     pub fn read(text: &'l [u8]) -> Result<RawObject<'l>, String> {
-        let wrong = |error: serde_json::Error| format!("no JSON object: {error}");
+        let wrong = |error: serde_json::Error| format!("expected a JSON object: {error}");
         serde_json::from_slice::<Unique>(text).map_err(wrong)?;
         serde_json::from_slice(text).map_err(wrong)
     }
@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for Unique {
         let mut keys = HashSet::new();
         while let Some(key) = map.next_key::<Key<'de>>()? {
             if keys.contains(&key.0) {
-                let twice = format!("the key `{}` stands twice", key.0);
+                let twice = format!("duplicate key `{}`", key.0);
                 return Err(serde::de::Error::custom(twice));
             }
             keys.insert(key.0);

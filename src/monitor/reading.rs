@@ -124,7 +124,7 @@ impl Monitor {
                 Err(problem_message(&problem))
             }
             (Some(_), Some(_)) => Err("more than one event on a line".to_owned()),
-            (None, _) => Err("there is no event".to_owned()),
+            (None, _) => Err("no event on this line".to_owned()),
         }
     }
 

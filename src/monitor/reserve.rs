@@ -227,7 +227,7 @@ impl Monitor {
         decision.proposal = Some(proposal);
         match self.release(proposal) {
             Some(proposal) => decision.trace = Some(proposal.trace),
-            None => decision.errors.push("there is no such proposal".to_owned()),
+            None => decision.errors.push("unknown proposal".to_owned()),
         }
         decision
     }

@@ -232,7 +232,7 @@ impl Chains {
                         clause: place,
                         arm,
                         why: format!(
-                            "the model never reaches `{when}` of `{name}`, which is from {least} to {most}"
+                            "the model never reaches `{when}` of `{name}`, whose values range from {least} to {most}"
                         ),
                     });
                 }
@@ -326,9 +326,11 @@ impl RiskMessage<'_> {
             let known = category.is_none_or(|category| self.chain.forecast.knows(category));
             return Some(match category.filter(|_| !known) {
                 Some(category) => {
-                    format!("`{model}` was learned from no trace of the category `{category}`")
+                    format!(
+                        "the traces that `{model}` was learned from have no category `{category}`"
+                    )
                 }
-                None => format!("no trace that `{model}` was learned from has been there"),
+                None => format!("no trace that `{model}` was learned from visited it"),
             });
         }
         let onward = self
@@ -359,7 +361,7 @@ impl RiskMessage<'_> {
                 }
             }
             crate::hir::Reading::State => text(&self.chain.forecast.describe(&self.at.position)),
-            crate::hir::Reading::Why => text(why.unwrap_or("it is so now")),
+            crate::hir::Reading::Why => text(why.unwrap_or("it is true now")),
         };
         crate::hir::Reading::ALL.iter().map(value).collect()
     }
@@ -368,7 +370,7 @@ impl RiskMessage<'_> {
     pub(super) fn text(&self, name: &str, row: &Row, why: Option<&str>) -> String {
         let state = self.chain.forecast.describe(&self.at.position);
         let mut said = match (&row.trigger, self.value.number()) {
-            (ArmTrigger::Unseen, _) => format!("`{name}` is not known in {state}"),
+            (ArmTrigger::Unseen, _) => format!("`{name}` is unknown in {state}"),
             (ArmTrigger::Violated, _) => format!("`{name}` does not hold in {state}"),
             (ArmTrigger::Satisfied, _) => format!("`{name}` holds in {state}"),
             (_, Some(value)) => format!("`{name}` is {} ({}) in {state}", short(value), row.when),

@@ -67,14 +67,15 @@ struct SavedTrace {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// It is something else.
-    #[error("this is no state of a monitor")]
+    #[error("not a monitor state")]
     NotAState,
     /// It was cut off or changed.
-    #[error("the state is damaged: its checksum does not fit")]
+    #[error("the state is damaged: wrong checksum")]
     Damaged,
     /// It is of another version.
     #[error(
-        "the state has format version {found} (written by guard {tool}), and this guard reads version {VERSION}"
+        "the state has format version {found} (written by guard {tool}), but this \
+                    guard reads version {VERSION}"
     )]
     Version {
         /// Its version.
@@ -83,7 +84,7 @@ pub enum StateError {
         tool: String,
     },
     /// It is of another spec, model or way to decide.
-    #[error("it is of another {what}: {found} there, {here} here")]
+    #[error("it belongs to another {what}: expected {here}, found {found}")]
     Other {
         /// What differs.
         what: &'static str,
@@ -93,10 +94,10 @@ pub enum StateError {
         here: String,
     },
     /// Its parts do not fit the spec.
-    #[error("the state does not fit the spec, although it bears its hash")]
+    #[error("the state does not match the spec, although it has its hash")]
     Unsound,
     /// It cannot be written.
-    #[error("the state cannot be written: {0}")]
+    #[error("cannot write the state: {0}")]
     Unwritable(String),
 }
 
@@ -175,7 +176,7 @@ impl Monitor {
         self.options.identity.same(&head.identity)?;
         if head.outcomes != self.options.outcomes {
             return Err(StateError::Other {
-                what: "way to judge outcomes",
+                what: "setting of outcomes",
                 found: format!("{:?}", head.outcomes).to_lowercase(),
                 here: format!("{:?}", self.options.outcomes).to_lowercase(),
             });

@@ -185,7 +185,7 @@ impl Change {
                     .get(place)
                     .map_or("", |letter| formulas.atom(*letter).text.as_str())
             };
-            return format!("`{}` and `{}` change places", text(a), text(b));
+            return format!("swapped `{}` and `{}`", text(a), text(b));
         }
         let part = self.part(formulas, root).unwrap_or(root);
         let changed = self.changed(formulas, part).unwrap_or(part);
@@ -193,7 +193,7 @@ impl Change {
             &print::formula(formulas, changed),
             &print::formula(formulas, part),
         );
-        format!("`{new}` for `{old}`")
+        format!("`{new}` instead of `{old}`")
     }
 
     fn part(&self, formulas: &Formulas, root: FormulaId) -> Option<FormulaId> {

@@ -99,7 +99,7 @@ pub(super) fn run(
     let unit = pace::unit(&spec.formulas, formula);
     if spec.formulas.is_timed(formula) && unit.is_none() {
         report.error =
-            Some("its bounds in time are too far apart to be told apart by steps".to_owned());
+            Some("its bounds in time are too far apart to be distinguished by steps".to_owned());
         return report;
     }
     let original = Original {
@@ -110,8 +110,7 @@ pub(super) fn run(
     let mut changed = spec.clone();
     let stepped = pace::stepped(&mut changed.formulas, formula, unit);
     let Ok(dfa) = automaton(&changed.formulas, stepped, &limits.automata) else {
-        report.error =
-            Some("its automaton is too large for its mutants to be told apart".to_owned());
+        report.error = Some("its automaton is too large to compare its mutants".to_owned());
         return report;
     };
     let candidates = candidates(&mut changed, subject, &original, &dfa, limits, &mut report);

@@ -28,7 +28,7 @@ pub fn human(
     if report.subjects.is_empty() {
         writeln!(
             out,
-            "  nothing to mutate: no property, and no template that a test uses"
+            "  nothing to mutate: no property, and no template used by a test"
         )?;
     }
     for subject in &report.subjects {
@@ -70,7 +70,7 @@ fn of_subject(
         .collect();
     let killed = subject.mutants.len() - survivors.len();
     let mut notes = vec![format!(
-        "{} mean the same",
+        "{} equivalent",
         subject.equivalent + subject.duplicate
     )];
     if subject.left_out > 0 {
@@ -136,7 +136,7 @@ fn unshown(out: &mut impl Write, spec: &Spec, mutant: &Mutant) -> io::Result<()>
     writeln!(out, "      {}", mutant.formula)?;
     writeln!(
         out,
-        "      the original {which}, and the mutant does not, on"
+        "      the original {which}, but the mutant does not, on"
     )?;
     for line in steps.lines() {
         writeln!(out, "        {line}")?;

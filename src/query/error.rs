@@ -20,18 +20,19 @@ pub enum QueryError {
     Space(#[from] SpaceError),
     /// A formula about the past.
     #[error(
-        "an operator of the past stands in what is said of a model: declare it as a property of traces, and write `violated(…)`"
+        "past operators are not supported in formulas on a model: declare a property \
+                    of traces, and use `violated(…)`"
     )]
     Past,
     /// A bound in time.
-    #[error("a bound in seconds stands in what is said of a model, which counts steps")]
+    #[error("bounds in seconds are not supported in formulas on a model, which counts steps")]
     Time,
     /// `last` on an imported chain.
-    #[error("`last` stands in what is said of a chain whose runs do not end")]
+    #[error("`last` is not supported on a chain with infinite runs")]
     Last,
     /// A rule that the states do not decide.
     #[error(
-        "the states do not decide `{letter}`, which `violated({property})` depends on: add it to `over`"
+        "the states do not determine `{letter}`, which `violated({property})` reads: add it to `over`"
     )]
     Letter {
         /// The property.
@@ -40,32 +41,33 @@ pub enum QueryError {
         letter: SmolStr,
     },
     /// A monitor that has no automaton.
-    #[error("`{property}` has no automaton within the limits on automata")]
+    #[error("the automaton of `{property}` exceeds the limits")]
     NoAutomaton {
         /// The property.
         property: SmolStr,
     },
     /// A product beyond the limit.
-    #[error("the product with monitors has more than {limit} states (`--max-states`)")]
+    #[error("the product with the monitors has more than {limit} states (`--max-states`)")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
     /// A state that there is not.
-    #[error("there is no state `{name}`: `--all-states` lists them")]
+    #[error("unknown state `{name}`: to list the states, use `--all-states`")]
     NoState {
         /// What was given.
         name: String,
     },
     /// A number inside a formula that is too near to its threshold.
-    #[error("whether `{text}` holds is too near to call in some states: try `--exact`")]
+    #[error("whether `{text}` holds is too close to its threshold in some states: try `--exact`")]
     Undecided {
         /// The operator.
         text: String,
     },
     /// An expression that chains of others have no words for.
     #[error(
-        "this condition cannot be asked of an imported chain: names, numbers, comparisons and connectives can"
+        "unsupported condition on an imported chain: supported are names, numbers, \
+                    comparisons and connectives"
     )]
     Condition,
 }

@@ -177,13 +177,13 @@ pub enum ForecastError {
         error: QueryError,
     },
     /// What was solved does not fit the spec.
-    #[error("the tables kept for `{model}` are damaged or of another spec")]
+    #[error("the tables stored for `{model}` are damaged or belong to another spec")]
     Kept {
         /// The model.
         model: SmolStr,
     },
     /// The model is a chain of others: no step of a trace is a state of it.
-    #[error("`{model}` is imported: a trace has no place on it")]
+    #[error("`{model}` is an imported chain: steps of a trace have no state in it")]
     Imported {
         /// The model.
         model: SmolStr,

@@ -264,7 +264,7 @@ impl Planner<'_> {
         let entries = on.size.map(|size| size.states);
         let about = match entries {
             Some(entries) => format!("a table of {entries} numbers"),
-            None => "a table, a number a state".to_owned(),
+            None => "a table with one number per state".to_owned(),
         };
         self.add("lookup", about, (None, None), vec![root])
     }
@@ -338,7 +338,12 @@ impl Planner<'_> {
             {
                 let operands = spec.exprs.operands(id);
                 let inputs = operands.into_iter().map(|of| self.state(on, of)).collect();
-                self.add("label", "where these together hold", (None, None), inputs)
+                self.add(
+                    "label",
+                    "the states where all inputs hold",
+                    (None, None),
+                    inputs,
+                )
             }
             _ => self.condition(on, id),
         }
@@ -380,20 +385,25 @@ impl Planner<'_> {
                     None => first,
                     Some(given) => {
                         let second = self.probability(on, given);
-                        let about = "the quotient of both and the condition";
+                        let about = "quotient of both probabilities";
                         self.add("solve", about, (None, None), vec![first, second])
                     }
                 }
             }
             Branching::Steady { state, .. } => {
                 let of = self.state(on, state);
-                let about = "the share of time in it: renewal in bottom components";
+                let about = "long-run fraction of time: renewal in bottom components";
                 self.system(on, about, vec![on.node, of])
             }
             Branching::Reward { name, kind, .. } => self.reward(on, name.as_deref(), &kind),
         };
         let begun = if on.begins {
-            self.add("begin", "over the first steps", (None, None), vec![root])
+            self.add(
+                "begin",
+                "weighted by the first steps",
+                (None, None),
+                vec![root],
+            )
         } else {
             root
         };
@@ -416,20 +426,24 @@ impl Planner<'_> {
                 let target = self.state(on, *state);
                 let pruned = self.prune(
                     on,
-                    "where it is reached for sure; else infinite",
+                    "states that reach it with probability 1; infinite elsewhere",
                     vec![target],
                 );
-                self.system(on, format!("{of} until then, by component"), vec![pruned])
+                self.system(
+                    on,
+                    format!("{of} until reaching it, by component"),
+                    vec![pruned],
+                )
             }
             RewardKind::Cumulative(None) => {
-                self.system(on, format!("{of} in all, by component"), vec![on.node])
+                self.system(on, format!("total {of}, by component"), vec![on.node])
             }
             RewardKind::Cumulative(Some(count)) => {
-                let about = format!("{of} in {count} steps, step by step");
+                let about = format!("{of} in {count} steps, by iteration");
                 self.add("solve", about, (None, on.steps(*count)), vec![on.node])
             }
             RewardKind::Instant(count) => {
-                let about = format!("{of} at step {count}, step by step");
+                let about = format!("{of} at step {count}, by iteration");
                 self.add("solve", about, (None, on.steps(*count)), vec![on.node])
             }
             RewardKind::Steady => {
@@ -445,7 +459,7 @@ impl Planner<'_> {
             None => None,
             Some(Method::Iterate(cost)) => Some(cost),
             Some(Method::Eliminate { once, each }) => {
-                let about = "open cycles, eliminated";
+                let about = "cycles removed by elimination";
                 inputs.push(self.add("factor", about, (None, Some(once)), vec![on.node]));
                 Some(each)
             }
@@ -475,8 +489,8 @@ impl Planner<'_> {
         let labels = self.labels(on, path);
         match shape(spec, path) {
             Shape::Bounded(count) => {
-                let pruned = self.prune(on, "where it is 0 by the graph", labels);
-                let about = format!("P[{text}], step by step");
+                let pruned = self.prune(on, "states with probability 0, by graph analysis", labels);
+                let about = format!("P[{text}], by iteration");
                 self.add("solve", about, (None, on.steps(count)), vec![pruned])
             }
             Shape::Next => {
@@ -490,15 +504,19 @@ impl Planner<'_> {
                 )
             }
             Shape::Unbounded => {
-                let pruned = self.prune(on, "where it is 0 or 1 by the graph", labels);
+                let pruned = self.prune(
+                    on,
+                    "states with probability 0 or 1, by graph analysis",
+                    labels,
+                );
                 self.system(on, format!("P[{text}], by component"), vec![pruned])
             }
             Shape::Automaton => {
                 let mut inputs = labels;
                 inputs.insert(0, on.node);
-                let about = format!("a deterministic automaton of {text}");
+                let about = format!("deterministic automaton of {text}");
                 let product = self.add("product", about, (None, None), inputs);
-                let about = "accepting bottom components, and the probability to reach them";
+                let about = "accepting bottom components and the probability of reaching them";
                 self.add("solve", about, (None, None), vec![product])
             }
         }
@@ -510,8 +528,9 @@ impl Planner<'_> {
         let labels = self.labels(on, path);
         let quantifier = if all { "A" } else { "E" };
         let text = print::formula(&spec.formulas, path);
-        let about =
-            format!("{quantifier}[{text}] by the graph: what is declared, and what was seen");
+        let about = format!(
+            "{quantifier}[{text}] by graph analysis, on declared and on observed transitions"
+        );
         self.prune(on, &about, labels)
     }
 }

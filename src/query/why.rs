@@ -137,7 +137,7 @@ impl Reasons {
         match of {
             Some(reasons) => reasons.write(out, paint),
             None => {
-                let none = "no reasons: they are told of the probability of one event, before it has happened";
+                let none = "`--why` explains only the probability of a single future event";
                 writeln!(out, "  {}", paint.quiet(none))
             }
         }
@@ -147,17 +147,20 @@ impl Reasons {
         let why = &self.why;
         let what = if self.opposite { "its opposite" } else { "it" };
         if why.risk <= 0.0 {
-            return writeln!(out, "  from {}, {what} cannot happen", self.from);
+            return writeln!(out, "  from {}, the probability of {what} is 0", self.from);
         }
         writeln!(out, "  {}", paint.name(&format!("why, from {}", self.from)))?;
         let head = |out: &mut dyn Write, text: String| writeln!(out, "    {}", paint.quiet(&text));
-        let next = format!("{what} comes through: share, then the probability from there");
+        let next = format!("next states through which {what} happens: share, risk from there");
         head(out, next)?;
         for part in &why.next {
             let name = self.name(part.state);
             writeln!(out, "      {:.3}  {:.4}  {name}", part.share, part.risk)?;
         }
-        head(out, "the last step before is made from: share".to_owned())?;
+        head(
+            out,
+            "share of the risk by last state before the event".to_owned(),
+        )?;
         for jump in &why.jumps {
             let share = jump.probability / why.risk;
             writeln!(out, "      {share:.3}  {}", self.name(jump.from))?;
@@ -167,11 +170,11 @@ impl Reasons {
         let loops = if self.bounded {
             ""
         } else {
-            ", rounds at one state not written out"
+            ", self-loops omitted"
         };
         head(
             out,
-            format!("likely ways, together {told:.0} % of it{loops}"),
+            format!("most likely paths, together {told:.0} % of the risk{loops}"),
         )?;
         for (probability, path) in &self.paths {
             writeln!(
@@ -182,7 +185,8 @@ impl Reasons {
         }
         head(
             out,
-            "what moves it most: change for each unit that a row moves there".to_owned(),
+            "sensitivity: change in the result per unit of probability shifted to this transition"
+                .to_owned(),
         )?;
         for lever in &why.levers {
             let (from, to) = (self.name(lever.from), self.name(lever.to));
@@ -191,7 +195,7 @@ impl Reasons {
         if !why.doubt.is_empty() {
             head(
                 out,
-                "where more traces tell most: share of the variance, times counted".to_owned(),
+                "where more data would help most: share of variance, observations".to_owned(),
             )?;
             for (state, part) in &why.doubt {
                 let counted = self.exits.get(*state as usize).copied().unwrap_or(0);
@@ -202,7 +206,7 @@ impl Reasons {
         if let Some(steps) = why.steps {
             writeln!(
                 out,
-                "    where {what} happens, after {steps:.2} steps in the mean"
+                "    if {what} happens, it takes {steps:.2} steps on average"
             )?;
         }
         if let (Some(length), false) = (self.ends.steps, self.ends.places.is_empty()) {
@@ -214,7 +218,7 @@ impl Reasons {
                 .collect();
             writeln!(
                 out,
-                "    runs end after {length:.2} steps in the mean, in {}",
+                "    runs end after {length:.2} steps on average, in {}",
                 ends.join("; ")
             )?;
         }

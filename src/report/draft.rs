@@ -25,13 +25,13 @@ pub fn write(document: &Document, out: &mut dyn Write, paint: Paint) -> io::Resu
             writeln!(out, "  {:<11} {}", "or", other.formula)?;
         }
         if let Some(first) = document.duplicate_of(index) {
-            writeln!(out, "  {} {}", paint.open("says the same as"), first.id)?;
+            writeln!(out, "  {} {}", paint.open("same meaning as"), first.id)?;
         }
     }
     for (first, second, trace) in document.conflicts() {
         writeln!(
             out,
-            "\n{} {} and {} cannot both be met once their events happen",
+            "\n{} {} and {} contradict each other once their events happen",
             paint.bad("conflict:"),
             first.id,
             second.id

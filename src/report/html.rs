@@ -82,7 +82,7 @@ impl<'s, W: Write> Html<'s, W> {
                         (self.property(idx, heading, summary.properties.get(idx)))
                     }
                     @if !self.problems.parts.is_empty() {
-                        h2 #data { "What was wrong with the data" }
+                        h2 #data { "Data problems" }
                         ul { (all(&self.problems)) }
                         (more(self.problems.more, "more problem", "more problems"))
                     }
@@ -128,7 +128,7 @@ impl<'s, W: Write> Html<'s, W> {
                     } @else if open.parts.is_empty() {
                         span.good { "not violated" }
                     } @else {
-                        span.open-word { "not violated, not decided everywhere" }
+                        span.open-word { "not violated, but undecided in some traces" }
                     }
                 }
                 @if let Some(text) = &heading.requirement { p { "“" (inert(text)) "”" } }
@@ -248,9 +248,9 @@ fn outcome(summary: &Summary) -> (&'static str, String) {
         let violating = number(summary.violating);
         ("bad", format!("{violating} of {traces} violate a property"))
     } else if summary.traces == 0 {
-        ("open-word", "no trace was found".to_owned())
+        ("open-word", "no traces found".to_owned())
     } else if summary.errors() > 0 {
-        let message = format!("no violation in {traces}, but data was unreadable in part");
+        let message = format!("no violation in {traces}, but some data was unreadable");
         ("open-word", message)
     } else {
         ("good", format!("no violation in {traces}"))
@@ -303,14 +303,14 @@ fn open(report: &TraceReport, verdict: &PropertyVerdict) -> Markup {
             (title(report))
             p.open-word { (verdict.verdict.as_str().replace('_', " ")) }
             @if verdict.verdict == Verdict::Unknown {
-                p { "What was not recorded decides." }
+                p { "The verdict depends on missing data." }
                 ul {
                     @for undecided in &verdict.undecided_by {
                         li { "step " (undecided.step) ": " (inert(&undecided.fields.join(", "))) }
                     }
                 }
             } @else {
-                p { "The trace is not complete, and could still satisfy it." }
+                p { "The trace is incomplete and could still satisfy the property." }
             }
         }
     }

@@ -71,7 +71,7 @@ impl<W: Write> Reporter for Junit<'_, W> {
                     let from = open
                         .from
                         .map_or_else(String::new, |step| format!(" since step {step}"));
-                    format!("open{from}: the trace is not complete")
+                    format!("open{from}: the trace is incomplete")
                 }),
             });
         }
@@ -141,7 +141,7 @@ fn status(heading: &Heading, verdicts: &[&PropertyVerdict], place: &str) -> io::
             .iter()
             .any(|verdict| verdict.verdict == Verdict::Unknown)
         {
-            return Ok(Status::Skipped("unknown: what was not recorded decides"));
+            return Ok(Status::Skipped("unknown: depends on missing data"));
         }
         return Ok(Status::Success);
     };

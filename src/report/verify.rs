@@ -30,7 +30,7 @@ pub fn human(
                 paint.name(&verdict_text(verdict, value))
             }
             _ if verdict.property.is_empty() => paint.quiet("explored"),
-            _ => paint.open("too near to its threshold to tell"),
+            _ => paint.open("undecided: too close to the threshold"),
         },
     };
     let name = match verdict.property.as_str() {
@@ -43,11 +43,11 @@ pub fn human(
     }
     if let Method::Composed { by, circular } = &verdict.method {
         let on = match by.as_slice() {
-            [] => "by itself, whatever the others do".to_owned(),
+            [] => "by itself, independently of the other components".to_owned(),
             by => format!("by {}", by.join(", ")),
         };
         let step = if *circular {
-            ", each keeping its promise one step ahead of the others"
+            ", each by induction over the guarantees of the others up to the previous step"
         } else {
             ""
         };
@@ -58,15 +58,15 @@ pub fn human(
             true => format!(", between {} and {}", number(low), number(high)),
             false => String::new(),
         };
-        writeln!(
-            out,
-            "  the number is {}{between}",
-            verdict_text(verdict, value)
-        )?;
+        writeln!(out, "  value: {}{between}", verdict_text(verdict, value))?;
     }
     for reason in &verdict.refused {
-        writeln!(out, "  {} {reason}", paint.open("refused to reason so:"))?;
-        writeln!(out, "  the composition itself was looked at instead")?;
+        writeln!(
+            out,
+            "  {} {reason}",
+            paint.open("compositional proof not applicable:")
+        )?;
+        writeln!(out, "  model-checked the whole composition instead")?;
     }
     if let Some(run) = &verdict.run {
         shown(out, paint, verdict, run)?;
@@ -77,7 +77,7 @@ pub fn human(
     if let (true, Some(states)) = (all_states, &verdict.satisfying) {
         writeln!(
             out,
-            "  it holds in {} of {} states:",
+            "  satisfied in {} of {} states:",
             states.len(),
             verdict.states
         )?;
@@ -102,7 +102,7 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
     };
     writeln!(
         out,
-        "{} {states} no enabled command in {}, and a run that comes there stays for ever:",
+        "{} {states} no enabled command in {}; a run that reaches it stays there forever:",
         paint.open("deadlock:"),
         paint.name(&verdict.system)
     )?;
@@ -142,7 +142,7 @@ fn size(verdict: &Verdict) -> String {
 
 fn shown(out: &mut dyn Write, paint: Paint, verdict: &Verdict, run: &Shown) -> io::Result<()> {
     let shows = match run.is_counterexample {
-        true => "a run that shows it:",
+        true => "a run that shows the violation:",
         false => "for example:",
     };
     writeln!(out, "  {shows}")?;
@@ -242,8 +242,8 @@ fn table(
         };
         let stays = cycle.len() == 1 && last.values == first.values && last.commands.is_empty();
         let again = match stays {
-            true => "and so it stays for ever".to_owned(),
-            false => format!("and again from step {} on{by}", stem.len()),
+            true => "stays there forever".to_owned(),
+            false => format!("repeats from step {} on{by}", stem.len()),
         };
         writeln!(out, "      {}", paint.quiet(&again))?;
     }

@@ -190,9 +190,9 @@ impl<'t> Builder<'t> {
             "pctl" => Logic::Pctl,
             other => {
                 self.report(
-                    Diagnostic::new(Code::G0112, name.span, format!("`{other}` is no logic"))
+                    Diagnostic::new(Code::G0112, name.span, format!("unknown logic `{other}`"))
                         .label("expected `ltl`, `ctl` or `pctl`")
-                        .note("without it, the formula itself says which logic it is in"),
+                        .note("optional: without an assertion, the logic follows from the formula"),
                 );
                 Logic::Ltl
             }
@@ -246,7 +246,7 @@ impl<'t> Builder<'t> {
                     format!("expected `pred` before the types, found `{name}`"),
                 )
                 .label("only `pred` takes types in parentheses")
-                .note("a list is written `list<T>`, a set `set<T>`, a map `map<T>`"),
+                .note("list types are written `list<T>`, set types `set<T>`, map types `map<T>`"),
             );
         }
         self.ty(l, r, TypeKind::Pred(types))
@@ -605,7 +605,7 @@ impl<'t> Builder<'t> {
         while let Some(x) = last.filter(|x| *x.parens == 0) {
             last = match &x.kind {
                 ExprKind::Temporal { spelling, .. } if spelling.len() > 1 => {
-                    let note = "a formula led by a word is no left operand";
+                    let note = "a formula that begins with a temporal word needs parentheses as a left operand";
                     self.ambiguous(x, operator, end, note);
                     return;
                 }
@@ -621,7 +621,7 @@ impl<'t> Builder<'t> {
 
     /// Inside `P[ ]` and `R[ ]` letters too: other tools read `F a & b` the other way.
     fn letters_inside(&self, e: &Expr) {
-        let note = "PRISM and Storm read this the other way";
+        let note = "PRISM and Storm parse this differently";
         let mut stack = vec![e];
         while let Some(e) = stack.pop() {
             let (lefts, operator, end): (Vec<&Expr>, &str, u32) = match &e.kind {
@@ -673,10 +673,10 @@ impl<'t> Builder<'t> {
             Diagnostic::new(
                 Code::G0111,
                 x.span,
-                format!("`{word}` before `{operator}` can be read in two ways"),
+                format!("ambiguous formula: `{word}` before `{operator}`"),
             )
-            .label(format!("does `{word}` reach past `{operator}`?"))
-            .note(format!("{note}: write the parentheses"))
+            .label(format!("does `{word}` apply to what follows `{operator}`?"))
+            .note(format!("{note}: add parentheses"))
             .fix_all(
                 format!("`{word}` ends before `{operator}`"),
                 vec![
@@ -685,7 +685,7 @@ impl<'t> Builder<'t> {
                 ],
             )
             .fix_all(
-                format!("`{word}` reaches past `{operator}`"),
+                format!("`{word}` applies to what follows `{operator}`"),
                 vec![
                     (operand.span.before(), "(".to_owned()),
                     (after, ")".to_owned()),

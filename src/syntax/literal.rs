@@ -69,18 +69,10 @@ pub(super) fn message(b: &Builder<'_>, l: u32, r: u32) -> Message {
         } else if rest.starts_with('{') {
             let Some(len) = rest.find('}') else {
                 b.report(
-                    Diagnostic::new(
-                        Code::G0109,
-                        b.span(offset, offset + 1),
-                        "this `{` is never closed",
-                    )
-                    .label("an expression begins here")
-                    .note("a brace itself is written `{{`")
-                    .fix(
-                        "write the brace itself",
-                        b.span(offset, offset + 1),
-                        "{{",
-                    ),
+                    Diagnostic::new(Code::G0109, b.span(offset, offset + 1), "unclosed `{`")
+                        .label("an expression begins here")
+                        .note("a literal brace is written `{{`")
+                        .fix("write a literal brace", b.span(offset, offset + 1), "{{"),
                 );
                 break;
             };
@@ -92,14 +84,10 @@ pub(super) fn message(b: &Builder<'_>, l: u32, r: u32) -> Message {
             at += len + 1;
         } else if rest.starts_with('}') {
             b.report(
-                Diagnostic::new(
-                    Code::G0109,
-                    b.span(offset, offset + 1),
-                    "this `}` closes nothing",
-                )
-                .label("no expression begins before it")
-                .note("a brace itself is written `}}`")
-                .fix("write the brace itself", b.span(offset, offset + 1), "}}"),
+                Diagnostic::new(Code::G0109, b.span(offset, offset + 1), "unmatched `}`")
+                    .label("no expression begins before it")
+                    .note("a literal brace is written `}}`")
+                    .fix("write a literal brace", b.span(offset, offset + 1), "}}"),
             );
             at += 1;
         } else {
@@ -127,24 +115,21 @@ fn value(b: &Builder<'_>, body: &str, start: u32, end: u32) -> MessagePart {
         b.report(
             Diagnostic::new(Code::G0109, span, message)
                 .label(label)
-                .note("`{e}` and `{e:format}` hold no quote, brace or second `:`"),
+                .note("`{e}` and `{e:format}` cannot contain a quote, a brace or a second `:`"),
         );
         Expr::new(ExprKind::Error, span)
     };
     let expr = if text.trim().is_empty() {
-        wrong(
-            "these braces hold no expression".to_owned(),
-            "expected a value here",
-        )
+        wrong("empty braces".to_owned(), "expected a value")
     } else if body.contains('"') || body.contains('\\') {
         wrong(
-            "an expression in a message holds no quotes".to_owned(),
-            "name it with `let`",
+            "an expression in a message cannot contain quotes".to_owned(),
+            "name the expression with `let`",
         )
     } else if format.as_ref().is_some_and(|format| format.contains(':')) {
         wrong(
-            "only one `:` may stand in these braces".to_owned(),
-            "name it with `let`",
+            "more than one `:` in these braces".to_owned(),
+            "name the expression with `let`",
         )
     } else {
         match parser::expression(b, text, start + 1) {
@@ -252,12 +237,12 @@ fn bad_escape(b: &Builder<'_>, offset: u32, len: usize, rest: &str) {
         Diagnostic::new(
             Code::G0108,
             b.span(offset, offset + narrow(len)),
-            format!("`{shown}` is no escape"),
+            format!("unknown escape sequence `{shown}`"),
         )
         .label("unknown escape")
-        .note("escapes are those of JSON, and `\\u{…}`; a backslash itself is written `\\\\`")
+        .note("strings support the escapes of JSON, and `\\u{…}`; a literal backslash is written `\\\\`")
         .fix(
-            "write the backslash itself",
+            "write a literal backslash",
             b.span(offset, offset + 1),
             "\\\\",
         ),

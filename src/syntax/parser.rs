@@ -282,7 +282,7 @@ fn stray_docs(b: &Builder<'_>, file: &mut File) {
             Diagnostic::new(Code::G0901, doc.span, "this `///` documents nothing")
                 .label("no item, field or value begins after it")
                 .fix(
-                    "make it a comment",
+                    "make it an ordinary comment",
                     doc.span
                         .before()
                         .to(b.span(doc.span.start, doc.span.start + 3)),

@@ -255,9 +255,7 @@ impl Writer<'_> {
                 let place = self.rewards.iter().position(|known| known == name);
                 let Some(place) = place else {
                     let name = name.as_deref().unwrap_or_default();
-                    return Err(VerifyError::Chain(format!(
-                        "the system declares no reward `{name}`"
-                    )));
+                    return Err(VerifyError::Chain(format!("unknown reward `{name}`")));
                 };
                 let measure = match kind {
                     RewardKind::Reach(state) => Measure::Reach(self.state(*state)?),
@@ -355,6 +353,6 @@ fn compare(ask: &Ask) -> Compare {
 
 fn past() -> VerifyError {
     VerifyError::NotForChains(
-        "an operator about the past; keep what happened in a variable".to_owned(),
+        "a past operator; to remember an earlier step, use a variable".to_owned(),
     )
 }

@@ -20,10 +20,10 @@ pub enum Fault {
     #[error("the result does not fit 64 bits")]
     Overflow,
     /// `mod(a, 0)`.
-    #[error("a division by zero")]
+    #[error("division by zero")]
     DivisionByZero,
     /// Null where a number is calculated with.
-    #[error("null is no number")]
+    #[error("null is not a number")]
     Null,
     /// The compiler let something pass that it does not know.
     #[error("an expression that is not about states")]

@@ -277,7 +277,7 @@ impl<'a> Explorer<'a> {
                 && let Err(fault) = test.eval(&from)
             {
                 return Err(SystemError::Fault {
-                    what: "what is asked of the states has no value".to_owned(),
+                    what: "the formula has no value".to_owned(),
                     state: show(self.spec, &self.program.layout, &from),
                     fault,
                 });
@@ -513,12 +513,12 @@ impl Wrong {
             },
             Wrong::NoProbability(command, value) => SystemError::Chance {
                 command: program.commands[command].to_string(),
-                what: format!("has the probability {value}, which is not between 0 and 1,"),
+                what: format!("has probability {value}, which is not between 0 and 1,"),
                 state: shown,
             },
             Wrong::Sum(command, sum) => SystemError::Chance {
                 command: program.commands[command].to_string(),
-                what: format!("has probabilities that sum to {sum}, not to 1,"),
+                what: format!("has probabilities with sum {sum} instead of 1,"),
                 state: shown,
             },
             Wrong::Guard(command, fault) => SystemError::Fault {
@@ -547,7 +547,7 @@ impl Wrong {
                 SystemError::Range {
                     command: program.commands[command].to_string(),
                     var: declared.name.to_string(),
-                    value: format!("{value}, where its values are {values},"),
+                    value: format!("{value}, which is not in its range {values},"),
                     state: shown,
                 }
             }

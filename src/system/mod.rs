@@ -64,7 +64,7 @@ pub enum SystemError {
         space: Option<u128>,
     },
     /// More transitions than [`Limits::transitions`].
-    #[error("there are more than {limit} transitions")]
+    #[error("more than {limit} transitions")]
     Transitions {
         /// The limit.
         limit: usize,
@@ -76,13 +76,13 @@ pub enum SystemError {
         limit: usize,
     },
     /// There is no initial state.
-    #[error("there is no initial state: no values of the variables satisfy every `init`")]
+    #[error("no initial state: no values of the variables satisfy every `init`")]
     NoInitial,
     /// Commands of one name can happen together in too many ways.
-    #[error("the commands of the components can happen together in more than {0} ways")]
+    #[error("the commands of the components can be combined in more than {0} ways")]
     Commands(usize),
     /// A guard, an update or another expression has no value in a state.
-    #[error("{what} in the state {state}: {fault}")]
+    #[error("{what} in state {state}: {fault}")]
     Fault {
         /// Which expression: `the guard of `go``.
         what: String,
@@ -93,7 +93,8 @@ pub enum SystemError {
     },
     /// In a system with probabilities, a state in which not exactly one command is enabled.
     #[error(
-        "in a system with probabilities exactly one command is enabled in each state, and in the state {state} {}",
+        "in a system with probabilities, exactly one command must be enabled in each \
+                    state, but in state {state} {}",
         enabled(.commands)
     )]
     NotOne {
@@ -103,7 +104,7 @@ pub enum SystemError {
         commands: Vec<String>,
     },
     /// The probabilities of a command are none in a state.
-    #[error("`{command}` {what} in the state {state}")]
+    #[error("`{command}` {what} in state {state}")]
     Chance {
         /// The command.
         command: String,
@@ -113,7 +114,7 @@ pub enum SystemError {
         state: String,
     },
     /// A command would give a variable a value that it cannot have.
-    #[error("`{command}` sets `{var}` to {value} in the state {state}")]
+    #[error("`{command}` sets `{var}` to {value} in state {state}")]
     Range {
         /// The command.
         command: String,
@@ -128,7 +129,7 @@ pub enum SystemError {
 
 fn enabled(commands: &[String]) -> String {
     match commands {
-        [] => "none is: add one with `=> true`".to_owned(),
+        [] => "no command is enabled: add one with `=> true`".to_owned(),
         commands => format!("these are: {}", commands.join(", ")),
     }
 }

@@ -46,7 +46,8 @@ pub enum VerifyError {
     },
     /// What is assumed of runs contradicts itself.
     #[error(
-        "what is assumed leaves no run from the initial state {state}: everything would hold, for want of runs"
+        "the assumptions exclude every run from initial state {state}, so every \
+                    property would hold vacuously"
     )]
     Contradictory {
         /// The state.
@@ -54,22 +55,20 @@ pub enum VerifyError {
     },
     /// Branching time takes only `G F a` as fairness.
     #[error(
-        "formulas of branching time take assumptions of the form `G F a` only, where `a` is a condition on \
-         the state; state the property in linear time, or declare a label for `a`"
+        "branching-time formulas support only assumptions of the form `G F a`, where `a` is a \
+         condition on the state; write the property in linear time, or declare a label for `a`"
     )]
     FairnessOfPaths,
     /// Probabilities leave no run out.
-    #[error(
-        "formulas of probability are about all runs, each as likely as it is: the system can assume nothing"
-    )]
+    #[error("formulas with probabilities are about all runs: the system cannot have assumptions")]
     FairnessOfChance,
     /// A formula of probability on a system without probabilities.
     #[error(
-        "the steps of the system carry no probabilities: write `=> 0.3: … | 0.7: …`, or ask with `A` and `E`"
+        "the steps of the system have no probabilities: write `=> 0.3: … | 0.7: …`, or use `A` and `E`"
     )]
     NoProbabilities,
     /// What the engine for chains cannot take.
-    #[error("formulas of probability take no such part: {0}")]
+    #[error("not supported in formulas with probabilities: {0}")]
     NotForChains(String),
     /// What is wrong with the system as a chain, or with a formula on it.
     #[error("{0}")]

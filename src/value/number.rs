@@ -30,7 +30,7 @@ impl TryFrom<f64> for Finite {
 
     fn try_from(value: f64) -> Result<Finite, Self::Error> {
         let finite = value.is_finite().then_some(Finite(value));
-        finite.ok_or("a number is not finite")
+        finite.ok_or("expected a finite number")
     }
 }
 

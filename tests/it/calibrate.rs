@@ -139,7 +139,7 @@ fn warnings_by_hand() {
     assert!(
         human
             .out
-            .contains("points of no return: 0 from which it is 0.85 or more"),
+            .contains("points of no return: 0 with a risk of 0.85 or more"),
         "{}",
         human.out
     );
@@ -182,13 +182,16 @@ fn labels_from_elsewhere_say_which_traces_are_bad() {
     for (text, wanted) in [
         (
             "trace,label\nt0,perhaps\n",
-            "line 2: the label `perhaps` is neither true nor false",
+            "line 2: expected true or false as the label, found `perhaps`",
         ),
-        ("trace,label\nt0,1\nt0,0\n", "line 3: `t0` has two labels"),
-        ("trace,unsafe\nt0,1\n", "no column `label`"),
+        (
+            "trace,label\nt0,1\nt0,0\n",
+            "line 3: trace `t0` has conflicting labels",
+        ),
+        ("trace,unsafe\nt0,1\n", "missing column `label`"),
         (
             "{\"trace\":\"t0\"}\n",
-            "line 1: `trace` and `label` are needed",
+            "line 1: expected `trace` and `label`",
         ),
     ] {
         folder.write("wrong", text);
@@ -376,12 +379,12 @@ fn what_is_wrong_is_said() {
     said(
         &[&model[..], &["--threshold", "2"]].concat(),
         2,
-        "must lie between 0 and 1",
+        "is not between 0 and 1",
     );
     said(&["test.jsonl", "--model", "none.json"], 2, "none.json");
     folder.write(
         "s.guard",
         SPEC.replace("absorbing s == \"u\"", "absorbing s == \"b\""),
     );
-    said(&model, 2, "learned by another spec");
+    said(&model, 2, "learned with a different spec");
 }

@@ -111,7 +111,7 @@ fn an_audit_of_nothing_is_no_success() {
     let run = folder.guard(&["audit", "a.guard", "empty.jsonl"]);
     assert_eq!(run.code, 3);
     assert!(
-        run.err.contains("no trace was found in empty.jsonl"),
+        run.err.contains("no traces found in empty.jsonl"),
         "{}",
         run.err
     );
@@ -129,7 +129,7 @@ fn an_audit_of_nothing_is_no_success() {
     );
     assert!(
         run.err
-            .contains("note: empty.jsonl: no trace was found in this file"),
+            .contains("note: empty.jsonl: no traces found in this file"),
         "{}",
         run.err
     );
@@ -569,7 +569,7 @@ fn what_is_read_is_not_overwritten() {
             .output()
             .unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("is read"), "{args:?}: {said}");
+        assert!(said.contains("is an input file"), "{args:?}: {said}");
         assert!(!output.status.success());
     }
     assert_eq!(std::fs::read_to_string(path("a.guard")).unwrap(), spec);

@@ -24,11 +24,7 @@ fn a_wrong_spec_is_exit_2_in_every_format() {
     let folder = Folder::new(&[("a.guard", &SPEC.replace("Y approval", "Y aproval"))]);
     let run = folder.guard(&["check", "a.guard"]);
     assert_eq!(run.code, 2);
-    assert!(
-        run.out.contains("there is nothing called `aproval`"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("unknown name `aproval`"), "{}", run.out);
     let run = folder.guard(&["check", "a.guard", "--format", "json"]);
     assert_eq!(run.code, 2);
     let line: serde_json::Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
@@ -48,11 +44,7 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     let run = folder.guard(&["check", "missing.guard", ".", "latin.guard", "a.guard"]);
     assert_eq!(run.code, 2);
     assert!(run.out.contains("ok: 1 file"), "{}", run.out);
-    for part in [
-        "`missing.guard`",
-        "it is a folder",
-        "it is not UTF-8 (line 2)",
-    ] {
+    for part in ["`missing.guard`", "it is a folder", "not UTF-8 (line 2)"] {
         assert!(run.err.contains(part), "{}", run.err);
     }
 }
@@ -90,7 +82,7 @@ fn imports_come_from_the_folder_of_the_spec_and_from_nowhere_else() {
         let run = folder.guard(&["check", "sub/a.guard"]);
         assert_eq!(run.code, 2);
         assert!(
-            run.out.contains("a link leads out of the folder"),
+            run.out.contains("a link points outside the folder"),
             "{}",
             run.out
         );
@@ -183,7 +175,11 @@ fn a_property_is_explained_by_name_and_by_id() {
     assert!(run.err.contains("did you mean `approved`?"), "{}", run.err);
     let run = folder.guard(&["explain", "a.guard"]);
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("name the property"), "{}", run.err);
+    assert!(
+        run.err.contains("give the name of a property"),
+        "{}",
+        run.err
+    );
 }
 
 const RELATED: &str = r#"event {
@@ -276,7 +272,7 @@ fn what_cannot_be_compared_is_said() {
     for (name, against, part) in [
         ("answered", "son", "did you mean `soon`"),
         ("answered", "G (request ->", "_against"),
-        ("answered", "each", "one is about every value"),
+        ("answered", "each", "only one of them is quantified"),
         ("answered", "b.guard:son", "did you mean `soon`"),
     ] {
         let run = folder.guard(&["explain", "a.guard", name, "--against", against]);
@@ -400,24 +396,24 @@ fn a_property_is_compared_with_an_automaton() {
         (
             "unknown.hoa",
             &[][..],
-            "its atomic proposition `p1` is no condition of the spec; name it like a predicate (`answered` reads request, answer)",
+            "its atomic proposition `p1` is not a condition of the spec; rename it to a predicate (`answered` reads request, answer)",
         ),
         ("broken.hoa", &[], "broken.hoa`: line 5"),
         ("missing.hoa", &[], "missing.hoa"),
         (
             "finite.hoa:nothing",
             &[],
-            "it holds no automaton named `nothing`, but answered, soon,",
+            "contains no automaton named `nothing`, but answered, soon,",
         ),
         (
             "response.hoa",
             &["--semantics", "finite"],
-            "is about traces that never end",
+            "accepts infinite traces",
         ),
         (
             "finite.hoa",
             &["--semantics", "infinite"],
-            "is about traces that end",
+            "accepts finite traces",
         ),
     ] {
         let run = explain("answered", against, more);

@@ -133,7 +133,7 @@ fn another_reading_is_chosen_by_its_number() {
     let args = ["draft", list, "--interactive", "--format", "json"];
     let (out, err, code) = guard(&args, "9\n1\n\n");
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("there is no reading 9"), "{err}");
+    assert!(err.contains("unknown reading 9"), "{err}");
     let chosen: serde_json::Value = serde_json::from_str(out.trim()).unwrap();
     assert_eq!(chosen["formula"], other);
     assert_ne!(chosen["readback"], first["readback"]);

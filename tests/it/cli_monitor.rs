@@ -320,34 +320,28 @@ fn what_is_of_another_spec_is_refused_by_name() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
         assert!(run.err.contains(why), "{args:?}: {}", run.err);
     };
-    refused(&["other.guard", "--resume", "s"], "is of another spec");
+    refused(&["other.guard", "--resume", "s"], "belongs to another spec");
     refused(
         &["other.guard", "--snapshot", "s", "--journal", "j"],
-        "is of another spec",
+        "belongs to another spec",
     );
-    refused(&["other.guard", "--log", "l"], "is of another spec");
-    refused(&["pay.guard", "--resume", "text"], "no state of a monitor");
-    refused(
-        &["pay.guard", "--journal", "text"],
-        "no journal of a monitor",
-    );
+    refused(&["other.guard", "--log", "l"], "belongs to another spec");
+    refused(&["pay.guard", "--resume", "text"], "not a monitor state");
+    refused(&["pay.guard", "--journal", "text"], "not a monitor journal");
     refused(
         &["pay.guard", "--resume", "s", "--outcomes", "any"],
-        "another way to judge outcomes",
+        "another setting of outcomes",
     );
     // The state is what the journal begins after.
     refused(
         &["pay.guard", "--journal", "j"],
-        "name it with `--resume` or `--snapshot`",
+        "give it with `--resume` or `--snapshot`",
     );
     let mut state = std::fs::read(folder.path().join("s")).unwrap();
     let last = state.len() - 40;
     state[last] ^= 1;
     folder.write("damaged", &state);
-    refused(
-        &["pay.guard", "--resume", "damaged"],
-        "checksum does not fit",
-    );
+    refused(&["pay.guard", "--resume", "damaged"], "wrong checksum");
     let text = String::from_utf8_lossy(&state).replacen("\"version\":4", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");

@@ -119,7 +119,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "nan.tra",
             "P=? [ F true ]",
-            "nan.tra:2:5: a probability must be a finite number",
+            "nan.tra:2:5: expected a probability as a finite number",
         ),
         (
             "far.tra",
@@ -135,23 +135,27 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "huge.tra",
             "P=? [ F true ]",
-            "huge.tra:1:1: 4000000000 states are announced, and there are 1 transitions",
+            "huge.tra:1:1: 4000000000 states declared, but only 1 transitions",
         ),
         (
             "huge_intervals.tra",
             "P=? [ F true ]",
-            "huge_intervals.tra:1:1: 4000000000 states are announced, and there are 1 transitions",
+            "huge_intervals.tra:1:1: 4000000000 states declared, but only 1 transitions",
         ),
-        ("ok.tra", "P=? [ F \"bad\" ]", "there is no label \"bad\""),
+        ("ok.tra", "P=? [ F \"bad\" ]", "unknown label \"bad\""),
         ("ok.tra", "P=? [ F", "expected an expression, found the end"),
-        ("ok.tra", "P>=2 [ F true ]", "the bound 2 is no probability"),
+        (
+            "ok.tra",
+            "P>=2 [ F true ]",
+            "the bound 2 is not a probability",
+        ),
         ("ok.tra", "R=? [ F true ]", "the model has no rewards"),
         (
             "die.prism",
             "P=? [ F s=1 ]",
             "the constant `N` has no value",
         ),
-        ("mdp.prism", "P=? [ F s=1 ]", "only `dtmc` is supported"),
+        ("mdp.prism", "P=? [ F s=1 ]", "expected `dtmc`"),
         ("absent.tra", "P=? [ F true ]", "cannot read `absent.tra`"),
     ] {
         let run = folder.guard(&["query", "--chain", file, property]);
@@ -188,8 +192,9 @@ fn a_product_has_a_limit_and_a_deadlock_a_loop() {
         run.err
     );
     assert!(
-        run.err
-            .contains("2 states have no transition: each got a loop and the label \"deadlock\""),
+        run.err.contains(
+            "2 states have no transition: added a self-loop and the label \"deadlock\" to each"
+        ),
         "{}",
         run.err
     );
@@ -327,7 +332,7 @@ fn why_an_event_is_as_likely_as_it_is() {
     );
     let run = ask("P=? [ F \"won\" ]", "--why=s=7");
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("there is no state `s=7`"), "{}", run.err);
+    assert!(run.err.contains("unknown state `s=7`"), "{}", run.err);
 }
 
 /// The interval chain of the papers: what holds for all chains within it.
@@ -369,8 +374,8 @@ fn a_chain_with_intervals() {
             "P=? [ F P>=0.5 [ X \"bad\" ] ]",
             "only the probability of one temporal operator",
         ),
-        ("P=? [ F \"worse\" ]", "there is no label \"worse\""),
-        ("P>=2 [ F \"bad\" ]", "the bound 2 is no probability"),
+        ("P=? [ F \"worse\" ]", "unknown label \"worse\""),
+        ("P>=2 [ F \"bad\" ]", "the bound 2 is not a probability"),
     ] {
         let run = ask(&[property]);
         assert_eq!(run.code, 2, "{property}");
@@ -380,7 +385,7 @@ fn a_chain_with_intervals() {
     let run = folder.guard(&["query", "--chain", "i.tra", "P=? [ F s=1 ]"]);
     assert_eq!(run.code, 2);
     assert!(
-        run.err.contains("no row of state 0 sums to 1"),
+        run.err.contains("no distribution of state 0 sums to 1"),
         "{}",
         run.err
     );

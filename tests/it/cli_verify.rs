@@ -149,16 +149,16 @@ fn what_is_wrong_with_a_system_shows_when_it_is_explored() {
         ),
         (
             "system s {\n  state n: int 0..9 = 9\n  step up => n' == n + 1\n}\n",
-            "`up` sets `n` to 10, where its values are 0..9, in the state n = 9",
+            "`up` sets `n` to 10, which is not in its range 0..9, in state n = 9",
         ),
         (
             "system s {\n  state n: int 0..9 = 0\n  state m: int 0..9 = 0\n  step up when mod(m, n) == 0 => n' == 1\n}\n",
-            "the guard of `up` has no value in the state n = 0, m = 0: a division by zero",
+            "the guard of `up` has no value in state n = 0, m = 0: division by zero",
         ),
         (
             "system s {\n  state n: int 0..9 = 0\n  step up when n < 9 => n' == n + 1\n  assume G F (n == 4)\n}\n\
              property p = G (n <= 9) on s\n",
-            "what is assumed leaves no run from the initial state n = 0",
+            "the assumptions exclude every run from initial state n = 0",
         ),
     ];
     for (text, message) in cases {
@@ -314,15 +314,15 @@ fn a_system_with_probabilities_leaves_no_choice() {
     let cases = [
         (
             "  step a => 0.5: n' == 1 | 0.5: n' == 0\n  step b when n == 1 => n' == 0\n",
-            "in the state n = 1 these are: a, b",
+            "in state n = 1 these are: a, b",
         ),
         (
             "  step a when n == 0 => 0.5: n' == 1 | 0.5: n' == 0\n",
-            "in the state n = 1 none is",
+            "in state n = 1 no command is enabled",
         ),
         (
             "  step a => (n / 2): n' == 1 | 0.5: n' == 0\n",
-            "`a` has probabilities that sum to 0.5, not to 1, in the state n = 0",
+            "`a` has probabilities with sum 0.5 instead of 1, in state n = 0",
         ),
     ];
     for (steps, message) in cases {

@@ -133,7 +133,7 @@ fn both_editors_know_the_same_functions_and_the_language_has_them() {
             .diagnostics
             .iter()
             .any(|found| found.code == Code::G0201);
-        assert!(!unknown, "there is no function `{function}`");
+        assert!(!unknown, "unknown function `{function}`");
     }
 }
 

@@ -119,7 +119,7 @@ fn names() {
     assert!(
         error
             .to_string()
-            .starts_with("`chat` is no format; known are native, openai, ")
+            .starts_with("unknown format `chat`; available formats: native, openai, ")
     );
 }
 

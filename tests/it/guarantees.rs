@@ -113,7 +113,7 @@ fn a_threshold_is_shown_or_refuted_or_open() {
     assert_eq!(many[0]["evidence"], "holds");
     let told = folder.guard(&["query", "w.guard", "--model", "m.json", "near"]);
     assert!(
-        told.out.contains("not enough traces to tell"),
+        told.out.contains("not enough traces to decide"),
         "{}",
         told.out
     );

@@ -160,7 +160,7 @@ fn what_a_person_has_allowed_counts() {
     // Without its arguments a call cannot be judged.
     let bare = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "pay", "tool_use_id": "t"});
     assert_eq!(hook(bare).0, Some(2));
-    // Why something could not be judged is said beside what is forbidden.
+    // Why something was not checked is said beside what is forbidden.
     let odd = folder.path().join("odd.guard");
     let text = "use std.agent\nproperty p = never (kind == \"call\" and args.command matches /rm/)\n\
         enforce p { violated => block \"no rm\" }\n";
@@ -297,7 +297,7 @@ fn what_cannot_be_judged_is_denied() {
     let code = |input: &str| {
         let (code, out, err) = session.raw(input.as_bytes());
         assert_eq!(out, "", "{input}");
-        assert!(err.contains("could not be judged"), "{input}: {err}");
+        assert!(err.contains("was not checked"), "{input}: {err}");
         code
     };
     assert_eq!(code(""), 2);

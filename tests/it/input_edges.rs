@@ -510,7 +510,7 @@ fn half_a_surrogate_pair_loses_what_it_is_in_and_nothing_beside() {
     assert_eq!(kinds(&report), [(1, ProblemKind::Malformed)]);
     assert_eq!(
         report.problems[0].message,
-        "no JSON: half a surrogate pair stands in a string, at column 25"
+        "invalid JSON: unpaired surrogate in a string, at column 25"
     );
 }
 

@@ -336,7 +336,7 @@ fn an_impossible_step_is_told_and_never_absorbed() {
     assert_eq!(run.code, 1);
     assert!(
         run.out
-            .contains("d step 1: level=high, not mails → level=low, not mails: `step` forbids it"),
+            .contains("d step 1: level=high, not mails → level=low, not mails: excluded by `step`"),
         "{}",
         run.out
     );

@@ -202,7 +202,7 @@ proptest! {
         let vacuous = codes(&found, Code::G0912);
         for diagnostic in &vacuous {
             let note = diagnostic.notes[0].clone();
-            let shorter = note.trim_start_matches("it says no more than `").trim_end_matches('`');
+            let shorter = note.trim_start_matches("equivalent to `").trim_end_matches('`');
             let other = spec_of(&["a", "b"], &[shorter]).unwrap();
             let same = satisfying(&other, other.properties[0].formula, &traces);
             prop_assert_eq!(&sat, &same, "{}", shorter);

@@ -92,7 +92,7 @@ fn tiers_act_when_they_are_entered_and_the_most_severe_wins() {
             "reflect | soon reflect: next 50% to s=\"u\" (1), 25% to s=\"a\" (0.25)",
             "allow",
             "allow",
-            "ask | soon reflect: it is so now | soon ask: `soon` is 1 (>= 0.9) in s=\"u\"",
+            "ask | soon reflect: it is true now | soon ask: `soon` is 1 (>= 0.9) in s=\"u\"",
             "ask | soon ask: `soon` is 1 (>= 0.9) in s=\"u\"",
         ]
     );
@@ -227,7 +227,7 @@ fn a_proposed_action_is_judged_by_the_state_that_it_leads_to() {
     // Whatever the outcome, `u` is proposed; whether it turns bad depends on the outcome.
     assert_eq!(
         told(&found[1]),
-        "block | soon warn: `soon` may come to `>= 0.5`, depending on what the action brings about | near block: near"
+        "block | soon warn: `soon` may become `>= 0.5`, depending on the outcome of the action | near block: near"
     );
     assert_eq!(
         (&found[1]["proposal"], &found[2]["state"]),
@@ -252,8 +252,8 @@ fn states_and_categories_that_were_not_seen_have_an_arm_of_their_own() {
         all_told(&found),
         [
             "warn | soon warn: `soon` is 1 (>= 0.9) in s=\"a\": next 100% to s=\"b\" (1)",
-            "block | soon warn: `soon` is not known in s=unseen: no trace that `run` was learned from has been there | late block: no trace that `run` was learned from has been there",
-            "block | late block: no trace that `run` was learned from has been there",
+            "block | soon warn: `soon` is unknown in s=unseen: no trace that `run` was learned from visited it | late block: no trace that `run` was learned from visited it",
+            "block | late block: no trace that `run` was learned from visited it",
             "warn | soon warn: `soon` is 1 (>= 0.9) in s=\"a\": next 100% to s=\"b\" (1)",
         ]
     );
@@ -261,8 +261,9 @@ fn states_and_categories_that_were_not_seen_have_an_arm_of_their_own() {
     let other = json!({"s": "a", "who": "nobody"}).to_string();
     let found = monitor(&folder, &[], &other);
     assert!(
-        told(&found[0])
-            .contains("late block: `run` was learned from no trace of the category `nobody`")
+        told(&found[0]).contains(
+            "late block: the traces that `run` was learned from have no category `nobody`"
+        )
     );
     // A category that is not known may be any; the largest number counts.
     let found = monitor(&folder, &[], "{\"s\":\"a\"}\n");

@@ -322,7 +322,7 @@ fn streams_and_aborted_automata() {
     let text = format!("{one} --END-- {one} --ABORT-- /* next */ {one} --END--");
     assert_eq!(hoa::parse_all(&text, &Limits::default()).unwrap().len(), 2);
     let error = hoa::parse(&text, &Limits::default()).unwrap_err();
-    assert_eq!(error.message, "one automaton is expected, and there are 2");
+    assert_eq!(error.message, "expected one automaton, found 2");
     assert!(hoa::parse_all("", &Limits::default()).unwrap().is_empty());
 }
 
@@ -335,49 +335,49 @@ fn what_is_wrong_has_its_place() {
             "States: 1".to_owned(),
             1,
             1,
-            "`HOA:` is expected, not `States:`",
+            "expected `HOA:`, found `States:`",
         ),
         (
             "HOA: v2".to_owned(),
             1,
             6,
-            "the version `v1` is expected, not `v2`",
+            "expected the version `v1`, found `v2`",
         ),
         (
             "HOA: v1\nStart: 0&1".to_owned(),
             2,
             9,
-            "alternation is not supported: a run begins in one state",
+            "alternation is not supported: a run must begin in one state",
         ),
         (
             "HOA: v1\nMagic: 3".to_owned(),
             2,
             8,
-            "the header `Magic:` is not known, and its capital says that it matters",
+            "unknown header `Magic:` (headers with a capital letter cannot be ignored)",
         ),
         (
             "HOA: v1\nAcceptance: 65 t".to_owned(),
             2,
             13,
-            "the number of acceptance sets 65 is beyond the greatest, 64",
+            "the number of acceptance sets 65 exceeds the maximum 64",
         ),
         (
             "HOA: v1\nAcceptance: 1 Inf(1)".to_owned(),
             2,
             19,
-            "the acceptance set 1 is beyond the greatest, 0",
+            "the acceptance set 1 exceeds the maximum 0",
         ),
         (
             "HOA: v1\nAP: 2 \"a\" \"a\"".to_owned(),
             2,
             11,
-            "the atomic proposition `a` is given twice",
+            "duplicate atomic proposition `a`",
         ),
         (
             "HOA: v1\nAP: 2 \"a\"\n--BODY--".to_owned(),
             3,
             1,
-            "the name of an atomic proposition, in quotes is expected, not `--BODY--`",
+            "expected the name of an atomic proposition, in quotes, found `--BODY--`",
         ),
         (
             "HOA: v1\nAlias: @a t".to_owned(),
@@ -389,97 +389,82 @@ fn what_is_wrong_has_its_place() {
             "HOA: v1\nAP: 0\n--BODY--".to_owned(),
             3,
             1,
-            "the header `Acceptance:` is missing",
+            "missing header `Acceptance:`",
         ),
         (
             "HOA: v1 /* open".to_owned(),
             1,
             9,
-            "a comment is not closed; `*/` closes it",
+            "unterminated comment: missing `*/`",
         ),
         (
             "HOA: v1 name: \"open".to_owned(),
             1,
             15,
-            "a text is not closed; `\"` closes it",
+            "unterminated string: missing `\"`",
         ),
-        (
-            "HOA: v1 name: é".to_owned(),
-            1,
-            15,
-            "`é` means nothing here",
-        ),
-        (
-            body("State: 2"),
-            7,
-            8,
-            "the state 2 is beyond the greatest, 1",
-        ),
+        ("HOA: v1 name: é".to_owned(), 1, 15, "unexpected `é`"),
+        (body("State: 2"), 7, 8, "the state 2 exceeds the maximum 1"),
         (
             body("State: 0\n[t] 5"),
             8,
             5,
-            "the target 5 is beyond the greatest, 1",
+            "the target 5 exceeds the maximum 1",
         ),
-        (
-            body("State: 0\nState: 0"),
-            9,
-            1,
-            "the state 0 is given twice",
-        ),
+        (body("State: 0\nState: 0"), 9, 1, "duplicate state 0"),
         (
             body("State: 0\n[1] 0"),
             8,
             2,
-            "the atomic proposition 1 is beyond the greatest, 0",
+            "the atomic proposition 1 exceeds the maximum 0",
         ),
         (
             body("State: 0\n[@x] 0"),
             8,
             2,
-            "the alias `@x` is not defined before",
+            "the alias `@x` is used before its definition",
         ),
         (
             body("State: 0\n[0&] 0"),
             8,
             4,
-            "a label: a number, an alias, `t`, `f`, `!` or `(` is expected, not `]`",
+            "expected a label: a number, an alias, `t`, `f`, `!` or `(`, found `]`",
         ),
         (
             body("State: 0\n[t] 0 0"),
             9,
             1,
-            "some edges of the state have labels and some have none",
+            "either all edges of a state have labels or none",
         ),
         (
             body("State: 0\n0"),
             9,
             1,
-            "the state has 1 edges without labels; with 1 atomic propositions there must be one for each of the 2^1 letters",
+            "the state has 1 edges without labels; with 1 atomic propositions, it needs one for each of the 2^1 letters",
         ),
         (
             body("State: [0] 0\n[0] 0"),
             9,
             1,
-            "the state has a label, so its edges have none",
+            "edges of a labelled state cannot have labels",
         ),
         (
             body("State: 0 {1}"),
             7,
             11,
-            "the acceptance set 1 is beyond the greatest, 0",
+            "the acceptance set 1 exceeds the maximum 0",
         ),
         (
             body("State: 0 [t] 0&1"),
             7,
             15,
-            "alternation is not supported: an edge leads to one state",
+            "alternation is not supported: an edge must lead to one state",
         ),
         (
             format!("{head}--BODY--\nState: 0"),
             7,
             9,
-            "`State:` or `--END--` is expected, not the end of the text",
+            "expected `State:` or `--END--`, found the end of the text",
         ),
         (
             format!("{head}Start: 7\n--BODY--\n--END--"),
@@ -491,7 +476,7 @@ fn what_is_wrong_has_its_place() {
             "HOA: v1 States: 99999999999999999999".to_owned(),
             1,
             17,
-            "the number is too large",
+            "number out of range",
         ),
     ] {
         let error = hoa::parse(&text, &Limits::default())
@@ -512,7 +497,7 @@ fn limits_are_kept() {
     let error = hoa::parse(text, &few).map(|_| ()).unwrap_err();
     assert_eq!(
         error.message,
-        "the number of states 1000 is beyond the greatest, 100"
+        "the number of states 1000 exceeds the maximum 100"
     );
     let deep = format!(
         "HOA: v1 Start: 0 AP: 1 \"a\" Acceptance: 0 t --BODY-- State: 0 [{}0] 0 --END--",
@@ -521,5 +506,5 @@ fn limits_are_kept() {
     let error = hoa::parse(&deep, &Limits::default())
         .map(|_| ())
         .unwrap_err();
-    assert_eq!(error.message, "the label is nested too deep");
+    assert_eq!(error.message, "the label is nested too deeply");
 }

@@ -98,11 +98,7 @@ fn reasons_for_people() {
     insta::assert_snapshot!(told);
     let run = folder.guard(&[&query[..], &["ever", "--why=level=top"]].concat());
     assert_eq!(run.code, 2);
-    assert!(
-        run.err.contains("there is no state `level=top`"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("unknown state `level=top`"), "{}", run.err);
 }
 
 #[test]

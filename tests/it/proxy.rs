@@ -151,7 +151,10 @@ fn calls_are_judged_before_the_server_sees_them() {
     assert_eq!(text(&denied), ("one payment a run", true));
     assert_eq!(denied["result"]["resultType"], "complete");
     let asked = client.call(3, "delete", json!({"arguments": {"path": "/x"}}));
-    assert_eq!(text(&asked), ("a person must decide: delete /x?", true));
+    assert_eq!(
+        text(&asked),
+        ("needs a person's decision: delete /x?", true)
+    );
     let secret = client.call(4, "read", json!({"arguments": {"file": "SECRET"}}));
     assert_eq!(
         (secret["id"].as_u64(), text(&secret)),
@@ -236,7 +239,7 @@ fn answers_that_readers_may_differ_on_are_denied() {
     let twice = client.call(1, "twice", json!({}));
     assert_eq!(twice["id"], 1);
     assert!(
-        text(&twice).0.contains("could not be judged") && text(&twice).1,
+        text(&twice).0.contains("was not checked") && text(&twice).1,
         "{twice}"
     );
     let odd = client.call(2, "escaped", json!({"arguments": {"id": "2.0"}}));

@@ -91,8 +91,8 @@ fn branching_time_is_asked_of_what_is_declared_and_of_what_was_seen() {
         "never_u",
     ]);
     assert_eq!(run.code, 1, "{}", run.err);
-    let wanted = "never_u: AG (s != \"u\") on plain\n  on all that is declared possible: does not hold\n  \
-                  on what was seen in traces: does not hold\n";
+    let wanted = "never_u: AG (s != \"u\") on plain\n  on all transitions declared possible: does not hold\n  \
+                  on the transitions observed in traces: does not hold\n";
     assert!(run.out.contains(wanted), "{}", run.out);
 }
 
@@ -257,7 +257,7 @@ fn what_is_wrong_is_said() {
     let cases: [(&[&str], &str); 4] = [
         (
             &["w.guard"],
-            "is learned from traces: `guard learn w.guard TRACE… -o m.json`",
+            "is learned from traces: run `guard learn w.guard TRACE… -o m.json`",
         ),
         (
             &["w.guard", "rsk", "--model", "m.json"],
@@ -265,9 +265,9 @@ fn what_is_wrong_is_said() {
         ),
         (
             &["w.guard", "risk", "--model", "plain.json"],
-            "holds `plain`, and `m` is asked about",
+            "contains model `plain`, but the query is about `m`",
         ),
-        (&[], "name a spec, or give a Markov chain"),
+        (&[], "give a spec, or a Markov chain"),
     ];
     for (args, wanted) in cases {
         let run = folder.guard(&[&["query"], args].concat());
@@ -280,7 +280,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(run.code, 2);
     assert!(
         run.err
-            .contains("it was learned by another spec: `absorbing` changed"),
+            .contains("learned with a different spec: `absorbing` changed"),
         "{}",
         run.err
     );

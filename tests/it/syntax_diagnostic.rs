@@ -17,17 +17,17 @@ fn one() -> (SourceMap, Vec<Diagnostic>) {
 fn json_has_the_documented_form() {
     let (sources, diagnostics) = one();
     let expected = concat!(
-        r#"{"v":1,"code":"G0110","severity":"error","message":"`=` does not compare","file":"é.guard","#,
+        r#"{"v":1,"code":"G0110","severity":"error","message":"`=` is not a comparison","file":"é.guard","#,
         r#""span":{"start":25,"end":26,"line":2,"column":20},"#,
-        r#""labels":[{"file":"é.guard","span":{"start":25,"end":26,"line":2,"column":20},"message":"it gives a name its meaning","primary":true}],"#,
-        r#""notes":["two values are compared by `==`"],"#,
+        r#""labels":[{"file":"é.guard","span":{"start":25,"end":26,"line":2,"column":20},"message":"it defines a name","primary":true}],"#,
+        r#""notes":["to compare two values, use `==`"],"#,
         r#""fixes":[{"message":"compare with `==`","edits":[{"file":"é.guard","span":{"start":25,"end":26,"line":2,"column":20},"text":"=="}]}]}"#,
         "\n"
     );
     assert_eq!(json_lines(&diagnostics, &sources), expected);
     assert_eq!(
         render_short(&diagnostics, &sources),
-        "é.guard:2:20: error G0110: `=` does not compare\n"
+        "é.guard:2:20: error G0110: `=` is not a comparison\n"
     );
 }
 
@@ -63,10 +63,10 @@ fn of_a_long_line_what_stands_around_is_shown() {
     assert_eq!(
         first,
         [
-            "one.guard:1:24: error G0104: `predicate` begins an item away from column 0",
+            "one.guard:1:24: error G0104: unexpected indentation before item `predicate`",
             "  event { kind: string } predicate p0 = kind == \"é0\" predicate p1 = kind =",
-            "                         ^^^^^^^^^ an item begins in column 0 of its own line",
-            "  note: so that a mistake in one item does not reach into the next",
+            "                         ^^^^^^^^^ an item must begin in column 0 of its own line",
+            "  note: this limits the effect of an error to one item",
             "  help: begin a new line",
         ]
     );
@@ -76,13 +76,13 @@ fn of_a_long_line_what_stands_around_is_shown() {
 fn the_error_speaks_miette() {
     let (sources, diagnostics) = one();
     let error = SpecError::new(diagnostics.clone(), &sources);
-    assert_eq!(error.to_string(), "`=` does not compare");
+    assert_eq!(error.to_string(), "`=` is not a comparison");
     let shown: &dyn miette::Diagnostic = &error;
     assert_eq!(shown.code().unwrap().to_string(), "G0110");
     let labels: Vec<_> = shown.labels().unwrap().collect();
     assert_eq!((labels[0].offset(), labels[0].len()), (25, 1));
     let two = SpecError::new([diagnostics.clone(), diagnostics].concat(), &sources);
-    assert_eq!(two.to_string(), "`=` does not compare (and 1 more)");
+    assert_eq!(two.to_string(), "`=` is not a comparison (and 1 more)");
     assert_eq!(miette::Diagnostic::related(&two).unwrap().count(), 1);
 }
 

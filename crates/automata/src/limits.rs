@@ -59,7 +59,7 @@ impl std::fmt::Display for Resource {
 
 /// A construction needs more than its limits allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("needs at least {demand} {resource}, and the limit is {limit}")]
+#[error("needs at least {demand} {resource}, but the limit is {limit}")]
 pub struct LimitError {
     /// What ran out.
     pub resource: Resource,

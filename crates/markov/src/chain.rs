@@ -54,9 +54,7 @@ pub enum ChainError {
         states: usize,
     },
     /// A probability that is none.
-    #[error(
-        "the probability from state {from} to state {to} is {value}; it must lie between 0 and 1"
-    )]
+    #[error("the probability {value} from state {from} to state {to} is not between 0 and 1")]
     NoProbability {
         /// Source.
         from: usize,
@@ -66,7 +64,7 @@ pub enum ChainError {
         value: String,
     },
     /// A row that does not sum to 1.
-    #[error("the probabilities out of state {state} sum to {sum}, not to 1")]
+    #[error("the probabilities out of state {state} sum to {sum} instead of 1")]
     RowSum {
         /// The state.
         state: usize,
@@ -74,9 +72,7 @@ pub enum ChainError {
         sum: String,
     },
     /// A reward that is not a finite number from 0 on.
-    #[error(
-        "the reward {value} of state {state} is not a finite number from 0 on; other rewards are not supported"
-    )]
+    #[error("unsupported reward {value} of state {state}: expected a finite number of at least 0")]
     BadReward {
         /// The state.
         state: usize,

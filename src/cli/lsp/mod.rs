@@ -40,7 +40,7 @@ pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
     let served = serve(&connection);
     // The threads end when nobody can send to them any more.
     drop(connection);
-    served.map_err(|fault| Failure::Usage(format!("the editor was not understood: {fault}")))?;
+    served.map_err(|fault| Failure::Usage(format!("invalid message from the editor: {fault}")))?;
     threads.join().map_err(Failure::Output)?;
     Ok(Outcome::Holds)
 }
@@ -218,7 +218,7 @@ impl Server<'_> {
             other => Response::new_err(
                 asked.id,
                 ErrorCode::MethodNotFound as i32,
-                format!("`{other}` is not answered"),
+                format!("unsupported method `{other}`"),
             ),
         }
     }

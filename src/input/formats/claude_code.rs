@@ -68,7 +68,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
         if let Some(uuid) = text(record.value, "uuid") {
             let known = seen.get(uuid).and_then(|earlier| records.get(*earlier));
             if known.is_some_and(|earlier| earlier.value == record.value) {
-                out.lose_item("records that stand twice", place);
+                out.lose_item("duplicate records", place);
                 continue;
             }
             seen.insert(uuid, index);
@@ -108,7 +108,7 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
                     line: record.line,
                     index: u32::try_from(index).ok(),
                 };
-                out.lose_item("records of branches that were given up", place);
+                out.lose_item("records of abandoned branches", place);
                 continue;
             }
             let agent = match &agent {

@@ -68,7 +68,7 @@ fn value(parser: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Refu
                 Ok(object) => Ok(Value::Object(object.into())),
                 Err(key) => Err(Refusal {
                     kind: ProblemKind::DuplicateKey,
-                    message: format!("the key `{key}` stands twice in one object"),
+                    message: format!("duplicate key `{key}` in an object"),
                 }),
             }
         }
@@ -80,7 +80,7 @@ fn value(parser: &mut Jiter<'_>, peek: Peek, depth: usize) -> Result<Value, Refu
                 .map(Value::Number)
                 .ok_or_else(|| Refusal {
                     kind: ProblemKind::Number,
-                    message: "a number beyond the range of numbers".to_owned(),
+                    message: "number out of range".to_owned(),
                 })
         }
     }

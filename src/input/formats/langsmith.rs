@@ -55,7 +55,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                 line: item.line,
                 index: None,
             };
-            out.lose_item("values that are no runs", place);
+            out.lose_item("values that are not runs", place);
             continue;
         }
         let name = id(get(item.value, "trace_id")).or_else(|| {
@@ -221,7 +221,7 @@ fn message(
         .and_then(|fields| list(fields, "tool_calls"))
         .unwrap_or(&[]);
     if runs_tools {
-        let what = "calls that a model asked for (the runs of the tools tell them)";
+        let what = "calls requested by a model (read from the tool runs instead)";
         out.lose_parts(what, calls.len() as u64, trace.place());
     } else if !calls.is_empty() {
         let silent = object(vec![

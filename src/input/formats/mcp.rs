@@ -63,7 +63,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
                         line: record.line,
                         index: None,
                     };
-                    out.lose_item("a record that is no message of the protocol", place);
+                    out.lose_item("a record that is not a protocol message", place);
                 }
             }
         }

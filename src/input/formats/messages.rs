@@ -149,7 +149,7 @@ pub(super) fn find_list<'a>(
     let mut chosen = found.next()?;
     for other in found {
         let what = format!(
-            "messages of the list at {} (the list at {} is read)",
+            "messages of the list at {} (the list at {} was read)",
             other.pointer, chosen.pointer
         );
         let place = ItemPlace {
@@ -245,7 +245,7 @@ pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
             }
             _ => calls.push(Err(Refusal {
                 kind: ProblemKind::WrongType,
-                message: format!("`{key}` is neither a list of calls nor a call"),
+                message: format!("expected a list of calls or a call at `{key}`"),
             })),
         }
     }

@@ -156,7 +156,7 @@ pub struct ItemPlace {
 impl Loss {
     /// The note, in the file where it was found.
     pub fn problem(&self, file: &Arc<str>) -> Problem {
-        let message = format!("left out: {} ({} times)", self.what, self.count);
+        let message = format!("skipped: {} ({} times)", self.what, self.count);
         let line = self.example.line.unwrap_or(0);
         Problem::new(ProblemKind::LeftOut, file, line, message).at_step(self.example.index, None)
     }
@@ -318,7 +318,7 @@ impl fmt::Display for Format {
 
 /// A name that is no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no format; known are {known}", known = known())]
+#[error("unknown format `{name}`; available formats: {known}", known = known())]
 pub struct UnknownFormat {
     /// The name as given.
     pub name: String,

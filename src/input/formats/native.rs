@@ -51,7 +51,7 @@ fn document<'a>(value: &'a Value, line: Option<u64>, spread: &mut Spread<'a>, ou
             let (events, ended) = spread.entry(id(get(element, "trace"))).or_default();
             if flag(element, "end") == Some(true) {
                 *ended = true;
-                out.lose_item("marks of the end of a trace (kept as `complete`)", place);
+                out.lose_item("end-of-trace markers (kept as `complete`)", place);
             } else {
                 events.push(Item {
                     value: element,

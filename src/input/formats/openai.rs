@@ -114,7 +114,7 @@ pub(super) fn read_record(record: &Record<'_>, out: &mut Out, one: fn(&mut Trace
     out.lose_item(what, place);
 }
 
-pub(super) const OTHER_CHOICES: &str = "choices beyond the first";
+pub(super) const OTHER_CHOICES: &str = "choices after the first";
 
 fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value), out: &mut Out) {
     for (index, item) in items.iter().enumerate() {

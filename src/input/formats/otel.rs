@@ -113,12 +113,12 @@ fn resource_spans<'a>(
         index: None,
     };
     let Some(scopes) = scopes else {
-        out.lose_item("values that are no spans", place);
+        out.lose_item("values that are not spans", place);
         return;
     };
     for scope in scopes {
         let Some(inner) = list(scope, "spans") else {
-            out.lose_item("values that are no spans", place.clone());
+            out.lose_item("values that are not spans", place.clone());
             continue;
         };
         for element in inner {
@@ -135,7 +135,7 @@ fn one<'a>(value: &'a Value, around: &Around, spans: &mut Vec<Span<'a>>, out: &m
             line: around.line,
             index: None,
         };
-        out.lose_item("values that are no spans", place);
+        out.lose_item("values that are not spans", place);
     }
 }
 
@@ -432,7 +432,7 @@ fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bo
             .at(at.clone()),
     );
     if runs_tools {
-        let what = "calls that a model asked for (the spans of the tools tell them)";
+        let what = "calls requested by a model (read from the tool spans instead)";
         out.lose_parts(what, calls.len() as u64, trace.place());
         return;
     }

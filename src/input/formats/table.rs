@@ -59,7 +59,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
             line: 1,
             lines: lines(bytes),
             kind: ProblemKind::DuplicateKey,
-            message: format!("the column `{twice}` stands twice in the header"),
+            message: format!("duplicate column `{twice}` in the header"),
         });
         return;
     }
@@ -89,7 +89,11 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
                 }
                 if row.len() > columns.len() {
                     let extra = row.len() - columns.len();
-                    out.lose_parts("cells beyond the header", extra as u64, place.clone());
+                    out.lose_parts(
+                        "cells without a column in the header",
+                        extra as u64,
+                        place.clone(),
+                    );
                 }
                 let cells = columns.iter().zip(row.iter());
                 let unnamed = cells.filter(|(name, cell)| name.is_empty() && !cell.is_empty());
@@ -101,7 +105,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
                 rows.push((line, record(&columns, &row)));
             }
             Err(error) => {
-                out.lose_item(format!("a row that cannot be read: {error}"), place);
+                out.lose_item(format!("invalid row: {error}"), place);
                 break;
             }
         }
@@ -166,7 +170,7 @@ fn quotes(written: &[u8], separator: u8) -> Result<(), &'static str> {
         }
         loop {
             match bytes.next() {
-                None => return Err("a quote that is not closed"),
+                None => return Err("unclosed quote"),
                 Some(b'"') if bytes.peek() == Some(&b'"') => {
                     bytes.next();
                 }
@@ -177,7 +181,7 @@ fn quotes(written: &[u8], separator: u8) -> Result<(), &'static str> {
         begins = false;
         let after = bytes.peek().copied();
         if after.is_some_and(|after| after != separator && !b"\r\n".contains(&after)) {
-            return Err("text after the quote that closes a cell");
+            return Err("text after the closing quote of a cell");
         }
     }
     Ok(())
@@ -253,7 +257,7 @@ fn traces(items: &[Item<'_>], out: &mut Out) {
                 line: item.line,
                 index: None,
             };
-            out.lose_item("values that are no rows", place);
+            out.lose_item("values that are not rows", place);
             continue;
         }
         let name = column(item.value, &TRACE).and_then(|name| id(Some(name)));

@@ -51,7 +51,7 @@ impl Out {
     /// A file that is not JSON was given to a reader of JSON.
     pub(super) fn refuse_text(&mut self, format: Format, bytes: &[u8]) {
         let what = format!(
-            "a text of {} bytes where `{format}` reads JSON",
+            "expected JSON for `{format}`, found a string of {} bytes",
             bytes.len()
         );
         self.lose_item(what, ItemPlace::default());
@@ -190,7 +190,7 @@ impl Trace {
                 "call",
                 Refusal {
                     kind: ProblemKind::Odd,
-                    message: format!("the id `{id}` of an earlier call is used again"),
+                    message: format!("duplicate call id `{id}`"),
                 },
             );
         }

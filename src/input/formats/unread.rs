@@ -27,7 +27,7 @@ pub(super) fn report(
     search.members(record.value);
     if search.count > 0 {
         let what = format!(
-            "messages and calls that stand outside of what is read (at {})",
+            "messages and calls outside the part that was read (at {})",
             search.first
         );
         let place = ItemPlace {

@@ -243,8 +243,7 @@ impl Session {
         };
         if method == "tools/call" {
             let tool = members.text("name");
-            call.tool =
-                tool.ok_or_else(|| invalid("a call of a tool needs its `name`".to_owned()))?;
+            call.tool = tool.ok_or_else(|| invalid("a tool call needs a `name`".to_owned()))?;
             call.args = match members.raw("arguments") {
                 None | Some("null") => "{}".to_owned(),
                 Some(args) if args.starts_with('{') => args.to_owned(),
@@ -384,7 +383,7 @@ impl Session {
             }
             Err(malformed) if malformed.answers => {
                 let reason = format!(
-                    "the answer of the server could not be judged: {}",
+                    "the answer of the server was not checked: {}",
                     malformed.reason
                 );
                 let Some(asked) = closed(&mut self.from_client, malformed.id) else {
@@ -728,7 +727,7 @@ fn said(decision: &Decision) -> String {
         reason
     };
     match decision.ruling {
-        Ruling::Ask => format!("a person must decide: {why}"),
+        Ruling::Ask => format!("needs a person's decision: {why}"),
         _ => why,
     }
 }

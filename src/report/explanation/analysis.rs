@@ -39,7 +39,7 @@ impl Analysis {
             && let Ok(survey) = survey()
             && survey.complete
         {
-            let reason = format!("without counters it has a state for each of {bound} steps");
+            let reason = format!("without counters, it has one state for each of {bound} steps");
             return Analysis::Counted(survey, reason);
         }
         match compile(&formulas, root, &limits) {

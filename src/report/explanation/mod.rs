@@ -208,44 +208,42 @@ impl<'s> Explanation<'s> {
         lines.extend(self.automaton.finite().map(|class| {
             let words = match class {
                 "both" => "safety and cosafety: every verdict is final at the step that decides it",
-                "safety" => "safety: every violation is final at the step that makes it",
-                "cosafety" => "cosafety: once satisfied, satisfied for good",
-                _ => "neither safety nor cosafety: some verdicts wait for the end of the trace",
+                "safety" => "safety: every violation is final at the step that causes it",
+                "cosafety" => "cosafety: once satisfied, it stays satisfied",
+                _ => "neither safety nor cosafety: some verdicts depend on the end of the trace",
             };
             words.to_owned()
         }));
-        lines.extend(self.infinite.as_ref().map(|infinite| {
-            format!(
-                "over traces that never end: {}",
-                infinite_word(infinite.class)
-            )
-        }));
+        lines.extend(
+            self.infinite
+                .as_ref()
+                .map(|infinite| format!("over infinite traces: {}", infinite_word(infinite.class))),
+        );
         lines.extend(enforceable(&self.automaton).map(|enforce| {
             let words = match enforce {
                 Enforceable::Blocked => {
-                    "can be blocked: the bad step can be refused before it happens"
+                    "can be blocked: the violating step can be denied before it happens"
                 }
                 Enforceable::Detected => {
-                    "can be detected: some violations show before the trace ends"
+                    "can be detected: some violations are final before the trace ends"
                 }
-                Enforceable::Audited => "can be audited: only the whole trace tells",
+                Enforceable::Audited => "can be audited: only the complete trace decides",
             };
             words.to_owned()
         }));
         if self.automaton.monitorable() == Some(false) {
             lines.push(
-                "not monitorable: after some beginnings no continuation can ever decide it"
-                    .to_owned(),
+                "not monitorable: after some prefixes, no continuation ever decides it".to_owned(),
             );
         }
         if self.automaton.has_value(false) == Some(false) {
-            lines.push("it holds of every trace, so it says nothing".to_owned());
+            lines.push("satisfied by every trace (valid)".to_owned());
         } else if self.automaton.has_value(true) == Some(false) {
-            lines.push("it holds of no trace".to_owned());
+            lines.push("satisfied by no trace (unsatisfiable)".to_owned());
         }
         if lines.is_empty() {
             let reason = self.automaton.reason().map_or("", String::as_str);
-            lines.push(format!("not known: {reason}"));
+            lines.push(format!("unknown: {reason}"));
         }
         entry(out, paint, "class", &lines)?;
         let part = self.enforceable_part().unwrap_or_default();
@@ -277,7 +275,7 @@ impl<'s> Explanation<'s> {
     /// What of the property can be enforced by refusing steps, in words.
     fn enforceable_part(&self) -> Option<String> {
         if self.automaton.safety()? {
-            return Some("all of it, by refusing the steps that break it".to_owned());
+            return Some("completely, by denying the violating steps".to_owned());
         }
         let enforceable = self.automaton.dfa().map(Dfa::enforceable_part);
         let nothing = match &enforceable {
@@ -286,7 +284,7 @@ impl<'s> Explanation<'s> {
         };
         if nothing {
             return Some(
-                "none of it: after every step a later one may still satisfy it".to_owned(),
+                "not at all: after every step, a later one may still satisfy it".to_owned(),
             );
         }
         // The part is often some of the conjuncts, and then it can be named.
@@ -299,14 +297,19 @@ impl<'s> Explanation<'s> {
                 .collect(),
             None => Vec::new(),
         };
-        let rest = "that what is owed does come, only the end of the trace tells";
+        let rest = "whether pending obligations are met is known only at the end of the trace";
         let states =
             enforceable.map_or_else(String::new, |part| format!(" ({} states)", part.len()));
         Some(match parts.as_slice() {
             [] => {
-                format!("steps after which nothing can satisfy it can be refused{states}; {rest}")
+                format!(
+                    "partly: steps after which nothing can satisfy it can be denied{states}; {rest}"
+                )
             }
-            parts => format!("`{}` by refusing steps; {rest}", parts.join("` and `")),
+            parts => format!(
+                "partly: `{}` by denying steps; {rest}",
+                parts.join("` and `")
+            ),
         })
     }
 
@@ -314,11 +317,13 @@ impl<'s> Explanation<'s> {
         let (this, other) = (&self.property.name, &against.name);
         let sentence = match against.comparison.relation {
             Relation::Equivalent => {
-                format!("equivalent: `{this}` and `{other}` hold of the same traces")
+                format!("equivalent: `{this}` and `{other}` accept the same traces")
             }
-            Relation::Implies => format!("implies: `{this}` says more than `{other}`"),
-            Relation::ImpliedBy => format!("implied by: `{other}` says more than `{this}`"),
-            Relation::Disjoint => format!("disjoint: no trace satisfies `{this}` and `{other}`"),
+            Relation::Implies => format!("implies: `{this}` is stronger than `{other}`"),
+            Relation::ImpliedBy => format!("implied by: `{other}` is stronger than `{this}`"),
+            Relation::Disjoint => {
+                format!("disjoint: no trace satisfies both `{this}` and `{other}`")
+            }
             Relation::Overlapping => {
                 format!("overlapping: neither of `{this}` and `{other}` implies the other")
             }
@@ -331,13 +336,13 @@ impl<'s> Explanation<'s> {
                 (other.as_str(), this.as_str())
             };
             lines.push(format!(
-                "told apart by a trace with `{holds}` and without `{fails}`:"
+                "a trace that satisfies `{holds}` but not `{fails}`:"
             ));
             let notes = moments(&difference.times);
             let formulas = &self.spec.formulas;
             lines.extend(Steps::with_notes(formulas, &difference.steps, &notes).lines());
             if let Some(from) = difference.repeats_from {
-                lines.push(format!("repeated forever from step {from}"));
+                lines.push(format!("repeats forever from step {from}"));
             }
         }
         lines

@@ -142,7 +142,7 @@ impl<'s, W: Write> Human<'s, W> {
                         fields => format!("step {}: {}", undecided.step, fields.join(", ")),
                     })
                     .collect();
-                let all = format!("not recorded, and would decide: {}", steps.join("; "));
+                let all = format!("depends on missing data: {}", steps.join("; "));
                 let lines = wrap(&all, COLUMNS - 4);
                 for line in lines.iter().take(3) {
                     writeln!(self.out, "    {line}")?;
@@ -151,14 +151,14 @@ impl<'s, W: Write> Human<'s, W> {
                     writeln!(self.out, "    …")?;
                 }
             }
-            Verdict::Unknown => writeln!(self.out, "    what was not recorded decides")?,
+            Verdict::Unknown => writeln!(self.out, "    depends on missing data")?,
             _ => {
                 let from = verdict
                     .from
                     .map_or_else(String::new, |step| format!(" since step {step}"));
                 writeln!(
                     self.out,
-                    "    open{from}: the trace is not complete, and could still satisfy it"
+                    "    open{from}: the trace is incomplete and could still satisfy it"
                 )?;
             }
         }
@@ -290,11 +290,11 @@ pub(super) fn severity(severity: Severity) -> &'static str {
 /// Why nothing can change the verdict any more.
 pub(super) fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u64) -> String {
     let from = match (verdict.from, verdict.at) {
-        (Some(from), Some(at)) if from != at => format!(" what step {from} began"),
+        (Some(from), Some(at)) if from != at => format!(" the violation that began at step {from}"),
         _ => String::new(),
     };
     let Some(at) = verdict.at else {
-        return "the trace has no steps, and that is how it ended".to_owned();
+        return "final: the trace ended without any steps".to_owned();
     };
     // A step before the last one has an index below the number of steps less one.
     let before_last = u64::from(at) + 1 < events;
@@ -311,17 +311,17 @@ pub(super) fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u
         }
         Finality::End => match verdict.from {
             Some(step) => format!(
-                "final at step {at}: what step {step} asks for was still open when the trace ended"
+                "final at step {at}: the obligation of step {step} was still pending when the trace ended"
             ),
             None => format!("final at step {at}: still open when the trace ended"),
         },
         Finality::Either => match verdict.from {
             Some(step) if step != at => {
                 format!(
-                    "final at step {at}: what step {step} asks for did not come before the trace ended"
+                    "final at step {at}: the obligation of step {step} was not met before the trace ended"
                 )
             }
-            _ => format!("final at step {at}, where the trace ends"),
+            _ => format!("final at step {at}, the end of the trace"),
         },
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn write(
     for (heading, counts) in &rows {
         if counts.vacuous > 0 && counts.vacuous == counts.all() {
             let note = format!(
-                "note: {} says nothing here: what it is about happened in no trace",
+                "note: {} was never tested: the events it is about occurred in no trace",
                 heading.name
             );
             writeln!(out, "{}", paint.open(&note))?;
@@ -103,7 +103,7 @@ fn closing(out: &mut impl Write, paint: Paint, summary: &Summary) -> io::Result<
     }
     line.push_str(": ");
     line.push_str(&match summary.violating {
-        0 if summary.traces == 0 => paint.open("nothing was judged"),
+        0 if summary.traces == 0 => paint.open("nothing was checked"),
         0 => paint.good("no violation"),
         count => paint.bad(&plural(
             count,
@@ -152,7 +152,7 @@ fn closing(out: &mut impl Write, paint: Paint, summary: &Summary) -> io::Result<
             })
             .collect();
         let text = format!(
-            "{} with the data: {}",
+            "{} in the data: {}",
             plural(errors, "problem", "problems"),
             kinds.join(", ")
         );

@@ -95,7 +95,7 @@ pub fn compare(
     let Some(judged) = judged else {
         report.outcome = Outcome::Error;
         report.error =
-            Some("`records where` does not hold, so there is nothing to judge".to_owned());
+            Some("`records where` rejects the record, so there is nothing to check".to_owned());
         return report;
     };
     for expect in &test.expects {

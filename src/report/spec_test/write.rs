@@ -78,7 +78,7 @@ pub fn human(
         if report.problems.len() > 5 {
             writeln!(
                 out,
-                "      … and {} more data errors",
+                "      … and {} more evaluation errors",
                 report.problems.len() - 5
             )?;
         }
@@ -100,10 +100,10 @@ pub fn human(
         parts.push(paint.bad(&format!("{failed} failed")));
     }
     if errors > 0 {
-        parts.push(paint.bad(&format!("{errors} not judged")));
+        parts.push(paint.bad(&format!("{errors} not checked")));
     }
     if left > 0 {
-        parts.push(format!("{left} left out"));
+        parts.push(format!("{left} skipped"));
     }
     writeln!(
         out,
@@ -178,7 +178,7 @@ pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
             human(&mut text, Paint::PLAIN, std::slice::from_ref(report), 0)?;
             let first = report.failures.first().map(|failure| {
                 let (expected, got) = (outcome_text(&failure.expected), outcome_text(&failure.got));
-                format!("{}: expected {expected}, got {got}", failure.property)
+                format!("{}: expected {expected}, found {got}", failure.property)
             });
             Ok(Details {
                 message: first.or_else(|| report.error.clone()).unwrap_or_default(),

@@ -44,13 +44,13 @@ pub(in crate::syntax) fn grammar(
         return Diagnostic::new(
             Code::G0104,
             span,
-            format!("{text} begins an item away from column 0"),
+            format!("unexpected indentation before item {text}"),
         )
-        .label("an item begins in column 0 of its own line")
-        .note("so that a mistake in one item does not reach into the next");
+        .label("an item must begin in column 0 of its own line")
+        .note("this limits the effect of an error to one item");
     }
     let label = if expected.is_long() {
-        "this may not stand here".to_owned()
+        "not allowed here".to_owned()
     } else {
         format!("expected {expected}")
     };
@@ -73,32 +73,32 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
     );
     Some(match token {
         Token::Assign if expected.has("==") => {
-            named(Code::G0110, "`=` does not compare".to_owned())
-                .label("it gives a name its meaning")
-                .note("two values are compared by `==`")
+            named(Code::G0110, "`=` is not a comparison".to_owned())
+                .label("it defines a name")
+                .note("to compare two values, use `==`")
                 .fix("compare with `==`", span, "==")
         }
         Token::FatArrow if expected.has("->") => {
-            named(Code::G0110, "`=>` is no implication".to_owned())
-                .label("it leads from a condition to an arm, action or update")
+            named(Code::G0110, "`=>` is not an implication".to_owned())
+                .label("it separates a condition from an arm, action or update")
                 .note("implication is `->`")
                 .fix("imply with `->`", span, "->")
         }
         _ if is_relation(token) && expected.has("and") && !expected.has("==") => {
-            named(Code::G0101, "comparisons do not chain".to_owned())
+            named(Code::G0101, "comparisons cannot be chained".to_owned())
                 .label("this compares the result of a comparison")
                 .note("join two comparisons with `and`")
         }
         Token::LeadsTo | Token::Precedes if expected.is_operator() => named(
             Code::G0101,
-            format!("`{text}` does not chain and stands outermost"),
+            format!("`{text}` cannot be chained and must be outermost"),
         )
-        .label("the formula before it needs parentheses, or the one around it"),
+        .label("put the formula before it, or the one around it, in parentheses"),
         _ if tail && expected.is_value() => {
             named(Code::G0101, format!("`{text}` needs parentheses here"))
-                .label("as the operand of an operator")
+                .label("used as the operand of an operator")
                 .note(format!(
-                    "without them `{text}` reaches as far right as it can"
+                    "without parentheses, `{text}` extends as far right as possible"
                 ))
         }
         _ if expected.is_name() && !expected.is_value() && token.is_reserved() => named(
@@ -122,7 +122,7 @@ fn with_notes(
     let text = b.slice(span.start, span.end);
     let before = tokens.iter().rev().find(|lexeme| lexeme.end <= span.start);
     if before.is_some_and(|t| matches!(t.token, Token::LetterE | Token::LetterA)) {
-        return diagnostic.note("`A[ ]` and `E[ ]` hold a path formula");
+        return diagnostic.note("`A[ ]` and `E[ ]` take a path formula");
     }
     if !expected.is_operator() {
         return match expected.near(text) {
@@ -134,7 +134,7 @@ fn with_notes(
         "implies" => diagnostic.fix("imply with `->`", span, "->"),
         "iff" => diagnostic.fix("write `<->`", span, "<->"),
         "is" => diagnostic.fix("compare with `==`", span, "=="),
-        _ if token.ends_operand() => diagnostic.note("two values stand side by side"),
+        _ if token.ends_operand() => diagnostic.note("missing operator between two values"),
         _ => diagnostic,
     }
 }

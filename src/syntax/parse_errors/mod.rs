@@ -25,15 +25,12 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
                 "\\" => "`\\`".to_owned(),
                 _ => format!("`{}`", text.escape_debug()),
             };
-            let diagnostic = Diagnostic::new(
-                Code::G0105,
-                span,
-                format!("{shown} is no part of the language"),
-            )
-            .label("this character");
+            let diagnostic =
+                Diagnostic::new(Code::G0105, span, format!("invalid character {shown}"))
+                    .label("this character");
             match text {
                 ";" => diagnostic
-                    .note("items and clauses end with their line")
+                    .note("items and clauses end at the end of the line")
                     .fix("remove it", span, ""),
                 "“" | "”" | "„" => diagnostic.fix("use a straight quote", span, "\""),
                 "¬" => diagnostic.fix("write `not`", span, "not "),
@@ -45,26 +42,24 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
                 "≠" => diagnostic.fix("write `!=`", span, "!="),
                 "□" => diagnostic.fix("write `G`", span, "G "),
                 "◇" => diagnostic.fix("write `F`", span, "F "),
-                "#" => diagnostic.note("a comment begins with `//`"),
+                "#" => diagnostic.note("comments begin with `//`"),
                 _ => diagnostic,
             }
         }
         LexErrorKind::UnterminatedString => {
-            Diagnostic::new(Code::G0106, span, "this string does not end on its line")
-                .label("it begins here")
+            Diagnostic::new(Code::G0106, span, "unterminated string")
+                .label("begins here")
                 .note("a line break in a string is written `\\n`")
-                .fix("end it here", span.after(), "\"")
+                .fix("end the string here", span.after(), "\"")
         }
-        LexErrorKind::UnterminatedRegex => Diagnostic::new(
-            Code::G0106,
-            span,
-            "this regular expression does not end on its line",
-        )
-        .label("it begins here, since a value is expected")
-        .note("a `/` that divides stands after a value"),
+        LexErrorKind::UnterminatedRegex => {
+            Diagnostic::new(Code::G0106, span, "unterminated regular expression")
+                .label("begins here, because a value is expected")
+                .note("division with `/` is possible only after a value")
+        }
         LexErrorKind::UnterminatedComment => {
-            Diagnostic::new(Code::G0106, span, "this comment does not end")
-                .label("it begins here")
+            Diagnostic::new(Code::G0106, span, "unterminated comment")
+                .label("begins here")
                 .note("a comment to the end of the line begins with `//`")
         }
         LexErrorKind::NumberTouchesLetters => {
@@ -75,9 +70,9 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
             let diagnostic = Diagnostic::new(
                 Code::G0107,
                 span,
-                format!("the number `{number}` touches `{letters}`"),
+                format!("number `{number}` is followed directly by `{letters}`"),
             )
-            .label("a number touches no letter but a unit")
+            .label("only a unit may follow a number directly")
             .note("units are `ns us ms s m h d`, as in `250ms`");
             let from = error.start + u32::try_from(digits).unwrap_or(0);
             let at = b.span(from, error.end);
@@ -87,12 +82,14 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
                 None => diagnostic.fix("separate them", at.before(), " "),
             }
         }
-        LexErrorKind::PercentOperator => Diagnostic::new(Code::G0110, span, "`%` is no operator")
-            .label("it only ends a number, as in `5%`")
-            .note("the remainder is `mod(a, b)`"),
+        LexErrorKind::PercentOperator => {
+            Diagnostic::new(Code::G0110, span, "`%` is not an operator")
+                .label("it can only end a number, as in `5%`")
+                .note("the remainder is `mod(a, b)`")
+        }
         LexErrorKind::SingleQuoted => {
-            let diagnostic = Diagnostic::new(Code::G0105, span, "a string stands in double quotes")
-                .label("`'` after a name means its value in the next state");
+            let diagnostic = Diagnostic::new(Code::G0105, span, "strings need double quotes")
+                .label("`'` after a name refers to its value in the next state");
             match text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
                 Some(body) if !body.contains(['"', '\\']) => {
                     diagnostic.fix("use double quotes", span, format!("\"{body}\""))
@@ -120,13 +117,11 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
     let span = |l: &Lexeme| b.span(l.start, l.end);
     let text = |l: &Lexeme| b.slice(l.start, l.end);
     match error {
-        PrepareError::Unopened { at } => Diagnostic::new(
-            Code::G0102,
-            span(at),
-            format!("this `{}` closes nothing", text(at)),
-        )
-        .label("no bracket is open here")
-        .fix("remove it", span(at), ""),
+        PrepareError::Unopened { at } => {
+            Diagnostic::new(Code::G0102, span(at), format!("unmatched `{}`", text(at)))
+                .label("no bracket is open here")
+                .fix("remove it", span(at), "")
+        }
         PrepareError::Mismatched { open, at } => {
             let wanted = closer(open.token).text();
             Diagnostic::new(
@@ -134,33 +129,29 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
                 span(at),
                 format!("expected `{wanted}`, found `{}`", text(at)),
             )
-            .label("this does not close it")
+            .label("does not match the open bracket")
             .also(span(open), format!("this `{}` is open", text(open)))
-            .note("brackets close in the reverse order of their opening")
+            .note("brackets must be closed in the reverse order of their opening")
         }
         PrepareError::Unclosed { open, end } => {
             let wanted = closer(open.token).text();
             let at = b.span(*end, *end);
-            Diagnostic::new(
-                Code::G0102,
-                at,
-                format!("a `{}` is never closed", text(open)),
-            )
-            .label(format!("expected `{wanted}`"))
-            .also(span(open), "it is opened here")
-            .note("an item ends where the next one begins, in column 0")
-            .fix(format!("write `{wanted}`"), at, wanted)
+            Diagnostic::new(Code::G0102, at, format!("unclosed `{}`", text(open)))
+                .label(format!("expected `{wanted}`"))
+                .also(span(open), "opened here")
+                .note("an item ends where the next one begins, in column 0")
+                .fix(format!("write `{wanted}`"), at, wanted)
         }
         PrepareError::TooDeep { at } => Diagnostic::new(
             Code::G0401,
             span(at),
             format!(
-                "brackets and operators nest more than {} deep",
+                "brackets and operators are nested more than {} levels deep",
                 b.limits.nesting
             ),
         )
-        .label("the limit is passed here")
-        .note("name parts of it with `let` or `predicate`"),
+        .label("the limit is exceeded here")
+        .note("name subformulas with `let` or `predicate`"),
         PrepareError::NoBound {
             operator,
             open,
@@ -169,15 +160,18 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
         } => {
             let bound = b.span(open.start, close.unwrap_or(open.end));
             let word = text(operator);
-            let diagnostic =
-                Diagnostic::new(Code::G0113, bound, format!("`{word}` takes no bound"))
-                    .label("this is read as a bound")
-                    .also(span(operator), "because it follows a temporal operator");
+            let diagnostic = Diagnostic::new(
+                Code::G0113,
+                bound,
+                format!("`{word}` does not take a bound"),
+            )
+            .label("parsed as a bound")
+            .also(span(operator), "because it follows a temporal operator");
             if *list {
-                diagnostic.note("a list after a temporal operator stands in parentheses")
+                diagnostic.note("put a list after a temporal operator in parentheses")
             } else {
                 diagnostic
-                    .note("only `F G U O H` and their words take bounds")
+                    .note("only `F G U O H` and the equivalent words take bounds")
                     .fix("remove the bound", bound, "")
             }
         }
@@ -202,12 +196,13 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
         span,
         format!("expected an item, found `{shown}`"),
     )
-    .label("no item begins with this");
+    .label("not the beginning of an item");
     Some(
         match alias(word).or_else(|| did_you_mean(word, ITEM_WORDS.iter().copied())) {
             Some(near) => diagnostic.fix(format!("write `{near}`"), span, near),
-            None => diagnostic
-                .note("items begin with a word such as `event`, `predicate`, `property` or `rule`"),
+            None => diagnostic.note(
+                "items begin with a keyword such as `event`, `predicate`, `property` or `rule`",
+            ),
         },
     )
 }
@@ -241,10 +236,10 @@ pub(super) fn misplaced(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Diagno
     let diagnostic = Diagnostic::new(
         Code::G0104,
         b.span(start, end),
-        format!("`{word}` begins an item away from column 0"),
+        format!("unexpected indentation before item `{word}`"),
     )
-    .label("an item begins in column 0 of its own line")
-    .note("so that a mistake in one item does not reach into the next");
+    .label("an item must begin in column 0 of its own line")
+    .note("this limits the effect of an error to one item");
     let only_space = b.slice(gap.start, gap.end).trim().is_empty();
     if only_space {
         diagnostic.fix("begin a new line", gap, "\n")

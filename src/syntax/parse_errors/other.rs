@@ -27,10 +27,10 @@ pub(in crate::syntax) fn other_language(source: &SourceFile) -> Option<Diagnosti
         Diagnostic::new(
             Code::G0114,
             Span::new(source.id(), narrow(start), narrow(end)),
-            "this file is written for AWS CloudFormation Guard, which is another language",
+            "this file is written for AWS CloudFormation Guard, which is a different language",
         )
         .label("a rule of CloudFormation Guard")
-        .note("both use the ending `.guard`; check it with `cfn-guard`"),
+        .note("both use the extension `.guard`; check this file with `cfn-guard`"),
     )
 }
 

@@ -129,19 +129,20 @@ impl Agreement<'_> {
             .iter()
             .map(|part| format!("`{}`", self.spec.system(self.parts[*part]).name))
             .collect();
-        let circle_named = format!("{} rely on one another in a circle", names.join(" and "));
+        let circle_named = format!("{} depend on each other in a cycle", names.join(" and "));
         for assumption in inside {
             let name = assume_name(self.spec, self.parts[assumption.part], assumption.at);
             if let Support::Part(on) = assumption.support {
                 let on = &self.spec.system(self.parts[on]).name;
                 return Ok(Some(format!(
-                    "{circle_named}, and `{name}` rests on no guarantee: let `{on}` guarantee `{}`",
+                    "{circle_named}, but `{name}` is not backed by a guarantee: let `{on}` guarantee `{}`",
                     assumption.contract.text
                 )));
             }
             if !self.is_safety(assumption.contract.formula)? {
                 return Ok(Some(format!(
-                    "{circle_named}, and `{name}` (`{}`) is no safety formula: each could wait for the other for ever",
+                    "{circle_named}, but `{name}` (`{}`) is not a safety formula, so the circular \
+                    argument is unsound",
                     assumption.contract.text
                 )));
             }
@@ -151,7 +152,8 @@ impl Agreement<'_> {
                 let name = guarantee_name(self.spec, self.parts[*part], at);
                 if !self.is_safety(contract.formula)? {
                     return Ok(Some(format!(
-                        "{circle_named}, and `{name}` (`{}`) is no safety formula: each could wait for the other for ever",
+                        "{circle_named}, but `{name}` (`{}`) is not a safety formula, so the circular \
+                    argument is unsound",
                         contract.text
                     )));
                 }
@@ -167,7 +169,7 @@ impl Agreement<'_> {
                     let var = self.spec.state_var(var);
                     let owner = &self.spec.system(var.owner).name;
                     return Ok(Some(format!(
-                        "{circle_named}, and `{name}` speaks of `{owner}.{}`, which is not its own to keep",
+                        "{circle_named}, but `{name}` reads `{owner}.{}`, which belongs to another component",
                         var.name
                     )));
                 }

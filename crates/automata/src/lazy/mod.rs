@@ -58,7 +58,7 @@ pub enum StepError {
     #[error("the step {0}")]
     Limit(#[from] LimitError),
     /// The formula has bounds in time and the step has no time.
-    #[error("the step has no time, and the formula has bounds in time")]
+    #[error("the step has no time, but the formula has bounds in time")]
     TimeMissing,
 }
 

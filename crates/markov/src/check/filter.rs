@@ -17,9 +17,9 @@ impl<V: Scalar> Checker<'_, V> {
         if !truth.is_exact() {
             return Err(TextError::new(
                 place,
-                "which states the filter looks at is not decided at this precision",
+                "the states of the filter cannot be determined at this precision",
             )
-            .help("ask for more precision, or for exact arithmetic with --exact")
+            .help("increase the precision, or use exact arithmetic with --exact")
             .into());
         }
         Ok(truth.must)
@@ -39,10 +39,7 @@ impl<V: Scalar> Checker<'_, V> {
             Filter::State if chosen.count_ones(..) != 1 => {
                 return Err(TextError::new(
                     place,
-                    format!(
-                        "`state` wants one state, and {} are chosen",
-                        chosen.count_ones(..)
-                    ),
+                    format!("`state` expects one state, found {}", chosen.count_ones(..)),
                 )
                 .into());
             }
@@ -52,11 +49,9 @@ impl<V: Scalar> Checker<'_, V> {
             let numbers = match self.check(of)? {
                 Answer::Numbers(numbers) => numbers,
                 _ => {
-                    return Err(TextError::new(
-                        place,
-                        "a filter inside of this one gives no number for each state",
-                    )
-                    .into());
+                    return Err(
+                        TextError::new(place, "an inner filter has no value per state").into(),
+                    );
                 }
             };
             return of_numbers(filter, &numbers, &chosen, place).map(Answer::Number);
@@ -78,14 +73,14 @@ impl<V: Scalar> Checker<'_, V> {
             Filter::Exists => Answer::Whole(for_all(&truth.negated(), &chosen).map(|holds| !holds)),
             Filter::First | Filter::State => match first {
                 Some(state) => Answer::Whole(truth.at(state)),
-                None => return Err(TextError::new(place, "the filter looks at no state").into()),
+                None => return Err(TextError::new(place, "the filter selects no states").into()),
             },
             _ => {
                 return Err(TextError::new(
                     place,
-                    "this filter is about numbers, and the formula has truth values",
+                    "this filter expects numbers, but the formula has truth values",
                 )
-                .help("for truth values there are count, forall, exists, first and state")
+                .help("filters for truth values: count, forall, exists, first, state")
                 .into());
             }
         })
@@ -105,7 +100,7 @@ impl<V: Scalar> Checker<'_, V> {
             _ => {
                 return Err(TextError::new(
                     place,
-                    "this filter gives a number, and here a truth value is needed",
+                    "expected a truth value, but this filter returns a number",
                 )
                 .into());
             }
@@ -213,9 +208,9 @@ fn of_numbers<V: Scalar>(
         _ => {
             return Err(TextError::new(
                 place,
-                "this filter is about truth values, and the formula has numbers",
+                "this filter expects truth values, but the formula has numbers",
             )
-            .help("for numbers there are min, max, avg, sum, range, first and state")
+            .help("filters for numbers: min, max, avg, sum, range, first, state")
             .into());
         }
     })

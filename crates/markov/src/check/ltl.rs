@@ -171,17 +171,15 @@ impl<V: Scalar> Checker<'_, V> {
                 }
             }
             _ => {
-                return Err(
-                    TextError::new(path.place, "this cannot stand in a path formula").into(),
-                );
+                return Err(TextError::new(path.place, "not allowed in a path formula").into());
             }
         })
     }
 
     pub(super) fn too_large(&self, states: usize) -> CheckError {
         CheckError::Limit(format!(
-            "the product of chain and automaton would have {states} states, more than the limit of {}; \
-             raise it with --max-product",
+            "the product of chain and automaton has {states} states, more than the limit of {} \
+             (`--max-product`)",
             self.options.max_product
         ))
     }
@@ -282,7 +280,7 @@ fn interval(window: Window, path: &Expr) -> Checked<Interval> {
     if most > MAX_STEPS {
         return Err(TextError::new(
             path.place,
-            format!("a bound of {most} steps inside of a larger formula is more than an automaton counts"),
+            format!("a bound of {most} steps in a larger formula exceeds the limit of automata"),
         )
         .into());
     }

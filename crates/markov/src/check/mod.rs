@@ -209,7 +209,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         if !(value >= V::zero() && value <= V::one()) {
             return Err(TextError::new(
                 bound.place,
-                format!("the bound {} is no probability", value.text()),
+                format!("the bound {} is not a probability", value.text()),
             )
             .into());
         }
@@ -236,7 +236,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
                 let truth = self.truth(of)?;
                 self.steady(&truth)
             }
-            _ => Err(TextError::new(formula.place, "this is no number").into()),
+            _ => Err(TextError::new(formula.place, "expected a number").into()),
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
                 let Compare::Bound(relation, bound) = compare else {
                     return Err(TextError::new(
                         formula.place,
-                        "`=?` asks for a number, and here a truth value is needed",
+                        "expected a truth value, but `=?` returns a number",
                     )
                     .help("compare it with a bound, as in `P>=0.5 [ … ]`")
                     .into());
@@ -286,7 +286,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
                 formula.place,
                 "a path formula has no truth value in a state",
             )
-            .help("put it under `P`, `A` or `E`")
+            .help("use it under `P`, `A` or `E`")
             .into()),
             Kind::Name(name) if !self.scope.knows(name) => self.unknown(name, formula.place),
             _ => Ok(Truth::exact(states_where(
@@ -317,7 +317,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
             {
                 return Err(TextError::new(
                     place,
-                    format!("the property \"{name}\" uses itself, or one that comes after it"),
+                    format!("the property \"{name}\" refers to itself or to a later property"),
                 )
                 .into());
             }
@@ -328,18 +328,16 @@ impl<'a, V: Scalar> Checker<'a, V> {
             .labels()
             .map(|(label, _)| format!("\"{label}\""))
             .collect();
-        Err(
-            TextError::new(place, format!("there is no label \"{name}\""))
-                .help(format!("labels of this model are {}", known.join(", ")))
-                .into(),
-        )
+        Err(TextError::new(place, format!("unknown label \"{name}\""))
+            .help(format!("labels of this model: {}", known.join(", ")))
+            .into())
     }
 
     fn unknown(&self, name: &str, place: TextPosition) -> Checked<Truth> {
         let wrong = TextError::new(place, format!("`{name}` is not declared"));
         Err(if self.chain.label(name).is_some() {
             wrong
-                .help(format!("labels stand in quotes: \"{name}\""))
+                .help(format!("labels must be quoted: \"{name}\""))
                 .into()
         } else {
             wrong.into()

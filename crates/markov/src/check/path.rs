@@ -141,12 +141,12 @@ impl<V: Scalar> Checker<'_, V> {
         if let Some((bound, strict)) = &bounds.upper {
             let value = step(bound)?.saturating_sub(i64::from(*strict));
             let last = u64::try_from(value)
-                .map_err(|_| TextError::new(bound.place, "this bound leaves no step at all"))?;
+                .map_err(|_| TextError::new(bound.place, "this bound contains no steps"))?;
             if last < window.first {
                 return Err(TextError::new(
                     bound.place,
                     format!(
-                        "the bounds are the wrong way round: {} to {last}",
+                        "the lower bound is greater than the upper bound: {} to {last}",
                         window.first
                     ),
                 )

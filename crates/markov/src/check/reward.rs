@@ -61,7 +61,7 @@ impl<V: Scalar> Checker<'_, V> {
                 .iter()
                 .map(|rewards| format!("\"{}\"", rewards.name))
                 .collect();
-            format!("reward structures of this model are {}", names.join(", "))
+            format!("reward structures of this model: {}", names.join(", "))
         };
         let found = match structure {
             None if all.is_empty() => {
@@ -80,7 +80,7 @@ impl<V: Scalar> Checker<'_, V> {
                 Some(Structure::Index(index)) => index.to_string(),
                 None => String::new(),
             };
-            let wrong = TextError::new(place, format!("there is no reward structure {which}"));
+            let wrong = TextError::new(place, format!("unknown reward structure {which}"));
             if all.is_empty() {
                 wrong.help("the model has no rewards").into()
             } else {

@@ -40,14 +40,12 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
         {
             Some(("@type", kind)) if kind.eq_ignore_ascii_case("dtmc") => is_chain = true,
             Some(("@type", kind)) => {
-                return Err(line.error(format!(
-                    "this is a model of type `{kind}`; only `DTMC` is supported"
-                )));
+                return Err(line.error(format!("unsupported model type `{kind}`: expected `DTMC`")));
             }
             Some(("@value_type", "double" | "rational")) => {}
             Some(("@value_type", kind)) => {
-                return Err(line.error(format!("values of type `{kind}` are not supported"))
-                    .help("values are double or rational; give parameters values before writing the file"));
+                return Err(line.error(format!("unsupported value type `{kind}`"))
+                    .help("supported value types: double, rational; instantiate parameters before exporting the file"));
             }
             _ => whole.clone_into(&mut entry),
         }
@@ -55,7 +53,7 @@ pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     if !is_chain {
         return Err(TextError::new(
             TextPosition::line(1),
-            "the file does not say `@type: DTMC`",
+            "missing `@type: DTMC`",
         ));
     }
     let mut reading = DrnReader::<V>::new(names);
@@ -71,8 +69,12 @@ fn split(names: &str) -> Vec<String> {
 }
 
 fn whole_number(text: &str, place: TextPosition) -> Result<u64, TextError> {
-    text.parse()
-        .map_err(|_| TextError::new(place, format!("`{text}` is no number of states")))
+    text.parse().map_err(|_| {
+        TextError::new(
+            place,
+            format!("expected a number of states, found `{text}`"),
+        )
+    })
 }
 
 struct DrnReader<V> {
@@ -119,7 +121,7 @@ impl<V: Scalar> DrnReader<V> {
                 if self.actions > 1 || !self.open {
                     return Err(TextError::new(
                         place,
-                        "a state of a chain has one action, and this is another",
+                        "more than one action in a state: a chain has one action per state",
                     ));
                 }
                 let _name = line.next();
@@ -131,21 +133,21 @@ impl<V: Scalar> DrnReader<V> {
             }
             Some(_) if self.open => {
                 let Some((target, probability)) = whole.split_once(':') else {
-                    return Err(TextError::new(
-                        place,
-                        "a transition is `target : probability`",
-                    ));
+                    return Err(TextError::new(place, "expected `target : probability`"));
                 };
                 let target = target.trim().parse::<u32>().map_err(|_| {
-                    TextError::new(place, format!("`{}` is no state", target.trim()))
+                    TextError::new(
+                        place,
+                        format!("expected a state, found `{}`", target.trim()),
+                    )
                 })?;
                 let probability = probability.trim();
                 let Some(value) = V::parse(probability) else {
                     return Err(TextError::new(
                         place,
-                        format!("`{probability}` is no finite number"),
+                        format!("expected a finite number, found `{probability}`"),
                     )
-                    .help("parameters must be given values before the file is written"));
+                    .help("instantiate parameters before exporting the file"));
                 };
                 self.builder.transition(target, value);
                 Ok(())
@@ -162,13 +164,13 @@ impl<V: Scalar> DrnReader<V> {
             return Err(TextError::new(
                 place,
                 format!(
-                    "state {number} stands where state {} is expected",
+                    "expected state {}, found state {number}",
                     self.builder.len()
                 ),
             ));
         }
         if line.rest().starts_with('!') {
-            return Err(line.error("exit rates belong to models in continuous time"));
+            return Err(line.error("exit rates are only supported by continuous-time models"));
         }
         let rewards = self.values(&mut line)?;
         for (structure, value) in self.rewards.iter_mut().zip(rewards) {
@@ -179,7 +181,7 @@ impl<V: Scalar> DrnReader<V> {
             let (label, after) = match rest.strip_prefix('"') {
                 Some(quoted) => quoted
                     .split_once('"')
-                    .ok_or_else(|| line.error("this label has no closing quote"))?,
+                    .ok_or_else(|| line.error("missing closing quote of a label"))?,
                 None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
             };
             match self.labels.iter_mut().find(|known| known.0 == label) {
@@ -198,7 +200,7 @@ impl<V: Scalar> DrnReader<V> {
             return Ok(vec![V::zero(); self.rewards.len()]);
         };
         let Some((list, _)) = inside.split_once(']') else {
-            return Err(line.error("this list of rewards has no `]`"));
+            return Err(line.error("missing `]` after a list of rewards"));
         };
         let values: Option<Vec<V>> = list
             .split(',')
@@ -206,11 +208,14 @@ impl<V: Scalar> DrnReader<V> {
             .filter(|value| !value.is_empty())
             .map(V::parse)
             .collect();
-        let values =
-            values.ok_or_else(|| line.error(format!("`[{list}]` is no list of finite numbers")))?;
+        let values = values.ok_or_else(|| {
+            line.error(format!(
+                "expected a list of finite numbers, found `[{list}]`"
+            ))
+        })?;
         if values.len() != self.rewards.len() {
             return Err(line.error(format!(
-                "{} rewards are given for {} reward models",
+                "{} rewards given for {} reward models",
                 values.len(),
                 self.rewards.len()
             )));
@@ -242,7 +247,7 @@ impl<V: Scalar> DrnReader<V> {
         if let Some(count) = count.filter(|&count| count != states as u64) {
             return Err(TextError::new(
                 self.place,
-                format!("{count} states are announced, and there are {states}"),
+                format!("expected {count} states, found {states}"),
             ));
         }
         let deadlocks = self.builder.deadlocks().len();

@@ -124,22 +124,22 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     let mut all = lines(text, "#");
     let mut header = all
         .next()
-        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of transitions is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "empty transitions file"))?;
     let states = header.int("the number of states")?;
     let place = header.place();
     let count = header.int("the number of transitions")? as usize;
     if header.next().is_some() {
         return Err(TextError::new(
             place,
-            "a third number in the first line is that of an MDP's file",
+            "unexpected third number in the first line (the format of an MDP)",
         )
-        .help("only chains are supported: `states transitions`"));
+        .help("only Markov chains are supported: expected `states transitions`"));
     }
     if states == 0 {
         return Err(header.error("the model has no states"));
     }
     if states >= u64::from(u32::MAX) {
-        return Err(header.error(format!("{states} states are more than can be numbered")));
+        return Err(header.error(format!("{states} states exceed the supported number")));
     }
     let states = states as usize;
     let mut found: Vec<(u32, u32, V, u32)> = Vec::with_capacity(count.min(text.len() / SHORTEST));
@@ -169,10 +169,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     if found.len() != count {
         return Err(TextError::new(
             place,
-            format!(
-                "{count} transitions are announced, and there are {}",
-                found.len()
-            ),
+            format!("expected {count} transitions, found {}", found.len()),
         ));
     }
     if let Some(wrong) = too_many_states(states, count) {
@@ -202,7 +199,7 @@ fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextErro
     let mut all = lines(text, "#");
     let header = all
         .next()
-        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of labels is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "empty labels file"))?;
     let mut found: Vec<(String, Vec<u32>)> = Vec::new();
     let mut numbers: Vec<(u64, usize)> = Vec::new();
     let mut rest = header.line();
@@ -213,7 +210,8 @@ fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextErro
         });
         let Some((number, name, after)) = part else {
             return Err(header.error(format!(
-                "the first line declares labels as `0=\"init\" 1=\"deadlock\"`, and `{rest}` does not"
+                "expected label declarations such as `0=\"init\" 1=\"deadlock\"` in the first \
+                    line, found `{rest}`"
             )));
         };
         if found.iter().any(|label| label.0 == name)
@@ -228,7 +226,7 @@ fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextErro
     for line in all {
         let place = line.place();
         let Some((state, marks)) = line.line().split_once(':') else {
-            return Err(line.error("a line of labels is `state: label label …`"));
+            return Err(line.error("expected `state: label label …`"));
         };
         let state = state.trim();
         let known = state
@@ -273,12 +271,12 @@ fn structure_name(text: &str, name: &mut String) {
 fn header<'a>(all: &mut impl Iterator<Item = Fields<'a>>, states: usize) -> Result<(), TextError> {
     let mut header = all
         .next()
-        .ok_or_else(|| TextError::new(TextPosition::line(1), "the file of rewards is empty"))?;
+        .ok_or_else(|| TextError::new(TextPosition::line(1), "empty rewards file"))?;
     let given = header.int("the number of states")?;
     header.int("the number of entries")?;
     if given != states as u64 {
         return Err(header.error(format!(
-            "the rewards are for {given} states, and the model has {states}"
+            "the rewards are for {given} states, but the model has {states}"
         )));
     }
     Ok(())
@@ -317,7 +315,7 @@ fn transition_rewards<V: Scalar>(
         let Some((_, probability)) = chain.row(from).find(|entry| entry.0 == to) else {
             return Err(TextError::new(
                 place,
-                format!("there is no transition from state {from} to state {to}"),
+                format!("no transition from state {from} to state {to}"),
             ));
         };
         rewards[from as usize].accumulate(probability, &value);
@@ -331,10 +329,7 @@ fn reward<V: Scalar>(line: &mut Fields<'_>) -> Result<V, TextError> {
     if value < V::zero() {
         return Err(TextError::new(
             place,
-            format!(
-                "the reward {} is negative, which is not supported",
-                value.text()
-            ),
+            format!("negative reward {}: not supported", value.text()),
         ));
     }
     line.end()?;

@@ -63,11 +63,11 @@ impl<'a> Fields<'a> {
         let place = self.place();
         let field = self
             .next()
-            .ok_or_else(|| TextError::new(place, format!("{what} is missing")))?;
+            .ok_or_else(|| TextError::new(place, format!("missing {what}")))?;
         field.parse().map_err(|_| {
             TextError::new(
                 place,
-                format!("{what} must be a whole number, not `{field}`"),
+                format!("expected {what} as a whole number, found `{field}`"),
             )
         })
     }
@@ -90,11 +90,11 @@ impl<'a> Fields<'a> {
         let place = self.place();
         let field = self
             .next()
-            .ok_or_else(|| TextError::new(place, format!("{what} is missing")))?;
+            .ok_or_else(|| TextError::new(place, format!("missing {what}")))?;
         V::parse(field).ok_or_else(|| {
             TextError::new(
                 place,
-                format!("{what} must be a finite number, not `{field}`"),
+                format!("expected {what} as a finite number, found `{field}`"),
             )
         })
     }
@@ -116,6 +116,6 @@ const MAX_TRUST: usize = 1 << 20;
 /// much memory.
 pub(in super::super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
     (states > transitions.max(MAX_TRUST)).then(|| {
-        format!("{states} states are announced, and there are {transitions} transitions: most states have none")
+        format!("{states} states declared, but only {transitions} transitions: most states would have none")
     })
 }

@@ -85,12 +85,13 @@ pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     })?;
     if document.kind != KIND || document.v != VERSION {
         return Err(wrong(format!(
-            "this is no Markov chain of version {VERSION}, but `{}` of version {}",
+            "expected a Markov chain of version {VERSION}, found `{}` of version {}",
             document.kind, document.v
         )));
     }
-    let number =
-        |text: &str| V::parse(text).ok_or_else(|| wrong(format!("`{text}` is no finite number")));
+    let number = |text: &str| {
+        V::parse(text).ok_or_else(|| wrong(format!("expected a finite number, found `{text}`")))
+    };
     let mut builder = ChainBuilder::with_capacity(0, document.transitions.len());
     let mut entries = document.transitions.iter().peekable();
     for state in 0..document.states {
@@ -105,7 +106,7 @@ pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     }
     if let Some((from, ..)) = entries.next() {
         return Err(wrong(format!(
-            "the transitions of state {from} are out of order, or it does not exist"
+            "state {from} does not exist or its transitions are out of order"
         )));
     }
     let deadlocks = builder.deadlocks().len();
@@ -125,7 +126,7 @@ pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
         let values = |texts: &[String]| -> Result<Vec<V>, TextError> {
             if !texts.is_empty() && texts.len() != chain.len() {
                 return Err(wrong(format!(
-                    "rewards \"{}\" are for {} states, and there are {}",
+                    "rewards \"{}\" are for {} states, but the model has {}",
                     structure.name,
                     texts.len(),
                     chain.len()

@@ -28,13 +28,16 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
         .next()
         .and_then(|states| states.parse::<usize>().ok())
         .filter(|&states| states > 0 && states < u32::MAX as usize)
-        .ok_or_else(|| TextError::new(at(0), "the first line is `states transitions`"))?;
+        .ok_or_else(|| TextError::new(at(0), "expected `states transitions` in the first line"))?;
     let mut entries: Vec<(u32, u32, f64, f64)> = Vec::new();
     for (number, line) in lines {
         let wrong = || {
             TextError::new(
                 at(number),
-                format!("`{}` is no `source target [low,high]`", line.trim()),
+                format!(
+                    "expected `source target [low,high]`, found `{}`",
+                    line.trim()
+                ),
             )
         };
         let mut parts = line.trim().splitn(3, char::is_whitespace);
@@ -103,7 +106,7 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
     UncertainChain::new(rows).map_err(|wrong| {
         let message = match wrong {
             ChainError::RowSum { state, sum } => {
-                format!("no row of state {state} sums to 1: its bounds allow {sum}")
+                format!("no distribution of state {state} sums to 1: its bounds allow {sum}")
             }
             other => other.to_string(),
         };

@@ -18,13 +18,15 @@ pub enum Value<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
     /// Beyond 64 bits.
-    #[error("a whole number does not fit into 64 bits")]
+    #[error("a whole number exceeds 64 bits")]
     Overflow,
     /// Division by zero, and the like.
-    #[error("a division by zero, or another operation without a result")]
+    #[error("division by zero, or another operation without a result")]
     Undefined,
     /// A root or a logarithm in exact arithmetic.
-    #[error("a power or logarithm that is no fraction, which exact arithmetic does not have")]
+    #[error(
+        "a power or logarithm with an irrational result, which exact arithmetic does not support"
+    )]
     NotRational,
 }
 

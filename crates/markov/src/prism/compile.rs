@@ -150,7 +150,7 @@ impl<V: Scalar> Scope<V> {
         if !code.is_constant() {
             return Err(TextError::new(
                 expr.place,
-                "this must not depend on the state",
+                "expected an expression that does not depend on the state",
             ));
         }
         code.eval(&[]).map_err(|wrong| failed(expr.place, wrong))
@@ -192,7 +192,7 @@ impl<V: Scalar> Scope<V> {
             Code::Bool(code) => Ok(code),
             other => Err(TextError::new(
                 expr.place,
-                format!("{what} must be a truth value, and this is {}", other.ty()),
+                format!("expected {what} as a truth value, found {}", other.ty()),
             )),
         }
     }
@@ -202,9 +202,9 @@ impl<V: Scalar> Scope<V> {
             Code::Int(code) => Ok(code),
             other => Err(TextError::new(
                 expr.place,
-                format!("{what} must be a whole number, and this is {}", other.ty()),
+                format!("expected {what} as a whole number, found {}", other.ty()),
             )
-            .help("`floor` and `ceil` make whole numbers of others")),
+            .help("to convert to a whole number, use `floor` or `ceil`")),
         }
     }
 
@@ -214,7 +214,7 @@ impl<V: Scalar> Scope<V> {
         real(code).ok_or_else(|| {
             TextError::new(
                 expr.place,
-                format!("{what} must be a number, and this is {ty}"),
+                format!("expected {what} as a number, found {ty}"),
             )
         })
     }
@@ -245,10 +245,7 @@ impl<V: Scalar> Scope<V> {
             Kind::Bool(value) => Code::Bool(BoolCode::Const(*value)),
             Kind::Int(value) => Code::Int(IntCode::Const(*value)),
             Kind::Real(text) => Code::Real(RealCode::Const(V::parse(text).ok_or_else(|| {
-                TextError::new(
-                    place,
-                    format!("`{text}` is no number that can be represented"),
-                )
+                TextError::new(place, format!("number `{text}` is out of range"))
             })?)),
             Kind::Name(name) => return self.name(name, place, depth),
             Kind::Not(of) => match compile(of)? {
@@ -278,7 +275,7 @@ impl<V: Scalar> Scope<V> {
             _ => {
                 return Err(TextError::new(
                     place,
-                    "an operator of properties cannot stand inside this expression",
+                    "property operators are not allowed in this expression",
                 ));
             }
         })
@@ -297,7 +294,7 @@ impl<V: Scalar> Scope<V> {
             Some(None) => {
                 return Err(
                     TextError::new(place, format!("the constant `{name}` has no value"))
-                        .help(format!("give it one with --const {name}=…")),
+                        .help(format!("set it with --const {name}=…")),
                 );
             }
             None => {}
@@ -306,7 +303,7 @@ impl<V: Scalar> Scope<V> {
             if depth >= MAX_FORMULAS {
                 return Err(TextError::new(
                     place,
-                    format!("the formula `{name}` uses itself"),
+                    format!("the formula `{name}` refers to itself"),
                 ));
             }
             return self.compile(formula, depth + 1);
@@ -322,7 +319,7 @@ fn given_value(text: &str, constant: &Constant) -> Parsed<Expr> {
         Ok(value) if *parser.peek() == super::token::Token::End => Ok(value),
         _ => Err(TextError::new(
             constant.place,
-            format!("`{text}` is no value for the constant `{}`", constant.name),
+            format!("invalid value `{text}` for constant `{}`", constant.name),
         )),
     }
 }
@@ -341,7 +338,7 @@ fn typed<V: Scalar>(value: Value<V>, constant: &Constant) -> Parsed<Value<V>> {
             };
             return Err(TextError::new(
                 constant.place,
-                format!("the constant `{}` must be {ty}", constant.name),
+                format!("constant `{}` must be {ty}", constant.name),
             ));
         }
     })
@@ -352,7 +349,7 @@ fn failed(place: TextPosition, wrong: EvalError) -> TextError {
 }
 
 fn mismatch<V: Scalar>(place: TextPosition, op: &str, operand: &Code<V>) -> TextError {
-    TextError::new(place, format!("`{op}` does not take {}", operand.ty()))
+    TextError::new(place, format!("`{op}` is not defined for {}", operand.ty()))
 }
 
 fn real<V>(code: Code<V>) -> Option<RealCode<V>> {
@@ -433,7 +430,7 @@ fn binary<V: Scalar>(
     }
     if matches!(op, Op::And | Op::Or | Op::Implies | Op::Iff) {
         let (Code::Bool(left), Code::Bool(right)) = (left, right) else {
-            return Err(TextError::new(place, "this operator takes truth values"));
+            return Err(TextError::new(place, "this operator expects truth values"));
         };
         return Ok(Code::Bool(match op {
             Op::And => BoolCode::And(joined(left, right, |code| match code {
@@ -459,7 +456,7 @@ fn binary<V: Scalar>(
         }
         (left, right) => {
             let (Some(left), Some(right)) = (real(left), real(right)) else {
-                return Err(TextError::new(place, "this operator takes numbers"));
+                return Err(TextError::new(place, "this operator expects numbers"));
             };
             let (left, right) = (Box::new(left), Box::new(right));
             Code::Real(match op {
@@ -512,7 +509,7 @@ fn compare<V: Scalar>(
         }
         (left, right) => match (real(left), real(right)) {
             (Some(left), Some(right)) => BoolCode::Reals(test, Box::new(left), Box::new(right)),
-            _ => return Err(TextError::new(place, "these cannot be compared")),
+            _ => return Err(TextError::new(place, "these values cannot be compared")),
         },
     }))
 }
@@ -538,7 +535,7 @@ fn choice<V: Scalar>(
             _ => {
                 return Err(TextError::new(
                     place,
-                    "both sides of `:` must be of one type",
+                    "both sides of `:` must have the same type",
                 ));
             }
         },
@@ -559,7 +556,7 @@ fn call<V: Scalar>(
     if count != wanted {
         return Err(TextError::new(
             place,
-            format!("this function takes {wanted} arguments, not {count}"),
+            format!("this function expects {wanted} arguments, found {count}"),
         ));
     }
     let ints: Option<Vec<IntCode<V>>> = arguments
@@ -593,7 +590,7 @@ fn call<V: Scalar>(
         .map(real)
         .collect::<Option<Vec<RealCode<V>>>>()
     else {
-        return Err(TextError::new(place, "this function takes numbers"));
+        return Err(TextError::new(place, "this function expects numbers"));
     };
     Ok(match function {
         Function::Min => Code::Real(RealCode::Min(reals)),
@@ -607,7 +604,7 @@ fn call<V: Scalar>(
         }
         Function::Log => return logarithm(reals, place),
         Function::Mod => {
-            return Err(TextError::new(place, "`mod` takes whole numbers"));
+            return Err(TextError::new(place, "`mod` expects whole numbers"));
         }
     })
 }

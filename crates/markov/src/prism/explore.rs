@@ -65,7 +65,7 @@ pub fn explore<V: Scalar>(
         {
             return Err(TextError::new(
                 declaration.place,
-                format!("there are two variables `{}`", variable.name),
+                format!("variable `{}` is declared twice", variable.name),
             ));
         }
         variables.push(variable);
@@ -120,7 +120,7 @@ pub fn explore<V: Scalar>(
             ChainError::RowSum { sum, .. } => TextError::new(
                 TextPosition::line(1),
                 format!(
-                    "the probabilities out of state {} sum to {sum}, not to 1",
+                    "the probabilities out of state {} sum to {sum} instead of 1",
                     valuations.text(at)
                 ),
             ),
@@ -226,7 +226,7 @@ fn variable<V: Scalar>(
     if start < low || start > high {
         return Err(TextError::new(
             declaration.place,
-            format!("the initial value {start} of `{name}` is outside of {low}..{high}"),
+            format!("the initial value {start} of `{name}` is outside {low}..{high}"),
         ));
     }
     Ok((
@@ -269,9 +269,7 @@ fn initial_states<V: Scalar>(
     if size > MAX_INIT {
         return Err(TextError::new(
             init.place,
-            format!(
-                "{size} valuations would have to be tried for initial states; the limit is {MAX_INIT}"
-            ),
+            format!("{size} valuations to check for initial states exceed the limit of {MAX_INIT}"),
         ));
     }
     for (value, variable) in values.iter_mut().zip(valuations.variables()) {
@@ -286,10 +284,7 @@ fn initial_states<V: Scalar>(
         {
             found.push(state);
             if found.len() > limits.max_states {
-                return Err(TextError::new(
-                    init.place,
-                    "there are too many initial states",
-                ));
+                return Err(TextError::new(init.place, "too many initial states"));
             }
         }
         // The last variable counts fastest.
@@ -398,7 +393,7 @@ impl<V: Scalar> Program<V> {
                         let Some(at) = known else {
                             return Err(TextError::new(
                                 assignment.place,
-                                format!("`{}` is no variable", assignment.variable),
+                                format!("`{}` is not a variable", assignment.variable),
                             ));
                         };
                         let own = module
@@ -509,7 +504,9 @@ impl<V: Scalar> Program<V> {
             if walk.choices.len() + count > MAX_CHOICES {
                 return Err(TextError::new(
                     self.commands[enabled[0][0]].place,
-                    format!("more than {MAX_CHOICES} combinations of commands are enabled at once"),
+                    format!(
+                        "more than {MAX_CHOICES} combinations of commands are enabled in a state"
+                    ),
                 ));
             }
             for mut number in 0..count {
@@ -559,7 +556,7 @@ impl<V: Scalar> Program<V> {
                             return Err(TextError::new(
                                 command.place,
                                 format!(
-                                    "`{}` would become {value}, outside of {}..{}",
+                                    "`{}` would become {value}, outside {}..{}",
                                     range.name, range.low, range.high
                                 ),
                             ));
@@ -573,7 +570,7 @@ impl<V: Scalar> Program<V> {
                 return Err(TextError::new(
                     command.place,
                     format!(
-                        "the probabilities of this command sum to {}, not to 1",
+                        "the probabilities of this command sum to {} instead of 1",
                         sum.to_f64()
                     ),
                 ));

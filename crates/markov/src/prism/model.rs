@@ -156,7 +156,7 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
             | "ma" | "smg" | "csg" | "tsg" | "idtmc" | "imdp" => {
                 return Err(TextError::new(
                     place,
-                    format!("this is a model of type `{word}`; only `dtmc` is supported"),
+                    format!("unsupported model type `{word}`: expected `dtmc`"),
                 ));
             }
             "const" => model.constants.push(Constant::parse(&mut parser)?),
@@ -201,7 +201,7 @@ pub fn parse_model(text: &str) -> Result<Model, TextError> {
     if !is_chain {
         return Err(TextError::new(
             TextPosition { line: 1, column: 1 },
-            "the model has no type: PRISM takes it for an `mdp`, and only `dtmc` is supported",
+            "missing model type: PRISM's default is `mdp`, but only `dtmc` is supported",
         )
         .help("begin the model with the line `dtmc`"));
     }
@@ -249,7 +249,7 @@ impl VariableDeclaration {
             if parser.is_word("int") || parser.is_word("clock") {
                 return Err(TextError::new(
                     parser.place(),
-                    format!("the variable `{name}` needs a range, such as `[0..10]`"),
+                    format!("variable `{name}` needs a range, such as `[0..10]`"),
                 ));
             }
             parser.expect("[")?;
@@ -282,7 +282,7 @@ fn module(parser: &mut Parser, model: &mut Model) -> Parsed<()> {
     if model.modules.iter().any(|module| module.name == name) {
         return Err(TextError::new(
             place,
-            format!("there are two modules `{name}`"),
+            format!("module `{name}` is declared twice"),
         ));
     }
     if parser.take("=") {
@@ -303,7 +303,7 @@ fn module(parser: &mut Parser, model: &mut Model) -> Parsed<()> {
         let Some(original) = model.modules.iter().find(|module| module.name == of) else {
             return Err(TextError::new(
                 place,
-                format!("there is no module `{of}` above this one"),
+                format!("unknown module `{of}`: it must be declared above"),
             ));
         };
         let renamed = original.renamed(name, &names, &model.formulas);

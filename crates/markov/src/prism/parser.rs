@@ -144,7 +144,7 @@ impl Parser {
         if self.depth > MAX_DEPTH {
             return Err(TextError::new(
                 self.place(),
-                format!("this expression nests deeper than {MAX_DEPTH} levels"),
+                format!("expression nested more than {MAX_DEPTH} levels deep"),
             ));
         }
         let found = self.until();
@@ -181,7 +181,7 @@ impl Parser {
         if self.depth > MAX_DEPTH {
             return Err(TextError::new(
                 self.place(),
-                format!("this expression nests deeper than {MAX_DEPTH} levels"),
+                format!("expression nested more than {MAX_DEPTH} levels deep"),
             ));
         }
         let found = parse(self);
@@ -280,10 +280,7 @@ impl Parser {
             if links > 8 * MAX_DEPTH {
                 return Err(TextError::new(
                     place,
-                    format!(
-                        "this chain of operators has more than {} links",
-                        8 * MAX_DEPTH
-                    ),
+                    format!("more than {} operators in a chain", 8 * MAX_DEPTH),
                 )
                 .help("group it with parentheses"));
             }
@@ -476,7 +473,7 @@ impl Parser {
             "multi" if *self.ahead(1) == Token::Mark("(") => {
                 return Err(TextError::new(
                     self.place(),
-                    "multi-objective properties are about choices, and a chain has none",
+                    "multi-objective properties need nondeterminism, which a chain does not have",
                 ));
             }
             _ => return Ok(None),
@@ -511,7 +508,7 @@ impl Parser {
         if self.take("[") {
             // Storm's `R[exp]`; only expectations are known.
             if !self.take_word("exp") {
-                return Err(self.wrong("`exp`, the only kind of reward operator that is supported"));
+                return Err(self.wrong("`exp`, the only supported kind of reward operator"));
             }
             self.expect("]")?;
         }
@@ -557,9 +554,9 @@ impl Parser {
                     if !self.bounds()?.is_none() {
                         return Err(TextError::new(
                             place,
-                            "rewards until a set is reached within a bound are not supported",
+                            "rewards with a bounded until are not supported",
                         )
-                        .help("rewards of a number of steps are written `C<=k`"));
+                        .help("for rewards over a number of steps, write `C<=k`"));
                     }
                     Measure::Reach(self.temporal()?)
                 }
@@ -580,7 +577,7 @@ impl Parser {
         } else if self.take("|") {
             "exists".to_owned()
         } else {
-            self.name("what the filter does, such as `max` or `forall`")?
+            self.name("a filter operation, such as `max` or `forall`")?
         };
         let filter = match word.as_str() {
             "min" => Filter::Min,
@@ -595,8 +592,8 @@ impl Parser {
             "range" => Filter::Range,
             "print" | "printall" => Filter::Print,
             _ => {
-                return Err(TextError::new(place, format!("there is no filter `{word}`")).help(
-                    "filters are min, max, avg, sum, count, range, forall, exists, first, state and print",
+                return Err(TextError::new(place, format!("unknown filter `{word}`")).help(
+                    "available filters: min, max, avg, sum, count, range, forall, exists, first, state, print",
                 ));
             }
         };
@@ -637,6 +634,6 @@ fn function(name: &str) -> Option<Function> {
 }
 
 fn no_function(name: &str, place: TextPosition) -> TextError {
-    TextError::new(place, format!("there is no function `{name}`"))
-        .help("functions are min, max, floor, ceil, round, pow, mod and log")
+    TextError::new(place, format!("unknown function `{name}`"))
+        .help("available functions: min, max, floor, ceil, round, pow, mod, log")
 }

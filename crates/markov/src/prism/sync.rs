@@ -89,10 +89,7 @@ fn compose(model: &Model, first: &[usize], system: &System) -> Result<Alternativ
     Ok(match system {
         System::Module(name, place) => {
             let Some(module) = model.modules.iter().position(|module| module.name == *name) else {
-                return Err(TextError::new(
-                    *place,
-                    format!("there is no module `{name}`"),
-                ));
+                return Err(TextError::new(*place, format!("unknown module `{name}`")));
             };
             of_module(model, first, module)
         }

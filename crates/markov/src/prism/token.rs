@@ -101,7 +101,7 @@ fn token(rest: &str, place: TextPosition) -> Result<(Token, usize), TextError> {
     match bytes[0] {
         b'"' => match rest[1..].find('"') {
             Some(length) => Ok((Token::Text(rest[1..=length].to_owned()), length + 2)),
-            None => Err(TextError::new(place, "this text has no closing quote")),
+            None => Err(TextError::new(place, "missing closing quote")),
         },
         byte if byte.is_ascii_alphabetic() || byte == b'_' => {
             let length = run(0, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -118,7 +118,7 @@ fn token(rest: &str, place: TextPosition) -> Result<(Token, usize), TextError> {
                 let wrong = rest.chars().next().unwrap_or(' ');
                 Err(TextError::new(
                     place,
-                    format!("`{wrong}` is no character of the PRISM language"),
+                    format!("invalid character `{wrong}` in the PRISM language"),
                 ))
             }
         },

@@ -72,8 +72,8 @@ impl Default for Accuracy {
 /// A component that could not be solved to the precision asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "a component of {states} states has not converged to a relative width of {precision} after {sweeps} sweeps; \
-     raise the limit, or ask for less precision"
+    "a component of {states} states did not converge to a relative width of {precision} after \
+     {sweeps} sweeps; increase the limit, or reduce the precision"
 )]
 pub struct NotConverged {
     /// The size of the component.

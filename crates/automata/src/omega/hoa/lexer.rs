@@ -47,7 +47,7 @@ impl Token<'_> {
             Token::Name(name) => format!("`{name}`"),
             Token::Alias(name) => format!("`@{name}`"),
             Token::Int(number) => format!("`{number}`"),
-            Token::Text(_) => "a text in quotes".to_owned(),
+            Token::Text(_) => "a quoted string".to_owned(),
             Token::Sign(sign) => format!("`{sign}`"),
             Token::Body => "`--BODY--`".to_owned(),
             Token::End => "`--END--`".to_owned(),
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
                 match rest.chars().next() {
                     Some(c) if depth > 0 || c.is_ascii_whitespace() => self.at += c.len_utf8(),
                     None if depth > 0 => {
-                        return Err(self.error(start, "a comment is not closed; `*/` closes it"));
+                        return Err(self.error(start, "unterminated comment: missing `*/`"));
                     }
                     _ => return Ok(()),
                 }
@@ -143,7 +143,9 @@ impl<'a> Lexer<'a> {
             '@' => {
                 let name = word(1);
                 if name.is_empty() {
-                    return Err(self.error(start, "`@` needs the name of an alias right after it"));
+                    return Err(
+                        self.error(start, "expected the name of an alias directly after `@`")
+                    );
                 }
                 self.at += 1 + name.len();
                 Token::Alias(name)
@@ -157,7 +159,7 @@ impl<'a> Lexer<'a> {
                 let digits = rest.get(..len).unwrap_or("");
                 let number = digits
                     .parse()
-                    .map_err(|_| self.error(start, "the number is too large"))?;
+                    .map_err(|_| self.error(start, "number out of range"))?;
                 Token::Int(number)
             }
             c if c.is_ascii_alphabetic() || c == '_' => {
@@ -171,7 +173,7 @@ impl<'a> Lexer<'a> {
                 }
             }
             other => {
-                return Err(self.error(start, format!("`{other}` means nothing here")));
+                return Err(self.error(start, format!("unexpected `{other}`")));
             }
         };
         Ok((start, token))
@@ -191,6 +193,6 @@ impl<'a> Lexer<'a> {
                 c => text.push(c),
             }
         }
-        Err(self.error(start, "a text is not closed; `\"` closes it"))
+        Err(self.error(start, "unterminated string: missing `\"`"))
     }
 }

@@ -29,7 +29,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Automaton, Error> {
         (Some(only), 0) => Ok(only),
         (found, _) => {
             let n = automata.len() + usize::from(found.is_some());
-            let message = format!("one automaton is expected, and there are {n}");
+            let message = format!("expected one automaton, found {n}");
             Err(Lexer::new(text).error(0, message))
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expected<T>(&self, what: &str) -> Result<T, Error> {
-        self.error(format!("{what} is expected, not {}", self.token.describe()))
+        self.error(format!("expected {what}, found {}", self.token.describe()))
     }
 
     fn eat(&mut self, sign: char) -> Result<bool, Error> {
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
                 Ok(number as u32)
             }
             Token::Int(number) => self.error(format!(
-                "{what} {number} is beyond the greatest, {}",
+                "{what} {number} exceeds the maximum {}",
                 limit.saturating_sub(1)
             )),
             _ => self.expected(what),
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
             return self.expected("a header or `--BODY--`");
         }
         let Some((n_sets, acceptance)) = header.condition.take() else {
-            return self.error("the header `Acceptance:` is missing");
+            return self.error("missing header `Acceptance:`");
         };
         self.advance()?;
         let atoms = header.atoms.take().unwrap_or_default();
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         match name {
             "States" => {
                 if header.states.is_some() {
-                    return self.error("`States:` is given twice");
+                    return self.error("duplicate `States:`");
                 }
                 let limit = (self.limits.states as u64).saturating_add(1);
                 header.states = Some(self.int("the number of states", limit)? as usize);
@@ -239,13 +239,14 @@ impl<'a> Parser<'a> {
             "Start" => {
                 let state = self.int("an initial state", self.limits.states as u64)?;
                 if self.token == Token::Sign('&') {
-                    return self.error("alternation is not supported: a run begins in one state");
+                    return self
+                        .error("alternation is not supported: a run must begin in one state");
                 }
                 header.initial.push(StateId(state));
             }
             "AP" => {
                 if header.atoms.is_some() {
-                    return self.error("`AP:` is given twice");
+                    return self.error("duplicate `AP:`");
                 }
                 let limit = (self.limits.atoms as u64).saturating_add(1);
                 let n = self.int("the number of atomic propositions", limit)?;
@@ -255,8 +256,7 @@ impl<'a> Parser<'a> {
                         return self.expected("the name of an atomic proposition, in quotes");
                     };
                     if atoms.contains(atom) {
-                        return self
-                            .error(format!("the atomic proposition `{atom}` is given twice"));
+                        return self.error(format!("duplicate atomic proposition `{atom}`"));
                     }
                     atoms.push(atom.clone());
                     self.advance()?;
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
                     return self.expected("the name of an alias, such as `@a`");
                 };
                 if header.aliases.contains_key(alias) {
-                    return self.error(format!("the alias `@{alias}` is given twice"));
+                    return self.error(format!("duplicate alias `@{alias}`"));
                 }
                 self.advance()?;
                 let Some(n) = header.atoms.as_ref().map(Vec::len) else {
@@ -279,7 +279,7 @@ impl<'a> Parser<'a> {
             }
             "Acceptance" => {
                 if header.condition.is_some() {
-                    return self.error("`Acceptance:` is given twice");
+                    return self.error("duplicate `Acceptance:`");
                 }
                 let n = self.int("the number of acceptance sets", u64::from(Marks::MAX) + 1)?;
                 let condition = self.condition(n, &mut header.complements, 0)?;
@@ -298,7 +298,7 @@ impl<'a> Parser<'a> {
             }
             _ if name.starts_with(|c: char| c.is_ascii_uppercase()) => {
                 return self.error(format!(
-                    "the header `{name}:` is not known, and its capital says that it matters"
+                    "unknown header `{name}:` (headers with a capital letter cannot be ignored)"
                 ));
             }
             "guard-semantics" if self.token == Token::Text("finite".to_owned()) => {
@@ -325,7 +325,7 @@ impl<'a> Parser<'a> {
         depth: usize,
     ) -> Result<Acceptance, Error> {
         if depth > MAX_DEPTH {
-            return self.error("the condition is nested too deep");
+            return self.error("the condition is nested too deeply");
         }
         let mut either = Vec::new();
         loop {
@@ -417,7 +417,7 @@ impl<'a> Parser<'a> {
         depth: usize,
     ) -> Result<Guard, Error> {
         if depth > MAX_DEPTH {
-            return self.error("the label is nested too deep");
+            return self.error("the label is nested too deeply");
         }
         match self.token {
             Token::Sign('!') => {
@@ -448,7 +448,7 @@ impl<'a> Parser<'a> {
                     self.advance()?;
                     Ok(guard)
                 }
-                None => self.error(format!("the alias `@{name}` is not defined before")),
+                None => self.error(format!("the alias `@{name}` is used before its definition")),
             },
             _ => self.expected("a label: a number, an alias, `t`, `f`, `!` or `(`"),
         }
@@ -485,7 +485,7 @@ impl<'a> Parser<'a> {
         let state = self.int("the state", limit)? as usize;
         body.know(state);
         if body.edges[state].is_some() {
-            return self.error(format!("the state {state} is given twice"));
+            return self.error(format!("duplicate state {state}"));
         }
         if matches!(self.token, Token::Text(_)) {
             self.advance()?;
@@ -497,25 +497,25 @@ impl<'a> Parser<'a> {
             let label = self.label_in_brackets(body)?;
             let target = self.int("the target", limit)?;
             if self.token == Token::Sign('&') {
-                return self.error("alternation is not supported: an edge leads to one state");
+                return self.error("alternation is not supported: an edge must lead to one state");
             }
             body.know(target as usize);
             let own = self.signature(body.n_sets)?;
             body.n_edges += 1;
             if body.n_edges > self.limits.nodes {
                 let limit = self.limits.nodes;
-                return self.error(format!("more than {limit} edges, the limit"));
+                return self.error(format!("more than {limit} edges"));
             }
             let guard = match (label, of_state) {
                 (Some(_), Some(_)) => {
-                    return self.error("the state has a label, so its edges have none");
+                    return self.error("edges of a labelled state cannot have labels");
                 }
                 (Some(guard), None) | (None, Some(guard)) => guard,
                 (None, None) => Guard::TRUE,
             };
             let unlabeled = label.is_none() && of_state.is_none();
             if *implicit.get_or_insert(unlabeled) != unlabeled {
-                return self.error("some edges of the state have labels and some have none");
+                return self.error("either all edges of a state have labels or none");
             }
             edges.push(Edge {
                 guard,
@@ -527,8 +527,8 @@ impl<'a> Parser<'a> {
             let wanted = 1u64.checked_shl(body.atoms as u32).unwrap_or(0);
             if edges.len() as u64 != wanted {
                 return self.error(format!(
-                    "the state has {} edges without labels; with {} atomic propositions there must be one for each of the \
-                     2^{} letters",
+                    "the state has {} edges without labels; with {} atomic propositions, it \
+                     needs one for each of the 2^{} letters",
                     edges.len(),
                     body.atoms,
                     body.atoms
