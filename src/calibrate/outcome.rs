@@ -152,7 +152,7 @@ impl Course<'_> {
                         at if at < n => b.0[at].and(a.0[at].or(next)),
                         _ => at_tail(&b, false).and(at_tail(&a, false)),
                     }),
-                    (Binary::Since | Binary::BackTo, None) => return Err(QueryError::Past),
+                    (_, None) => return Err(QueryError::Past),
                 }
             }
         })

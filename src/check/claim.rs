@@ -257,8 +257,7 @@ impl<'a> Checker<'a> {
         let formulas = &self.spec.formulas;
         match formulas.get(path) {
             Formula::Unary(Unary::Next | Unary::Eventually | Unary::Always, None, _) => {}
-            Formula::Binary(op, None, ..)
-                if !matches!(op, crate::hir::Binary::Since | crate::hir::Binary::BackTo) => {}
+            Formula::Binary(op, None, ..) if !op.info().is_past => {}
             _ => return false,
         }
         formulas

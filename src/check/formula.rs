@@ -139,21 +139,15 @@ impl<'a> Checker<'a> {
                     .map(|bound| (bound, self.bound(scope, bound)));
                 let lhs = self.at_other_steps(|checker| checker.formula(scope, lhs));
                 let rhs = self.at_other_steps(|checker| checker.formula(scope, rhs));
-                let op = match op {
-                    TemporalInfixOp::Until => Binary::Until,
-                    TemporalInfixOp::Unless => Binary::Unless,
-                    TemporalInfixOp::Release => Binary::Release,
-                    TemporalInfixOp::StrongRelease => Binary::StrongRelease,
-                    TemporalInfixOp::Since => Binary::Since,
-                    TemporalInfixOp::BackTo => Binary::BackTo,
-                };
                 if let Some((written, _)) = &bound
-                    && op != Binary::Until
+                    && !op.takes_bound()
                 {
                     self.no_bound(*written.span);
                 }
                 let bound = bound.and_then(|(_, bound)| bound);
-                self.spec.formulas.add(Formula::Binary(op, bound, lhs, rhs))
+                self.spec
+                    .formulas
+                    .add(Formula::Binary(*op, bound, lhs, rhs))
             }
             ExprKind::LeadsTo { lhs, rhs, within } => {
                 let bound = within.as_ref().map(|within| self.window(scope, within));
@@ -264,14 +258,7 @@ impl<'a> Checker<'a> {
         bound: Option<&'a ast::Bound>,
         operand: &'a ast::Expr,
     ) -> FormulaId {
-        let takes_bound = matches!(
-            op,
-            TemporalOp::Always
-                | TemporalOp::Eventually
-                | TemporalOp::Once
-                | TemporalOp::Historically
-                | TemporalOp::Never
-        );
+        let takes_bound = op.takes_bound();
         let bound = match bound {
             Some(written) if !takes_bound => {
                 self.no_bound(*written.span);
@@ -282,14 +269,7 @@ impl<'a> Checker<'a> {
         };
         let mut operand = self.at_other_steps(|checker| checker.formula(scope, operand));
         let unary = match op {
-            TemporalOp::Always => Unary::Always,
-            TemporalOp::Eventually => Unary::Eventually,
-            TemporalOp::Next => Unary::Next,
-            TemporalOp::WeakNext => Unary::WeakNext,
-            TemporalOp::Previously => Unary::Previously,
-            TemporalOp::WeakPreviously => Unary::WeakPreviously,
-            TemporalOp::Once => Unary::Once,
-            TemporalOp::Historically => Unary::Historically,
+            TemporalOp::Plain(op) => op,
             TemporalOp::Never => {
                 operand = self.spec.formulas.add(Formula::Not(operand));
                 Unary::Always
@@ -582,10 +562,10 @@ impl<'a> Checker<'a> {
                     op, bound, operand, ..
                 } => {
                     let op = match op {
-                        TemporalOp::Previously => PastOp::Previously,
-                        TemporalOp::WeakPreviously => PastOp::WeakPreviously,
-                        TemporalOp::Once => PastOp::Once,
-                        TemporalOp::Historically => PastOp::Historically,
+                        TemporalOp::Plain(Unary::Previously) => PastOp::Previously,
+                        TemporalOp::Plain(Unary::WeakPreviously) => PastOp::WeakPreviously,
+                        TemporalOp::Plain(Unary::Once) => PastOp::Once,
+                        TemporalOp::Plain(Unary::Historically) => PastOp::Historically,
                         _ => {
                             self.future_in_value(span);
                             return self.wrong();

@@ -144,7 +144,7 @@ fn past_of_unary(op: Unary) -> Option<PastOp> {
         Unary::WeakPreviously => Some(PastOp::WeakPreviously),
         Unary::Once => Some(PastOp::Once),
         Unary::Historically => Some(PastOp::Historically),
-        Unary::Next | Unary::WeakNext | Unary::Eventually | Unary::Always => None,
+        _ => None,
     }
 }
 
@@ -152,6 +152,6 @@ fn past_of_binary(op: Binary) -> Option<PastOp> {
     match op {
         Binary::Since => Some(PastOp::Since),
         Binary::BackTo => Some(PastOp::BackTo),
-        Binary::Until | Binary::Unless | Binary::Release | Binary::StrongRelease => None,
+        _ => None,
     }
 }

@@ -10,7 +10,7 @@ use crate::source::FileId;
 use crate::stdlib;
 use crate::syntax::ast::{Item, ItemKind};
 use crate::syntax::lexer::{self, Lexeme};
-use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, TEMPORAL_WORDS, Token};
+use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, Token, temporal_words};
 
 /// What a candidate is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -333,7 +333,7 @@ impl Analysis {
     }
 
     fn expression(&self, offset: u32, found: &mut Found) {
-        found.words(TEMPORAL_WORDS.iter().map(|(word, _)| *word));
+        found.words(temporal_words().map(|(word, _)| word));
         found.words(OPERATORS.iter().copied());
         found.words(LOOK_AHEAD_WORDS.iter().copied());
         for name in check::functions() {

@@ -133,47 +133,9 @@ fn first_lines(text: &str) -> String {
 /// Temporal operators in a sentence each; at a step, over what is recorded from there on.
 fn meaning(token: Token) -> Option<&'static str> {
     Some(match token {
-        Token::Always | Token::LetterG => {
-            "`always f`, `G f`: f holds at this step and at every later one"
-        }
-        Token::Eventually | Token::LetterF => {
-            "`eventually f`, `F f`: f holds at this step or at a later one of the trace"
-        }
         Token::Never => "`never f`: f holds at no step from here on; the same as `always not f`",
-        Token::Next | Token::LetterX => "`next f`, `X f`: there is a next step, and f holds there",
-        Token::WeakNext | Token::LetterN => {
-            "`weak_next f`, `N f`: f holds at the next step, or this is the last one"
-        }
-        Token::Until | Token::LetterU => {
-            "`f until g`, `f U g`: g holds now or later, and f at every step before that"
-        }
-        Token::Unless | Token::LetterW => {
-            "`f unless g`, `f W g`: f holds until g does; g need not come, then f always holds"
-        }
-        Token::Release | Token::LetterR => {
-            "`f release g`, `f R g`: g holds up to and including the step where f does, or always"
-        }
-        Token::StrongRelease | Token::LetterM => {
-            "`f strong_release g`, `f M g`: as `release`, and f comes"
-        }
         Token::Precedes => "`f precedes g`: g does not hold before the first step where f does",
-        Token::Previously | Token::LetterY => {
-            "`previously f`, `Y f`: there is a step before this one, and f held there"
-        }
-        Token::WeakPreviously | Token::LetterZ => {
-            "`weak_previously f`, `Z f`: f held at the step before, or this is the first one"
-        }
-        Token::Once | Token::LetterO => "`once f`, `O f`: f holds now or held at an earlier step",
-        Token::Historically | Token::LetterH => {
-            "`historically f`, `H f`: f holds now and held at every earlier step"
-        }
-        Token::Since | Token::LetterS => {
-            "`f since g`, `f S g`: g holds now or held earlier, and f at every step after that"
-        }
-        Token::BackTo | Token::LetterB => {
-            "`f back_to g`, `f B g`: as `since`; or f at every step back to the first"
-        }
         Token::LeadsTo => "`f leads to g`: whenever f holds, g holds then or later",
-        _ => return None,
+        token => token.operator()?.meaning,
     })
 }

@@ -9,6 +9,7 @@ use smol_str::SmolStr;
 pub use super::expr::Window as Bound;
 use crate::ids::{AtomId, ExprId, FormulaId};
 use crate::source::Span;
+pub use guard_automata::{Binary, Unary};
 
 /// All formulas of a spec, and their atoms; equal ones are one.
 #[derive(Clone, Debug, Default)]
@@ -49,48 +50,10 @@ pub enum Formula {
     Implies(FormulaId, FormulaId),
     /// Equivalence.
     Iff(FormulaId, FormulaId),
-    /// A temporal operator with one operand. Bounds only on `Eventually`, `Always`, `Once`, `Historically`.
+    /// A temporal operator with one operand. A bound only if it takes one.
     Unary(Unary, Option<Bound>, FormulaId),
-    /// A temporal operator with two operands. Bounds only on `Until`.
+    /// A temporal operator with two operands. A bound only if it takes one.
     Binary(Binary, Option<Bound>, FormulaId, FormulaId),
-}
-
-/// Temporal operators with one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unary {
-    /// `X`, strong: false at the last position.
-    Next,
-    /// `N`: true at the last position.
-    WeakNext,
-    /// `F`
-    Eventually,
-    /// `G`
-    Always,
-    /// `Y`, strong: false at position 0.
-    Previously,
-    /// `Z`: true at position 0.
-    WeakPreviously,
-    /// `O`
-    Once,
-    /// `H`
-    Historically,
-}
-
-/// Temporal operators with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
-    /// `U`; with bounds the left operand holds from now on, not only from the lower bound.
-    Until,
-    /// `W`: `(a U b) | G a`
-    Unless,
-    /// `R`: `!(!a U !b)`
-    Release,
-    /// `M`: `(a R b) & F a`
-    StrongRelease,
-    /// `S`
-    Since,
-    /// `B`: `(a S b) | H a`
-    BackTo,
 }
 
 impl Formulas {

@@ -1,6 +1,6 @@
 //! Formulas as text of the language, with atoms as their author wrote them.
 
-use super::formula::{Binary, Bound, Formula, Formulas, Unary};
+use super::formula::{Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
 use crate::value::Instant;
 
@@ -66,28 +66,12 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
             Level::Iff,
         ),
         Formula::Unary(op, bound, a) => {
-            let operator = match op {
-                Unary::Next => "X",
-                Unary::WeakNext => "N",
-                Unary::Eventually => "F",
-                Unary::Always => "G",
-                Unary::Previously => "Y",
-                Unary::WeakPreviously => "Z",
-                Unary::Once => "O",
-                Unary::Historically => "H",
-            };
+            let operator = op.letter();
             let text = format!("{operator}{} {}", window(*bound), at(*a, Level::Prefix));
             (text, Level::Prefix)
         }
         Formula::Binary(op, bound, a, b) => {
-            let operator = match op {
-                Binary::Until => "U",
-                Binary::Unless => "W",
-                Binary::Release => "R",
-                Binary::StrongRelease => "M",
-                Binary::Since => "S",
-                Binary::BackTo => "B",
-            };
+            let operator = op.letter();
             let (lhs, rhs) = (at(*a, Level::Prefix), at(*b, Level::Infix));
             (
                 format!("{lhs} {operator}{} {rhs}", window(*bound)),

@@ -96,17 +96,15 @@ fn kinds(formulas: &Formulas, part: FormulaId, unit: Option<i128>) -> Vec<Kind> 
         Formula::Iff(..) => connectives(&[Implies, And]),
         Formula::Unary(op, bound, _) => {
             let mut kinds = bounds(*bound, unit);
-            kinds.extend(
-                others_of_unary(*op, bound.is_some())
-                    .iter()
-                    .map(|op| Kind::Unary(*op)),
-            );
+            let near = op.near().iter();
+            let near = near.filter(|op| bound.is_none() || op.takes_bound());
+            kinds.extend(near.map(|op| Kind::Unary(*op)));
             kinds.push(Kind::Only(0));
             kinds
         }
         Formula::Binary(op, bound, ..) => {
             let mut kinds = bounds(*bound, unit);
-            kinds.extend(others_of_binary(*op).iter().map(|op| Kind::Binary(*op)));
+            kinds.extend(op.near().iter().map(|op| Kind::Binary(*op)));
             kinds.extend([Kind::Swap, Kind::Only(1)]);
             kinds
         }
@@ -129,34 +127,6 @@ fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
             Kind::Unbound,
         ]
     })
-}
-
-/// Strong for weak, some for all, past for future, the next step for any. Only some operators take a bound.
-fn others_of_unary(op: Unary, bounded: bool) -> &'static [Unary] {
-    match (op, bounded) {
-        (Unary::Next, _) => &[Unary::WeakNext, Unary::Previously, Unary::Eventually],
-        (Unary::WeakNext, _) => &[Unary::Next, Unary::WeakPreviously],
-        (Unary::Eventually, false) => &[Unary::Always, Unary::Once, Unary::Next],
-        (Unary::Eventually, true) => &[Unary::Always, Unary::Once],
-        (Unary::Always, false) => &[Unary::Eventually, Unary::Historically],
-        (Unary::Always, true) => &[Unary::Eventually, Unary::Historically],
-        (Unary::Previously, _) => &[Unary::WeakPreviously, Unary::Next, Unary::Once],
-        (Unary::WeakPreviously, _) => &[Unary::Previously, Unary::WeakNext],
-        (Unary::Once, false) => &[Unary::Historically, Unary::Eventually, Unary::Previously],
-        (Unary::Once, true) => &[Unary::Historically, Unary::Eventually],
-        (Unary::Historically, _) => &[Unary::Once, Unary::Always],
-    }
-}
-
-fn others_of_binary(op: Binary) -> &'static [Binary] {
-    match op {
-        Binary::Until => &[Binary::Unless, Binary::Since, Binary::Release],
-        Binary::Unless => &[Binary::Until, Binary::BackTo, Binary::Release],
-        Binary::Release => &[Binary::StrongRelease, Binary::Unless],
-        Binary::StrongRelease => &[Binary::Release, Binary::Until],
-        Binary::Since => &[Binary::BackTo, Binary::Until],
-        Binary::BackTo => &[Binary::Since, Binary::Unless],
-    }
 }
 
 impl Change {
@@ -213,10 +183,7 @@ impl Change {
                 Formula::Binary(op, bound, *b, *a)
             }
             (Kind::Unary(op), Formula::Unary(_, bound, _), [a]) => {
-                let takes_bound = !matches!(
-                    op,
-                    Unary::Next | Unary::WeakNext | Unary::Previously | Unary::WeakPreviously
-                );
+                let takes_bound = op.takes_bound();
                 Formula::Unary(*op, bound.filter(|_| takes_bound), *a)
             }
             (Kind::Binary(op), Formula::Binary(_, bound, ..), [a, b]) => {

@@ -4,6 +4,8 @@
 //! a second pass over the tokens sees to that). *Contextual* words are tokens that the grammar's rule `Name` also takes.
 //! `any`, `all` and `count` are names that look-ahead turns into keywords.
 
+use guard_automata::{Operator, operator};
+
 /// Declares the token type from its spelling; the tables of words come from the same lines.
 macro_rules! tokens {
     (
@@ -156,23 +158,10 @@ pub const ITEM_WORDS: &[&str] = &[
 /// Words that look-ahead makes keywords.
 pub const LOOK_AHEAD_WORDS: &[&str] = &["any", "all", "count"];
 
-/// Temporal words and the letters that mean the same, in the order of the language guide.
-pub const TEMPORAL_WORDS: &[(&str, &str)] = &[
-    ("always", "G"),
-    ("eventually", "F"),
-    ("next", "X"),
-    ("weak_next", "N"),
-    ("until", "U"),
-    ("unless", "W"),
-    ("release", "R"),
-    ("strong_release", "M"),
-    ("previously", "Y"),
-    ("weak_previously", "Z"),
-    ("once", "O"),
-    ("historically", "H"),
-    ("since", "S"),
-    ("back_to", "B"),
-];
+/// Temporal words and the letters that mean the same: operators with one operand, then those with two.
+pub fn temporal_words() -> impl Iterator<Item = (&'static str, &'static str)> {
+    guard_automata::operators().map(|op| (op.word, op.letter))
+}
 
 impl Token {
     /// Whether it begins an item when it stands in column 0.
@@ -216,55 +205,28 @@ impl Token {
         self.takes_bound() || self.refuses_bound()
     }
 
+    /// The temporal operator that it stands for, as a letter or as a word.
+    #[must_use]
+    pub fn operator(self) -> Option<&'static Operator> {
+        operator(self.text())
+    }
+
     /// Temporal operators that may have a bound.
     #[must_use]
     pub fn takes_bound(self) -> bool {
-        matches!(
-            self,
-            Self::Always
-                | Self::LetterG
-                | Self::Eventually
-                | Self::LetterF
-                | Self::Until
-                | Self::LetterU
-                | Self::Once
-                | Self::LetterO
-                | Self::Historically
-                | Self::LetterH
-        )
+        self.operator().is_some_and(|op| op.takes_bound)
     }
 
     /// Temporal operators that have no bounded form.
     #[must_use]
     pub fn refuses_bound(self) -> bool {
-        matches!(
-            self,
-            Self::Next
-                | Self::LetterX
-                | Self::WeakNext
-                | Self::LetterN
-                | Self::Unless
-                | Self::LetterW
-                | Self::Release
-                | Self::LetterR
-                | Self::StrongRelease
-                | Self::LetterM
-                | Self::Previously
-                | Self::LetterY
-                | Self::WeakPreviously
-                | Self::LetterZ
-                | Self::Since
-                | Self::LetterS
-                | Self::BackTo
-                | Self::LetterB
-                | Self::Never
-                | Self::Ag
-                | Self::Af
-                | Self::Ax
-                | Self::Eg
-                | Self::Ef
-                | Self::Ex
-        )
+        match self.operator() {
+            Some(op) => !op.takes_bound,
+            None => matches!(
+                self,
+                Self::Never | Self::Ag | Self::Af | Self::Ax | Self::Eg | Self::Ef | Self::Ex
+            ),
+        }
     }
 
     /// Operators and words that continue an expression when they begin a line.

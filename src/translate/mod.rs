@@ -5,7 +5,7 @@ mod spoken;
 mod timed;
 mod word;
 
-use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::hir::{Bound, Formula, Formulas};
 use crate::ids::{AtomId, FormulaId};
 use guard_automata::{
     Atom, CompileError, Dfa, FormulaId as AFormulaId, Formulas as AFormulas, Interval, Limits,
@@ -76,24 +76,8 @@ pub fn translate(
             Formula::Or(a, b) => into.or(of(a), of(b)),
             Formula::Implies(a, b) => into.implies(of(a), of(b)),
             Formula::Iff(a, b) => into.iff(of(a), of(b)),
-            Formula::Unary(op, bound, a) => match op {
-                Unary::Next => into.next(of(a)),
-                Unary::WeakNext => into.weak_next(of(a)),
-                Unary::Eventually => into.eventually(window(bound), of(a)),
-                Unary::Always => into.always(window(bound), of(a)),
-                Unary::Previously => into.previously(of(a)),
-                Unary::WeakPreviously => into.weak_previously(of(a)),
-                Unary::Once => into.once(window(bound), of(a)),
-                Unary::Historically => into.historically(window(bound), of(a)),
-            },
-            Formula::Binary(op, bound, a, b) => match op {
-                Binary::Until => into.until(of(a), window(bound), of(b)),
-                Binary::Unless => into.unless(of(a), of(b)),
-                Binary::Release => into.release(of(a), of(b)),
-                Binary::StrongRelease => into.strong_release(of(a), of(b)),
-                Binary::Since => into.since(of(a), of(b)),
-                Binary::BackTo => into.back_to(of(a), of(b)),
-            },
+            Formula::Unary(op, bound, a) => into.unary(*op, window(bound), of(a)),
+            Formula::Binary(op, bound, a, b) => into.binary(*op, of(a), window(bound), of(b)),
         };
         made[id.index()] = Some(last);
     }

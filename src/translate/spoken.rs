@@ -1,6 +1,6 @@
 //! Formulas of the core language as they are put into words.
 
-use crate::hir::{Binary, Bound, Formula, Formulas, Unary};
+use crate::hir::{Bound, Formula, Formulas};
 use crate::ids::FormulaId;
 use guard_english::words::{self, Logic, Ratio, Unit, Window};
 
@@ -20,30 +20,8 @@ pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
         Formula::Or(a, b) => words::formula::or([*of(a), *of(b)]),
         Formula::Implies(a, b) => Logic::Implies(of(a), of(b)),
         Formula::Iff(a, b) => Logic::Iff(of(a), of(b)),
-        Formula::Unary(op, bound, a) => {
-            let op = match op {
-                Unary::Next => words::Unary::Next,
-                Unary::WeakNext => words::Unary::WeakNext,
-                Unary::Eventually => words::Unary::Eventually,
-                Unary::Always => words::Unary::Always,
-                Unary::Previously => words::Unary::Previously,
-                Unary::WeakPreviously => words::Unary::WeakPreviously,
-                Unary::Once => words::Unary::Once,
-                Unary::Historically => words::Unary::Historically,
-            };
-            Logic::Unary(op, bound.map(window), of(a))
-        }
-        Formula::Binary(op, bound, a, b) => {
-            let op = match op {
-                Binary::Until => words::Binary::Until,
-                Binary::Unless => words::Binary::Unless,
-                Binary::Release => words::Binary::Release,
-                Binary::StrongRelease => words::Binary::StrongRelease,
-                Binary::Since => words::Binary::Since,
-                Binary::BackTo => words::Binary::BackTo,
-            };
-            Logic::Binary(op, bound.map(window), of(a), of(b))
-        }
+        Formula::Unary(op, bound, a) => Logic::Unary(*op, bound.map(window), of(a)),
+        Formula::Binary(op, bound, a, b) => Logic::Binary(*op, bound.map(window), of(a), of(b)),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::support::cli::Folder;
 use guard_lang::diagnostic::Code;
 use guard_lang::modules::NoFiles;
-use guard_lang::syntax::token::{ITEM_WORDS, RESERVED_WORDS, TEMPORAL_WORDS};
+use guard_lang::syntax::token::{ITEM_WORDS, RESERVED_WORDS, temporal_words};
 use guard_lang::{check, front};
 
 const PRELUDE: &[(&str, &str)] = &[
@@ -289,9 +289,7 @@ fn every_word_is_described() {
     let described: BTreeSet<&str> = guide
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .collect();
-    let temporal = TEMPORAL_WORDS
-        .iter()
-        .flat_map(|(word, letter)| [*word, *letter]);
+    let temporal = temporal_words().flat_map(|(word, letter)| [word, letter]);
     for word in RESERVED_WORDS
         .iter()
         .chain(ITEM_WORDS)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use guard_lang::diagnostic::Code;
 use guard_lang::modules::NoFiles;
 use guard_lang::syntax::token::{
-    CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, TEMPORAL_WORDS,
+    CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words,
 };
 use guard_lang::{check, front};
 use serde_json::Value;
@@ -83,13 +83,13 @@ fn words_are_those_of_the_lexer() {
         let items = words(ITEM_WORDS.iter().copied());
         assert_eq!(lists["items"], items, "{editor}: items");
 
-        let mut temporal = words(TEMPORAL_WORDS.iter().map(|(word, _)| *word));
+        let mut temporal = words(temporal_words().map(|(word, _)| word));
         temporal.insert("never".to_owned());
         assert_eq!(
             lists["temporal_words"], temporal,
             "{editor}: temporal words"
         );
-        let letters = words(TEMPORAL_WORDS.iter().map(|(_, letter)| *letter));
+        let letters = words(temporal_words().map(|(_, letter)| letter));
         assert!(
             lists["temporal_letters"].is_superset(&letters),
             "{editor}: temporal letters"

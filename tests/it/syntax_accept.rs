@@ -210,7 +210,7 @@ fn at_the_limit_every_pass_can_walk() {
 #[test]
 fn contextual_words_are_names() {
     use guard_lang::syntax::token::{
-        CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, TEMPORAL_WORDS,
+        CONTEXTUAL_WORDS, ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, temporal_words,
     };
     for word in CONTEXTUAL_WORDS.iter().chain(LOOK_AHEAD_WORDS) {
         let text = format!(
@@ -234,7 +234,7 @@ fn contextual_words_are_names() {
             .iter()
             .all(|word| CONTEXTUAL_WORDS.contains(word))
     );
-    for (word, letter) in TEMPORAL_WORDS {
-        assert!(RESERVED_WORDS.contains(word) && RESERVED_WORDS.contains(letter));
+    for (word, letter) in temporal_words() {
+        assert!(RESERVED_WORDS.contains(&word) && RESERVED_WORDS.contains(&letter));
     }
 }

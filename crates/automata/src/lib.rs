@@ -39,6 +39,7 @@
 // Formulas and what they mean.
 mod eval;
 pub mod formula;
+mod operator;
 mod print;
 
 // What a construction may cost.
@@ -90,6 +91,7 @@ pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
 pub use lazy::{Found, Instant, LazyDfa, LazyState, Next, Run, Spot, StepError, Survey};
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use obligation::evidently_implies;
+pub use operator::{Binary, Operator, Unary, operator, operators};
 pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;

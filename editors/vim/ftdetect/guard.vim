@@ -3,7 +3,7 @@
 " Guard has leaves it to others; a file with neither (a new one) is ours unless somebody has claimed it.
 
 function! s:IsOurs(line) abort
-  return a:line =~# '^\%(event {\|trace {\|predicate \|property \|track \|unsafe \|use std\|template \|abstraction \|enforce \|requirement \|system \|component \)'
+  return a:line =~# '^\%(event {\|trace {\|predicate \|property \|track \|unsafe \|use std\|template \|abstraction \|enforce \|requirement \|system \|component \|compose \)'
         \ || (a:line =~# '^rule ' && a:line =~# ':' && a:line =~# ' then ')
 endfunction
 

@@ -1,5 +1,7 @@
 //! Expressions and formulas.
 
+use guard_automata::{Binary as TemporalInfixOp, Unary};
+
 use super::{Ignored, Loc, Name, Spelling, StringLit, Type};
 use smol_str::SmolStr;
 
@@ -417,41 +419,20 @@ pub enum InstancesKind {
 /// Temporal operators before their operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TemporalOp {
-    /// `always`, `G`.
-    Always,
-    /// `eventually`, `F`.
-    Eventually,
-    /// `next`, `X`: strong.
-    Next,
-    /// `weak_next`, `N`.
-    WeakNext,
-    /// `previously`, `Y`: strong.
-    Previously,
-    /// `weak_previously`, `Z`.
-    WeakPreviously,
-    /// `once`, `O`.
-    Once,
-    /// `historically`, `H`.
-    Historically,
+    /// An operator of the table.
+    Plain(Unary),
     /// `never`: `G not`.
     Never,
 }
 
-/// Temporal operators between their operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TemporalInfixOp {
-    /// `until`, `U`.
-    Until,
-    /// `unless`, `W`.
-    Unless,
-    /// `release`, `R`.
-    Release,
-    /// `strong_release`, `M`.
-    StrongRelease,
-    /// `since`, `S`.
-    Since,
-    /// `back_to`, `B`.
-    BackTo,
+impl TemporalOp {
+    /// Whether it may have a bound.
+    pub fn takes_bound(self) -> bool {
+        match self {
+            TemporalOp::Plain(op) => op.takes_bound(),
+            TemporalOp::Never => true,
+        }
+    }
 }
 
 /// Branching-time operators.

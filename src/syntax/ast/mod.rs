@@ -27,8 +27,9 @@ pub use dynamic::{
 pub use expr::{
     Arg, BinaryOp, Bound, BoundValue, CaseArm, ChainOp, CtlOp, DurationLit, DurationUnit, Expr,
     ExprKind, InstancesKind, Message, MessagePart, PathQuantifier, ProbBound, QuantifierKind,
-    RecordEntry, RewardKind, TemporalInfixOp, TemporalOp, ThresholdOp, UnaryOp, Window,
+    RecordEntry, RewardKind, TemporalOp, ThresholdOp, UnaryOp, Window,
 };
+pub use guard_automata::{Binary as TemporalInfixOp, Unary as TemporalPrefixOp};
 pub use item::{
     Absent, Attribute, Broken, Const, Enum, EnumValue, Event, Field, FieldSource, IdSource, Item,
     ItemKind, Let, Logic, Param, Predicate, Property, Record, RecordField, Requirement, Rule,

@@ -14,7 +14,7 @@ pub(super) struct Expected {
     whole: &'static str,
 }
 
-/// Tokens that begin a value.
+/// Tokens that begin a value, besides temporal operators with one operand.
 const VALUE: &[&str] = &[
     "#name",
     "#int",
@@ -40,23 +40,7 @@ const VALUE: &[&str] = &[
     "count[",
     "forall",
     "exists",
-    "always",
-    "eventually",
-    "next",
-    "weak_next",
-    "previously",
-    "weak_previously",
-    "once",
-    "historically",
     "never",
-    "G",
-    "F",
-    "X",
-    "N",
-    "Y",
-    "Z",
-    "O",
-    "H",
     "AG",
     "AF",
     "AX",
@@ -70,7 +54,7 @@ const VALUE: &[&str] = &[
     "S",
 ];
 
-/// Tokens that stand after a value.
+/// Tokens that stand after a value, besides temporal operators with two operands.
 const OPERATOR: &[&str] = &[
     "and",
     "&",
@@ -103,18 +87,6 @@ const OPERATOR: &[&str] = &[
     "[",
     "(",
     "'",
-    "until",
-    "U",
-    "unless",
-    "W",
-    "release",
-    "R",
-    "strong_release",
-    "M",
-    "since",
-    "S",
-    "back_to",
-    "B",
     "leads to",
     "precedes",
 ];
@@ -195,8 +167,9 @@ impl Expected {
         }
         let mut rest: Vec<String> = Vec::new();
         for token in self.tokens.iter().map(String::as_str) {
-            let covered = (value && VALUE.contains(&token))
-                || (operator && OPERATOR.contains(&token))
+            let arity = guard_automata::operator(token).map(|op| op.arity);
+            let covered = (value && (VALUE.contains(&token) || arity == Some(1)))
+                || (operator && (OPERATOR.contains(&token) || arity == Some(2)))
                 || (any_name && CONTEXTUAL_WORDS.contains(&token))
                 || matches!(
                     token,

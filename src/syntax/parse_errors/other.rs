@@ -50,6 +50,7 @@ fn is_ours(line: &str) -> bool {
         "requirement ",
         "system ",
         "component ",
+        "compose ",
     ];
     WORDS.iter().any(|word| line.starts_with(word))
         || (line.starts_with("rule ") && line.contains(':') && line.contains(" then "))

@@ -107,26 +107,8 @@ fn ends_in_led(expr: &Expr) -> bool {
 
 fn temporal_word(op: TemporalOp) -> &'static str {
     match op {
-        TemporalOp::Always => "always",
-        TemporalOp::Eventually => "eventually",
-        TemporalOp::Next => "next",
-        TemporalOp::WeakNext => "weak_next",
-        TemporalOp::Previously => "previously",
-        TemporalOp::WeakPreviously => "weak_previously",
-        TemporalOp::Once => "once",
-        TemporalOp::Historically => "historically",
+        TemporalOp::Plain(op) => op.word(),
         TemporalOp::Never => "never",
-    }
-}
-
-fn infix_word(op: TemporalInfixOp) -> &'static str {
-    match op {
-        TemporalInfixOp::Until => "until",
-        TemporalInfixOp::Unless => "unless",
-        TemporalInfixOp::Release => "release",
-        TemporalInfixOp::StrongRelease => "strong_release",
-        TemporalInfixOp::Since => "since",
-        TemporalInfixOp::BackTo => "back_to",
     }
 }
 
@@ -361,7 +343,7 @@ impl Printer {
                 self.left(lhs, level::PREFIX);
                 self.put(" ");
                 self.put(if spelling.is_empty() {
-                    infix_word(*op)
+                    op.word()
                 } else {
                     spelling
                 });

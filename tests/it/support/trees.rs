@@ -158,7 +158,7 @@ fn binary_op() -> impl Strategy<Value = BinaryOp> {
 }
 
 fn operators(inner: BoxedStrategy<Expr>) -> BoxedStrategy<ExprKind> {
-    use {TemporalInfixOp as I, TemporalOp as T};
+    use {TemporalInfixOp as I, TemporalOp as T, TemporalPrefixOp as U};
     let e = || inner.clone();
     let window = (
         prop::option::of(bound_value()),
@@ -194,16 +194,21 @@ fn operators(inner: BoxedStrategy<Expr>) -> BoxedStrategy<ExprKind> {
             rhs: boxed(y),
         }),
         (
-            prop::sample::select(vec![T::Always, T::Eventually, T::Once, T::Historically]),
+            prop::sample::select(vec![
+                T::Plain(U::Always),
+                T::Plain(U::Eventually),
+                T::Plain(U::Once),
+                T::Plain(U::Historically)
+            ]),
             prop::option::of(bound()),
             prop::sample::select(vec![true, false]),
             e()
         )
             .prop_map(|(op, bound, letter, x)| {
                 let letter = letter.then_some(match op {
-                    T::Always => "G",
-                    T::Eventually => "F",
-                    T::Once => "O",
+                    T::Plain(U::Always) => "G",
+                    T::Plain(U::Eventually) => "F",
+                    T::Plain(U::Once) => "O",
                     _ => "H",
                 });
                 ExprKind::Temporal {
@@ -214,7 +219,12 @@ fn operators(inner: BoxedStrategy<Expr>) -> BoxedStrategy<ExprKind> {
                 }
             }),
         (
-            prop::sample::select(vec![T::Next, T::WeakNext, T::Previously, T::Never]),
+            prop::sample::select(vec![
+                T::Plain(U::Next),
+                T::Plain(U::WeakNext),
+                T::Plain(U::Previously),
+                T::Never
+            ]),
             e()
         )
             .prop_map(|(op, x)| ExprKind::Temporal {

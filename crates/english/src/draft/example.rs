@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::words::{Binary, Logic, Ratio, Unary, Unit, Window};
+use crate::words::{Logic, Ratio, Unit, Window};
 use guard_automata::{Atom, Dfa, FormulaId, Formulas, Interval, Limits, Traces, Word, compile};
 
 /// One step of an example: which situations hold.
@@ -263,28 +263,12 @@ fn translate(logic: &Logic, unit: Option<Ratio>, into: &mut Formulas) -> Option<
         Logic::Unary(op, window, inner) => {
             let inner = translate(inner, unit, into)?;
             let window = steps(*window, unit)?;
-            match op {
-                Unary::Always => into.always(window, inner),
-                Unary::Eventually => into.eventually(window, inner),
-                Unary::Next => into.next(inner),
-                Unary::WeakNext => into.weak_next(inner),
-                Unary::Previously => into.previously(inner),
-                Unary::WeakPreviously => into.weak_previously(inner),
-                Unary::Once => into.once(window, inner),
-                Unary::Historically => into.historically(window, inner),
-            }
+            into.unary(*op, window, inner)
         }
         Logic::Binary(op, window, a, b) => {
             let (a, b) = (translate(a, unit, into)?, translate(b, unit, into)?);
             let window = steps(*window, unit)?;
-            match op {
-                Binary::Until => into.until(a, window, b),
-                Binary::Unless => into.unless(a, b),
-                Binary::Since => into.since(a, b),
-                Binary::Release => into.release(a, b),
-                Binary::StrongRelease => into.strong_release(a, b),
-                Binary::BackTo => into.back_to(a, b),
-            }
+            into.binary(*op, a, window, b)
         }
         Logic::AtMost(..) => return None,
     })

@@ -1,5 +1,7 @@
 //! Temporal formulas over named situations, as they are drafted and as they are put into words.
 
+pub use guard_automata::{Binary, Unary};
+
 use super::{Ratio, Unit};
 
 /// A temporal formula over numbered atoms.
@@ -31,44 +33,6 @@ pub enum Logic {
     Binary(Binary, Option<Window>, Box<Logic>, Box<Logic>),
     /// At most so many steps up to now, or within the window before now, have the formula.
     AtMost(u32, Option<Window>, Box<Logic>),
-}
-
-/// Operators on one formula.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unary {
-    /// `G`
-    Always,
-    /// `F`
-    Eventually,
-    /// `X`
-    Next,
-    /// `Y`
-    Previously,
-    /// `O`
-    Once,
-    /// `N`
-    WeakNext,
-    /// `Z`
-    WeakPreviously,
-    /// `H`
-    Historically,
-}
-
-/// Operators between two formulas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binary {
-    /// `U`
-    Until,
-    /// `W`
-    Unless,
-    /// `S`
-    Since,
-    /// `R`
-    Release,
-    /// `M`
-    StrongRelease,
-    /// `B`
-    BackTo,
 }
 
 /// From so far to so far away, both included.
@@ -183,16 +147,7 @@ impl Writer<'_> {
                 Level::Implies,
             ),
             Logic::Unary(op, window, inner) => {
-                let letter = match op {
-                    Unary::Always => "G",
-                    Unary::Eventually => "F",
-                    Unary::Next => "X",
-                    Unary::Previously => "Y",
-                    Unary::Once => "O",
-                    Unary::WeakNext => "N",
-                    Unary::WeakPreviously => "Z",
-                    Unary::Historically => "H",
-                };
+                let letter = op.letter();
                 let window = window.map_or_else(String::new, |window| window.to_string());
                 (
                     format!("{letter}{window} {}", self.at(inner, Level::Unary)),
@@ -200,14 +155,7 @@ impl Writer<'_> {
                 )
             }
             Logic::Binary(op, window, a, b) => {
-                let letter = match op {
-                    Binary::Until => "U",
-                    Binary::Unless => "W",
-                    Binary::Since => "S",
-                    Binary::Release => "R",
-                    Binary::StrongRelease => "M",
-                    Binary::BackTo => "B",
-                };
+                let letter = op.letter();
                 let (a, b) = (self.at(a, Level::Unary), self.at(b, Level::Unary));
                 let window = window.map_or_else(String::new, |window| window.to_string());
                 (format!("{a} {letter}{window} {b}"), Level::Binary)
