@@ -106,7 +106,7 @@ impl QueryCalibration {
         writeln!(out, "  {line}")?;
         writeln!(
             out,
-            "predicted {:.4} on average, observed {:.4}; Brier {:.4} ± {:.4} = \
+            "  predicted {:.4} on average, observed {:.4}; Brier {:.4} ± {:.4} = \
                     reliability {:.4} - resolution {:.4} + uncertainty {:.4}",
             brier.predicted,
             brier.observed,
@@ -258,7 +258,7 @@ impl Quality {
         head(
             out,
             paint,
-            "order  parameters         AIC         BIC  next state right  -ln P   \
+            "  order  parameters         AIC         BIC  next state right  -ln P   \
                     likelihood-ratio test of one more step",
         )?;
         let best = self

@@ -152,7 +152,7 @@ impl Answer<'_> {
             Some(Some(false)) => writeln!(output, "  holds for no chain within the intervals")?,
             Some(None) => writeln!(
                 output,
-                "undecided: the result depends on the chain within the intervals, or is too \
+                "  undecided: the result depends on the chain within the intervals, or is too \
                     close to the threshold"
             )?,
             None => {}

@@ -352,7 +352,11 @@ fn what_is_of_another_spec_is_refused_by_name() {
     folder.write("changed", changed);
     let run = folder.guard(&["monitor", "--verify-log", "changed"]);
     assert_eq!(run.code, 1);
-    assert!(run.err.contains("line 2 does not follow"), "{}", run.err);
+    assert!(
+        run.err.contains("line 2 does not continue the line before"),
+        "{}",
+        run.err
+    );
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn what_is_wrong_with_a_system_shows_when_it_is_explored() {
     let cases = [
         (
             "system s {\n  state n: int 0..9 = 3\n  init n == 4\n  step up => true\n}\n",
-            "there is no initial state",
+            "no initial state",
         ),
         (
             "system s {\n  state n: int 0..9 = 9\n  step up => n' == n + 1\n}\n",
@@ -339,7 +339,7 @@ fn a_system_with_probabilities_leaves_no_choice() {
     let run = folder.guard(&["verify", "a.guard"]);
     assert!(
         run.err
-            .contains("the steps of the system carry no probabilities"),
+            .contains("the steps of the system have no probabilities"),
         "{}",
         run.err
     );

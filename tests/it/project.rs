@@ -76,7 +76,7 @@ fn a_circle_is_reported_once() {
         &format!("use a\n{EVENT}property p = never (tool == \"rm\")\n"),
         &files,
     );
-    assert_eq!(found, ["G0205 `a` imports itself"]);
+    assert_eq!(found, ["G0205 circular import of `a`"]);
 }
 
 #[test]
