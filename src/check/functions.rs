@@ -165,6 +165,7 @@ impl<'a> Checker<'a> {
             | Builtin::IndexOf
             | Builtin::Below => (2, 2),
             Builtin::Slice => (3, 3),
+            Builtin::Commands => (1, 2),
             _ => (1, 1),
         };
         if !self.arity(&name.text, least, most, args.len(), span) {
@@ -262,9 +263,12 @@ impl<'a> Checker<'a> {
             Builtin::Json => self
                 .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
                 .then_some(Type::Json),
-            Builtin::Commands => self
+            Builtin::Commands => (self
                 .asked(&given[0], args[0], "a text", |ty| *ty == Type::String)
-                .then_some(Type::List(Arc::new(Type::List(Arc::new(Type::String))))),
+                && given
+                    .get(1)
+                    .is_none_or(|bytes| self.asked_int(bytes, args[1])))
+            .then_some(Type::List(Arc::new(Type::List(Arc::new(Type::String))))),
             Builtin::Text => {
                 let ids = vec![given[0].id];
                 return self.add(Expr::Call(builtin, ids.into()), Type::String, span);

@@ -1,7 +1,7 @@
 //! Pages as HTML, each complete in itself: styles inside, nothing fetched, no scripts.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use pulldown_cmark::{Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::{Entry, Facts, Page};
 
@@ -84,15 +84,37 @@ fn document(title: &str, nav: &Markup, body: &Markup) -> String {
     page.into_string()
 }
 
-/// Markdown of a comment; tags in it are shown, not obeyed.
+/// Markdown of a comment as HTML. Tags in it are shown as text. Links to other schemes than the web's and mail's are shown
+/// without their address, and so are pictures, which a page would fetch.
 fn markdown(text: &str) -> Markup {
-    let events = Parser::new_ext(text, Options::ENABLE_TABLES).map(|event| match event {
-        pulldown_cmark::Event::Html(text) | pulldown_cmark::Event::InlineHtml(text) => {
-            pulldown_cmark::Event::Text(text)
+    let mut open = Vec::new();
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),
+        Event::Start(Tag::Link { ref dest_url, .. }) => {
+            open.push(is_safe_link(dest_url));
+            open.last().copied().unwrap_or(false).then_some(event)
         }
-        event => event,
+        Event::End(TagEnd::Link) => open.pop().unwrap_or(false).then_some(event),
+        Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => None,
+        event => Some(event),
     });
     let mut out = String::new();
     pulldown_cmark::html::push_html(&mut out, events);
     PreEscaped(out)
+}
+
+/// Whether an address is of the web, of mail, or relative to the page.
+pub(super) fn is_safe_link(address: &str) -> bool {
+    // browsers drop white space and control characters when they look for the scheme
+    let plain: String = address
+        .chars()
+        .filter(|c| !c.is_whitespace() && !c.is_control())
+        .collect();
+    let end = plain.find(['/', '?', '#']).unwrap_or(plain.len());
+    match plain.get(..end).and_then(|head| head.split_once(':')) {
+        Some((scheme, _)) => ["http", "https", "mailto"]
+            .iter()
+            .any(|safe| scheme.eq_ignore_ascii_case(safe)),
+        None => !plain.starts_with("//"),
+    }
 }

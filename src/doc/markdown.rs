@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use super::html::is_safe_link;
 use super::{Entry, Page};
 
 /// A module.
 pub fn page(page: &Page) -> String {
     let mut out = format!("# {}\n\n", page.title);
     if !page.intro.is_empty() {
-        let _ = writeln!(out, "{}\n", page.intro);
+        let _ = writeln!(out, "{}\n", inert(&page.intro));
     }
     for entry in &page.entries {
         write_entry(&mut out, entry);
@@ -19,7 +22,7 @@ pub fn page(page: &Page) -> String {
 fn write_entry(out: &mut String, entry: &Entry) {
     let _ = writeln!(out, "## {} `{}`\n", entry.kind, entry.name);
     if !entry.doc.is_empty() {
-        let _ = writeln!(out, "{}\n", entry.doc);
+        let _ = writeln!(out, "{}\n", inert(&entry.doc));
     }
     let _ = writeln!(out, "```guard\n{}\n```\n", entry.text);
     let Some(facts) = &entry.facts else {
@@ -39,12 +42,53 @@ fn write_entry(out: &mut String, entry: &Entry) {
     }
 }
 
+/// Markdown of a comment without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and mail's,
+/// and pictures, get brackets that are escaped, so that they are shown as they are written.
+fn inert(text: &str) -> String {
+    let mut marks = Vec::new();
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        let harmful = match &event {
+            Event::Html(_) | Event::InlineHtml(_) => true,
+            Event::Start(Tag::Link { dest_url, .. }) => !is_safe_link(dest_url),
+            Event::Start(Tag::Image { .. }) => true,
+            _ => false,
+        };
+        if harmful {
+            let part = text.get(range.clone()).unwrap_or_default();
+            let places = part
+                .match_indices(['<', '[', '!'])
+                .map(|(at, _)| range.start + at);
+            marks.extend(places);
+        }
+        // definitions of links are no events of their own
+    }
+    for (_, definition) in Parser::new_ext(text, Options::ENABLE_TABLES)
+        .reference_definitions()
+        .iter()
+    {
+        if !is_safe_link(&definition.dest) {
+            marks.push(definition.span.start);
+        }
+    }
+    marks.sort_unstable();
+    marks.dedup();
+    let mut out = String::with_capacity(text.len() + marks.len());
+    let mut from = 0;
+    for mark in marks {
+        out.push_str(text.get(from..mark).unwrap_or_default());
+        out.push('\\');
+        from = mark;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    out
+}
+
 /// The list of pages, with the file of each.
 pub fn index(pages: &[(String, &Page)]) -> String {
     let mut out = String::from("# Contents\n\n");
     for (file, page) in pages {
-        let first = page
-            .intro
+        let intro = inert(&page.intro);
+        let first = intro
             .split("\n\n")
             .next()
             .unwrap_or_default()

@@ -3,6 +3,8 @@
 //! A place that is not bound stands for every value that has not been seen there. What holds for a tuple is what is
 //! kept under the most informative key that agrees with it.
 
+use std::ops::Deref;
+
 use crate::value::Value;
 
 /// One value per place; none: any value not seen in that place.
@@ -57,9 +59,9 @@ pub(super) fn all_below<'m, T: 'm>(
 pub(super) fn matched<'m>(
     kept: impl Iterator<Item = &'m Key>,
     n_places: usize,
-    values: &[Vec<Value>],
+    values: &[impl Deref<Target = [Value]>],
 ) -> Vec<Key> {
-    if values.iter().all(Vec::is_empty) {
+    if values.iter().all(|place| place.is_empty()) {
         return Vec::new();
     }
     if let [only] = values {

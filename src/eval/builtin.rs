@@ -166,8 +166,16 @@ pub(super) fn call(builtin: Builtin, args: &[Value]) -> Result<Value, Fault> {
             texts::host(text).map(or_null).map_err(Fault::Unclear)
         }
         (Builtin::Json, Value::String(text), _) => json::parse(text),
-        (Builtin::Commands, Value::String(text), _) => {
-            let commands = shell::commands(text).map_err(Fault::NoShell)?;
+        (Builtin::Commands, Value::String(text), bytes) => {
+            let limits = match bytes {
+                None => shell::Limits::default(),
+                Some(Value::Number(number)) => {
+                    let bytes = number.to_int().unwrap_or(0).max(0);
+                    shell::Limits::for_bytes(usize::try_from(bytes).unwrap_or(usize::MAX))
+                }
+                Some(other) => return Err(wrong(other)),
+            };
+            let commands = shell::commands(text, &limits).map_err(Fault::NoShell)?;
             let words = |command: Vec<String>| {
                 Value::list(command.into_iter().map(Value::string).collect())
             };

@@ -6,9 +6,17 @@ use super::ops::{Fault, kind_of};
 use crate::types::Type;
 use crate::value::{EnumValue, Instant, Number, Object, Value};
 
-/// The value as one of the type; a nullable type takes null where it is none.
+/// The value as one of the type. A nullable type takes null where the value has another type; a number that is too large
+/// for a float is an error also then, since a default in its place would make it small.
 pub(super) fn cast(value: &Value, ty: &Type) -> Result<Value, Fault> {
     match ty {
+        Type::Nullable(inner)
+            if **inner == Type::Float
+                && matches!(value, Value::Number(_))
+                && convert(value, inner).is_none() =>
+        {
+            Err(Fault::Overflow)
+        }
         Type::Nullable(inner) => Ok(convert(value, inner).unwrap_or(Value::Null)),
         _ => convert(value, ty).ok_or_else(|| Fault::Cast(ty.to_string(), kind_of(value))),
     }

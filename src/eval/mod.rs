@@ -23,6 +23,7 @@ mod code;
 mod compile;
 mod compiled;
 mod counters;
+mod distinct;
 mod eval_cache;
 mod explain;
 mod expr;

@@ -1,7 +1,10 @@
 //! What operators do with known values. Null and wrong types are decided here, unknown operands before.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+
+use rustc_hash::FxHashSet;
 
 use crate::hir::{Arith, Compare};
 use crate::value::{Instant, Number, Truth, Value};
@@ -108,10 +111,44 @@ pub(super) fn has_element(
 ) -> Result<bool, Fault> {
     match list {
         Value::Null => Ok(false),
-        Value::List(items) => Ok(items.contains(item)),
+        Value::List(items) => Ok(list_contains(items, item)),
         Value::Set(items) => Ok(items.contains(item)),
         other => Err(Fault::WrongType(operator, kind_of(other))),
     }
+}
+
+/// Lists of at least so many elements are looked up by hash if they are asked again.
+const LONG_LIST: usize = 64;
+
+/// The long list that was asked last on this thread: itself, and its elements once it was asked twice.
+struct LastList {
+    list: Weak<[Value]>,
+    elements: Option<FxHashSet<Value>>,
+}
+
+/// Whether a list has an element. Instances of one quantified property ask the same list once for each of its elements,
+/// which without a table would take time quadratic in its length.
+fn list_contains(list: &Arc<[Value]>, item: &Value) -> bool {
+    thread_local! {
+        static LAST: RefCell<Option<LastList>> = const { RefCell::new(None) };
+    }
+    if list.len() < LONG_LIST {
+        return list.contains(item);
+    }
+    LAST.with_borrow_mut(|last| match last {
+        // the weak reference keeps the address from being given to another list
+        Some(known) if std::ptr::addr_eq(known.list.as_ptr(), Arc::as_ptr(list)) => known
+            .elements
+            .get_or_insert_with(|| list.iter().cloned().collect())
+            .contains(item),
+        _ => {
+            *last = Some(LastList {
+                list: Arc::downgrade(list),
+                elements: None,
+            });
+            list.contains(item)
+        }
+    })
 }
 
 pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Fault> {

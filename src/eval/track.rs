@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::binding::{self, Key};
 use super::clock::Clock;
 use super::code::{Code, Node, NodeId, Reads, TrackCode};
+use super::distinct::Distinct;
 use super::expr::{Eval, Frame};
 use super::overlay_map::OverlayMap;
 use super::register::{Held, Operands, Register};
@@ -265,18 +266,17 @@ impl Eval<'_> {
         changes: &mut Changes,
     ) {
         let of = &self.tracks.tracks[index as usize];
-        let first = changes.changes.len();
+        let mut seen = Distinct::default();
         for term in terms {
             let Cell::Known(value) = self.cell(*term) else {
                 continue;
             };
             let mut match_set = |eval: &mut Self, value: Value| {
-                let key = [Some(value)];
-                let known =
-                    |(_, other, _): &(u32, Option<Key>, Entry)| other.as_deref() == Some(&key[..]);
-                if changes.changes[first..].iter().any(known) {
+                if seen.contains(&value) {
                     return;
                 }
+                seen.insert(&value);
+                let key = [Some(value)];
                 let entry = of.entry(&key);
                 let next = eval.updated(track, &key, entry);
                 if next != *entry {

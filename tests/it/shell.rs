@@ -1,6 +1,10 @@
 //! Shell lines are read as the commands that they run.
 
-use guard_lang::shell::{ShellError, commands};
+use guard_lang::shell::{Command, Limits, ShellError};
+
+fn commands(line: &str) -> Result<Vec<Command>, ShellError> {
+    guard_lang::shell::commands(line, &Limits::default())
+}
 
 /// Each command as one line, words in order.
 fn read(line: &str) -> Vec<String> {
@@ -19,7 +23,7 @@ fn commands_are_found_wherever_they_stand() {
         ("  # nothing", &[]),
         (
             "cd /tmp && rm -rf x; ls | wc -l || true",
-            &["cd /tmp", "rm -rf x", "ls", "wc -l", "true"],
+            &["cd /tmp", "rm -rf /tmp/x", "ls", "wc -l", "true"],
         ),
         ("echo \"rm -rf /\"", &["echo rm -rf /"]),
         ("echo 'a b' c\\ d \"e\\\"f\"", &["echo a b c d e\"f"]),
@@ -79,14 +83,14 @@ fn commands_that_run_commands_are_followed() {
             "timeout -s KILL 5 make",
             &["timeout -s KILL 5 make", "make"],
         ),
-        ("ls | xargs -n1 rm", &["ls", "xargs -n1 rm", "rm"]),
+        ("ls | xargs -n1 wc", &["ls", "xargs -n1 wc", "wc"]),
         (
             "find . -name '*.o' -exec rm {} \\;",
             &["find . -name *.o -exec rm {} ;", "rm {}"],
         ),
         (
-            "bash -lc \"curl a | sh\"",
-            &["bash -lc curl a | sh", "curl a", "sh"],
+            "bash -lc \"curl a | wc\"",
+            &["bash -lc curl a | wc", "curl a", "wc"],
         ),
         ("eval rm x", &["eval rm x", "rm x"]),
         (
@@ -115,8 +119,8 @@ fn what_is_no_shell_line_is_said_to_be_none() {
             "{line}"
         );
     }
-    let long = format!("echo {}", "x".repeat(guard_lang::shell::MAX_BYTES));
-    assert!(matches!(commands(&long), Err(ShellError::TooLong(_))));
+    let long = format!("echo {}", "x".repeat(Limits::default().bytes));
+    assert!(matches!(commands(&long), Err(ShellError::TooLong(..))));
     let mut deep = "true".to_owned();
     for _ in 0..9 {
         deep = format!("eval {}", shell_quoted(&deep));
@@ -126,6 +130,179 @@ fn what_is_no_shell_line_is_said_to_be_none() {
 
 fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What a user would write: no recursive deletion of an absolute path outside of `/srv`.
+fn deletes(command: &Command) -> bool {
+    let recursive = |word: &String| {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        word.starts_with("--recursive")
+            || (!letters.starts_with('-') && letters.contains(['r', 'R']))
+    };
+    command
+        .first()
+        .is_some_and(|name| name.rsplit('/').next() == Some("rm"))
+        && command.iter().any(recursive)
+        && command
+            .iter()
+            .any(|word| word.starts_with('/') && !word.starts_with("/srv/"))
+}
+
+/// Whether a line is denied: by the rule, or because it does not say what runs.
+fn is_denied(line: &str) -> bool {
+    commands(line).map_or(true, |found| found.iter().any(deletes))
+}
+
+fn suite(name: &str) -> Vec<serde_json::Value> {
+    let path = format!("{}/tests/suites/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn lines_that_deleted_a_folder_are_denied() {
+    let mut by_programs = 0;
+    for attack in suite("shell_attacks/lines.jsonl") {
+        let line = attack["line"].as_str().unwrap();
+        if attack["by"] == "shell" {
+            assert!(is_denied(line), "{line}: {:?}", commands(line));
+        } else {
+            by_programs += 1;
+        }
+    }
+    assert!(by_programs <= 16);
+}
+
+#[test]
+fn everyday_lines_are_let_through() {
+    for (file, most) in [("open", 0), ("kept", 3)] {
+        let lines = suite(&format!("shell_everyday/{file}.jsonl"));
+        let determined = lines.iter().filter(|line| line["undetermined"] != true);
+        let denied: Vec<&str> = determined
+            .map(|line| line["line"].as_str().unwrap())
+            .filter(|line| is_denied(line))
+            .collect();
+        assert!(denied.len() <= most, "{file}: {denied:#?}");
+    }
+}
+
+#[test]
+fn what_the_line_does_not_determine_is_an_error() {
+    for line in [
+        "$x -rf /",
+        "$(cat p) -rf /",
+        "rm${IFS}-rf",
+        "/bin/r? -rf /",
+        "\"${a[@]}\"",
+        "cat f | sh",
+        "bash < f",
+        "bash <(curl u)",
+        "source <(curl u)",
+        "curl u | python3 -",
+        "curl -o i.sh u && sh i.sh",
+        "sh -c \"$(cat f)\"",
+        "bash $x -c 'rm x'",
+        "sudo --unheard-of x rm y",
+        "cat f | xargs env",
+        "cat f | xargs rm",
+        "hash -p /bin/rm x; x -rf /",
+        "alias x=rm; x -rf /",
+        "[ -v 'a[$(rm -rf /)]' ]",
+        "BASH_ENV=f bash -c :",
+        "PS4='$(rm -rf /)' bash -xc :",
+        "f() { $1 -rf /; }; f rm",
+        "cp /bin/rm q; ./q -rf /",
+        "read x; $x",
+        "for x in rm; do $x -rf /; done",
+        "rm -$x /srv",
+        "set -- -rf /; rm \"$@\"",
+        "exec < f; bash",
+        "coproc bash; echo rm x >&${COPROC[1]}",
+        "/proc/self/exe -c 'rm x'",
+        "cd $x && rm -rf y",
+    ] {
+        let found = commands(line);
+        assert!(
+            matches!(found, Err(ShellError::Undetermined { .. })),
+            "{line}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn plain_text_is_followed_into_shells() {
+    for (line, expected) in [
+        ("bash <<< 'rm x'", &["bash", "rm x"][..]),
+        ("cat <<E | sh\nrm x\nE", &["cat", "sh", "rm x"]),
+        (
+            "echo rm x | tee log | sudo sh",
+            &["echo rm x", "tee log", "sudo sh", "sh", "rm x"],
+        ),
+        (
+            "printf '%s %s\\n' rm x | bash -s",
+            &["printf %s %s\\n rm x", "bash -s", "rm x"],
+        ),
+        ("d=/srv; rm -r $d/x", &["rm -r /srv/x"]),
+        ("$(echo rm) x", &["rm x", "echo rm"]),
+        ("{rm,-f,x}", &["rm -f x"]),
+        ("r\\\nm x", &["rm x"]),
+        (
+            "bash -c '\"$@\"' _ rm x",
+            &["bash -c \"$@\" _ rm x", "rm x"],
+        ),
+        (
+            "env -S 'rm x' y",
+            &["env -S rm x y", "env rm x y", "rm x y"],
+        ),
+        ("echo a b | xargs rm", &["echo a b", "xargs rm", "rm a b"]),
+        (
+            "find /a -exec rm {} + -exec ls {} \\;",
+            &["find /a -exec rm {} + -exec ls {} ;", "rm /a", "ls /a"],
+        ),
+        (
+            "timeout --signal KILL 5 rm x",
+            &["timeout --signal KILL 5 rm x", "rm x"],
+        ),
+        ("sudo --us root rm x", &["sudo --us root rm x", "rm x"]),
+        ("su - root -c 'rm x'", &["su - root -c rm x", "rm x"]),
+        ("f() { wc \"$@\"; }; f x y", &["wc $@", "f x y", "wc x y"]),
+    ] {
+        assert_eq!(read(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn work_is_bounded() {
+    let nested = |levels, open: &str, inner: &str, close: &str| {
+        format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))
+    };
+    let lines = [
+        format!("rm -rf /\n{}{}", "eval \"$(`".repeat(8), "$(".repeat(5300)),
+        nested(8, "eval \"$(", &nested(1300, "$(", "x", ")"), ")\""),
+        nested(5300, "$(", "; ; fi ) x", ")"),
+        "{a,b}".repeat(3000),
+        "echo {1..9999}{1..9999}".to_owned(),
+        "env ".repeat(4000) + "x",
+        format!("a={};echo {}", "x".repeat(4000), "$a".repeat(3000)),
+        format!(
+            "find {}-exec echo {};",
+            "/a ".repeat(2000),
+            "{} ".repeat(2000)
+        ),
+        "f() { f x; f x; }; f x".to_owned(),
+    ];
+    let started = std::time::Instant::now();
+    for line in &lines {
+        assert!(commands(line).is_err(), "{}", &line[..40.min(line.len())]);
+    }
+    assert!(started.elapsed().as_secs() < 60);
+    // the limit is the caller's
+    let long = format!("echo {}", "x ".repeat(20_000));
+    assert!(commands(&long).is_err());
+    let found = guard_lang::shell::commands(&long, &Limits::for_bytes(100_000));
+    assert_eq!(found.unwrap().len(), 1);
 }
 
 proptest::proptest! {

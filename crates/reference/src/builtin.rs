@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 use super::ops::{Outcome, elements, kind, order};
 use super::text;
 use guard_lang::hir::Builtin;
+use guard_lang::shell::{Limits, commands};
 use guard_lang::value::{Instant, Number, Object, Value};
 
 /// How deep JSON within a text may be nested.
@@ -153,8 +154,15 @@ pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
             Ok(raw) => json(raw.get(), JSON_DEPTH),
             Err(_) => Ok(Value::Null),
         },
-        (Builtin::Commands, [Value::String(text)]) => {
-            let commands = guard_lang::shell::commands(text).map_err(|error| error.to_string())?;
+        (Builtin::Commands, [Value::String(text), bytes @ ..]) => {
+            let limits = match bytes {
+                [Value::Number(number)] => {
+                    let bytes = number.to_int().unwrap_or(0).max(0);
+                    Limits::for_bytes(usize::try_from(bytes).unwrap_or(usize::MAX))
+                }
+                _ => Limits::default(),
+            };
+            let commands = commands(text, &limits).map_err(|error| error.to_string())?;
             let command =
                 |words: &Vec<String>| Value::list(words.iter().map(Value::string).collect());
             Ok(Value::list(commands.iter().map(command).collect()))

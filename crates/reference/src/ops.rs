@@ -252,6 +252,11 @@ pub(super) fn negate(value: &Value) -> Outcome {
 pub(super) fn cast(value: &Value, target: &Type) -> Outcome {
     match (fit(value, target.non_null()), target) {
         (Some(value), _) => Ok(value),
+        (None, Type::Nullable(inner))
+            if **inner == Type::Float && matches!(value, Value::Number(_)) =>
+        {
+            Err("a number that is too large for a float".to_owned())
+        }
         (None, Type::Nullable(_)) => Ok(Value::Null),
         (None, target) => Err(format!("{} is no `{target}`", kind(value))),
     }

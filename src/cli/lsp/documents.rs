@@ -1,7 +1,11 @@
 //! The open texts, what they import, and their analyses.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{DirBuilder, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, InitializeParams, Location, NumberOrString,
@@ -265,17 +269,44 @@ fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// A module of the library as a file that an editor can show, below the folder for temporary files.
+/// The folder of library modules that are shown, which this process made.
+static SHOWN: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// A module of the library as a file that an editor can show.
+///
+/// The folder is new, has a name that nobody can predict, and is its owner's alone; files in it are created, never opened.
+/// So no link that somebody else left in the folder for temporary files is followed.
 fn embedded(file: &SourceFile) -> Option<PathBuf> {
     let name = file.name().strip_prefix("std/")?;
-    let folder = std::env::temp_dir().join(format!("guard-{}-std", env!("CARGO_PKG_VERSION")));
-    let path = folder.join(name);
-    let shown = std::fs::read_to_string(&path).ok();
-    if shown.as_deref() != Some(file.text()) {
-        std::fs::create_dir_all(path.parent()?).ok()?;
-        std::fs::write(&path, file.text()).ok()?;
+    let path = SHOWN.get_or_init(private_folder).as_ref()?.join(name);
+    let mut options = OpenOptions::new();
+    match options.write(true).create_new(true).open(&path) {
+        Ok(mut shown) => shown.write_all(file.text().as_bytes()).ok()?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(_) => return None,
     }
     Some(path)
+}
+
+/// A new folder below the one for temporary files.
+fn private_folder() -> Option<PathBuf> {
+    // the keys of the standard library's hash maps are the random numbers at hand
+    let random = || RandomState::new().build_hasher().finish();
+    let name = format!("guard-std-{:016x}{:016x}", random(), random());
+    let folder = std::env::temp_dir().join(name);
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder).ok()?;
+    Some(folder)
+}
+
+/// Removes what [`embedded`] made.
+pub(super) fn remove_embedded() {
+    if let Some(Some(folder)) = SHOWN.get() {
+        // a folder that is left behind is empty of secrets, and the next one has another name
+        drop(std::fs::remove_dir_all(folder));
+    }
 }
 
 /// The files that a text imports, below the folder of the spec.

@@ -38,6 +38,7 @@ type Fault = Box<dyn Error + Send + Sync>;
 pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection);
+    documents::remove_embedded();
     // The threads end when nobody can send to them any more.
     drop(connection);
     served.map_err(|fault| Failure::Usage(format!("invalid message from the editor: {fault}")))?;

@@ -154,6 +154,16 @@ impl<'a> Eval<'a> {
 
     fn is_in(&mut self, id: NodeId, item: NodeId, list: NodeId) -> Truth {
         let item = self.value(item);
+        let written = matches!(self.code.node(list), Node::List(_) | Node::Set(_));
+        if !written
+            && let Some(item) = item.known()
+            && let Some(Ok(found)) = self
+                .value(list)
+                .known()
+                .map(|list| ops::has_element(list, item, "in"))
+        {
+            return Truth::from(found);
+        }
         let mut found = Truth::False;
         let complete = self.each_element(id, list, |_, element| {
             found = found.or(match (&item, &element) {

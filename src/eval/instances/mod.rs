@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::eval::binding::{self, Key};
 use crate::eval::compiled::Release;
 use crate::eval::compiled::{PropertyCode, QuantifiedCode};
+use crate::eval::distinct::Distinct;
 use crate::eval::eval_cache::EvalCache;
 use crate::eval::expr::Eval;
 use crate::eval::monitor::{StateSetId, StateSetInterner};
@@ -123,9 +124,9 @@ pub(in crate::eval) struct Instances {
 /// events.
 #[derive(Debug, Default)]
 pub(in crate::eval) struct Buffers {
-    values: Vec<Vec<Value>>,
+    values: Vec<Distinct>,
     singles: Vec<Option<Value>>,
-    in_range: Vec<Vec<Value>>,
+    in_range: Vec<Distinct>,
     staged: Vec<(Staged, InstanceState)>,
     shared: Vec<Option<Truth>>,
     state_index: StateIndex,
@@ -173,10 +174,10 @@ impl Buffers {
     /// Room for this many variables and letters.
     fn fit(&mut self, n_vars: usize, n_letters: usize) {
         if self.values.len() < n_vars {
-            self.values.resize(n_vars, Vec::new());
-            self.in_range.resize(n_vars, Vec::new());
+            self.values.resize(n_vars, Distinct::default());
+            self.in_range.resize(n_vars, Distinct::default());
         }
-        self.in_range[..n_vars].iter_mut().for_each(Vec::clear);
+        self.in_range[..n_vars].iter_mut().for_each(Distinct::clear);
         self.shared.clear();
         self.shared.resize(n_letters, None);
     }

@@ -5,6 +5,7 @@ use crate::eval::binding::{self, Key};
 use crate::eval::code::{NodeId, Reads};
 use crate::eval::compiled::Release;
 use crate::eval::compiled::{PropertyCode, QuantifiedCode};
+use crate::eval::distinct::Distinct;
 use crate::eval::expr::{Eval, Frame, Val};
 use crate::eval::monitor::StateSetInterner;
 use crate::eval::register::{Operands, Register};
@@ -23,7 +24,7 @@ impl Instances {
             let values = &mut room.values[index];
             values.clear();
             if !var.constants.is_empty() {
-                values.extend(var.constants.iter().cloned());
+                var.constants.iter().for_each(|value| values.insert(value));
             }
             let mut wild = false;
             for term in &var.terms {
@@ -55,14 +56,12 @@ impl Instances {
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
-                if !room.values[index].contains(value) {
-                    room.values[index].push(value.clone());
-                }
+                room.values[index].insert(value);
             }
         }
         if quantified.vars.len() > 1 {
             for (seen, values) in self.seen.iter_mut().zip(&room.values) {
-                for value in values {
+                for value in values.iter() {
                     if !seen.contains(value) {
                         seen.insert(value.clone());
                     }
@@ -96,11 +95,7 @@ impl Instances {
         } = room;
         staged.clear();
         if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
-            while let Some(value) = values[0].pop() {
-                singles.push(Some(value));
-            }
-            // In the order of the terms.
-            singles.reverse();
+            singles.extend(values[0].drain().map(Some));
             for (index, value) in singles.iter().enumerate() {
                 let key = std::slice::from_ref(value);
                 if let Some(next) = self.step_instance(
@@ -140,7 +135,7 @@ impl Instances {
         eval: &mut Eval<'_>,
         step: u32,
         doubtful: Ranges,
-        in_range: &[Vec<Value>],
+        in_range: &[Distinct],
     ) -> Option<InstanceState> {
         let (class, known) = self.class_of(key);
         let before = &self.classes[class as usize].state;
@@ -368,7 +363,7 @@ fn advanced(
 }
 
 /// Adds the value of a term, or its elements; says whether it is not known.
-fn collect(eval: &mut Eval<'_>, term: NodeId, elements: bool, into: &mut Vec<Value>) -> bool {
+fn collect(eval: &mut Eval<'_>, term: NodeId, elements: bool, into: &mut Distinct) -> bool {
     let value = if eval.tracks.multi {
         match eval.cell(term) {
             Cell::Known(value) => Val::Own(value),
@@ -381,8 +376,8 @@ fn collect(eval: &mut Eval<'_>, term: NodeId, elements: bool, into: &mut Vec<Val
         return true;
     };
     let mut add = |value: &Value| {
-        if !value.is_null() && !into.contains(value) {
-            into.push(value.clone());
+        if !value.is_null() {
+            into.insert(value);
         }
     };
     match value {

@@ -122,9 +122,14 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
     let mut out: Vec<Line> = Vec::new();
     let mut frames: Vec<(usize, usize)> = Vec::new(); // indentation of the line, and of what is inside
     let mut indent = 0;
+    // found once: to search from each piece is quadratic in lines of comments
+    let following = following_tokens(pieces);
+    let mut before = None;
     for (index, piece) in pieces.iter().enumerate() {
         if piece.breaks || index == 0 {
-            indent = indent_at(pieces, marks, roles, &frames, index);
+            let next = following.get(index).copied().flatten();
+            let next = next.and_then(|at| pieces.get(at));
+            indent = indent_at(pieces, marks, roles, &frames, index, (before, next));
             let width = indent;
             out.push(Line {
                 from: index,
@@ -150,6 +155,7 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
             }
             line.to = index + 1;
         }
+        before = piece.token.or(before);
         match piece.token {
             Some(Token::LParen | Token::LBracket | Token::LBrace) => {
                 frames.push((indent, indent + INDENT));
@@ -163,13 +169,32 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
     out
 }
 
-/// The indentation of a line that begins with the piece at `index`.
+/// For each piece, the first token at or after it.
+fn following_tokens(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
+    let mut next = None;
+    let mut all: Vec<Option<usize>> = pieces
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, piece)| {
+            if piece.token.is_some() {
+                next = Some(index);
+            }
+            next
+        })
+        .collect();
+    all.reverse();
+    all
+}
+
+/// The indentation of a line that begins with the piece at `index`, between these tokens.
 fn indent_at(
     pieces: &[Piece<'_>],
     marks: &[Mark],
     roles: &Roles,
     frames: &[(usize, usize)],
     index: usize,
+    (before, next): (Option<Token>, Option<&Piece<'_>>),
 ) -> usize {
     let Some(piece) = pieces.get(index) else {
         return 0;
@@ -180,17 +205,6 @@ fn indent_at(
     }
     let base = frames.last().map_or(0, |(_, inside)| *inside);
     // a comment stands where the next token will
-    let next = pieces
-        .get(index..)
-        .unwrap_or(&[])
-        .iter()
-        .find(|p| p.token.is_some());
-    let before = pieces
-        .get(..index)
-        .unwrap_or(&[])
-        .iter()
-        .rev()
-        .find_map(|p| p.token);
     let Some(next) = next else {
         return if frames.is_empty() { 0 } else { base };
     };

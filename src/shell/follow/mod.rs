@@ -1,0 +1,510 @@
+//! Commands that run commands: what they are given to run, by the tables of [`super::table`].
+
+mod options;
+mod programs;
+
+use super::ShellError;
+use super::table::{
+    DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELL, SHELLS, SSH, WRAPPERS, WRITERS, Wrapper,
+    Writes,
+};
+use super::walk::{Feed, Folder, Scope, Walk, check_variable};
+use super::words::{Field, Hole};
+
+use options::{after_assignments, line_of, script_text, sort, split_value, take};
+use programs::{callback, env, interpreter, switch_user, trap, watch};
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+/// What a command is given to run.
+enum Run {
+    Nothing,
+    Words(Vec<Field>),
+    /// A text that a shell reads, and the words that are its parameters.
+    Line(String, Option<Vec<String>>),
+    /// Its standard input, which a shell reads.
+    Input,
+    All(Vec<Run>),
+}
+
+fn base(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or(text)
+}
+
+fn refuse<T>(what: &'static str, field: &Field) -> Result<T> {
+    Err(ShellError::undetermined(what, &field.text))
+}
+
+fn listed(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|one| one == name)
+}
+
+/// The name of a program without its version: `python3.12`, `bash-5.2`.
+fn unversioned(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}
+
+impl Walk<'_> {
+    /// Lists a command and what it runs.
+    pub(super) fn run<'a>(
+        &mut self,
+        fields: Vec<Field>,
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        let mut open = vec![Run::Words(fields)];
+        while let Some(run) = open.pop() {
+            match run {
+                Run::Nothing => {}
+                Run::All(all) => open.extend(all.into_iter().rev()),
+                Run::Line(line, positional) => {
+                    self.text(&line, positional, feed, scope.level + 1)?;
+                }
+                Run::Input => match feed {
+                    Feed::Nothing => {}
+                    Feed::Text(text) => {
+                        // the script itself is the standard input of what it runs
+                        self.text(text, None, &Feed::Unknown, scope.level + 1)?;
+                    }
+                    Feed::Unknown => {
+                        let what = "what a shell reads from its standard input";
+                        return Err(ShellError::undetermined(what, ""));
+                    }
+                },
+                Run::Words(mut fields) => {
+                    let Some(first) = fields.first() else {
+                        continue;
+                    };
+                    let program = self.program(first, scope)?;
+                    self.check_words(&program, &mut fields, scope)?;
+                    let words = fields.iter().filter(|field| !field.silent);
+                    self.push(words.map(|field| field.text.clone()).collect())?;
+                    self.effects(&program, &fields, scope)?;
+                    self.call(&program, &fields, scope, feed)?;
+                    open.push(self.next(&program, &fields, feed)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of a program, without its folder.
+    fn program(&self, first: &Field, scope: &Scope<'_>) -> Result<String> {
+        let whole = first.hole == Hole::None || (first.tail && !first.may_split());
+        if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
+            return refuse("the program", first);
+        }
+        // `/proc/self/exe` is whatever shell reads the line
+        if first.text.starts_with("/proc/") || first.text.starts_with("/dev/") {
+            return refuse("the program", first);
+        }
+        let name = base(&first.text);
+        if scope.parsed.names.aliases.contains(&first.text) {
+            return refuse("the meaning of an alias", first);
+        }
+        if self.files.contains(name) {
+            return refuse("the content of a file that the line writes", first);
+        }
+        Ok(name.to_owned())
+    }
+
+    /// Refuses words whose meaning the text does not determine, and completes what a deletion names.
+    fn check_words(&self, program: &str, fields: &mut [Field], scope: &Scope<'_>) -> Result<()> {
+        let rest = fields.get(1..).unwrap_or_default();
+        for field in rest {
+            let dashes = field.text.trim_start_matches('-');
+            let bare_option = field.text.starts_with('-') && dashes.starts_with(['$', '`']);
+            if field.hole == Hole::Within && bare_option {
+                return refuse("an option", field);
+            }
+        }
+        if EVALUATES_SUBSCRIPTS.contains(&program) || program == "command" || program == "builtin" {
+            for field in rest {
+                let name = field.text.split('=').next().unwrap_or_default();
+                if field.text.contains('=') {
+                    let value = field.text.get(name.len() + 1..).unwrap_or_default();
+                    let known = (field.hole == Hole::None).then_some(value);
+                    check_variable(name, known, value)?;
+                }
+            }
+        }
+        let given = |names: &[&str]| {
+            rest.iter()
+                .any(|field| names.contains(&field.text.as_str()))
+        };
+        match program {
+            "hash"
+                if rest
+                    .iter()
+                    .any(|f| f.text.starts_with("-") && f.text.contains('p')) =>
+            {
+                return Err(ShellError::undetermined(
+                    "the program of a name after",
+                    "hash -p",
+                ));
+            }
+            "enable" if given(&["-f"]) => {
+                return Err(ShellError::undetermined("what is loaded by", "enable -f"));
+            }
+            "export" | "declare" | "typeset"
+                if rest
+                    .iter()
+                    .any(|f| f.text.starts_with('-') && f.text.contains('f'))
+                    && !scope.parsed.names.functions.is_empty() =>
+            {
+                return Err(ShellError::undetermined(
+                    "who calls an exported function",
+                    "",
+                ));
+            }
+            _ => {}
+        }
+        let Some((_, letters, long)) = DELETERS.iter().find(|(name, ..)| *name == program) else {
+            return Ok(());
+        };
+        check_deletion(fields, letters, long, &scope.folder)
+    }
+
+    /// Keeps what a command does to files and to the folder.
+    fn effects(&mut self, program: &str, fields: &[Field], scope: &mut Scope<'_>) -> Result<()> {
+        let rest = fields.get(1..).unwrap_or_default();
+        let operands = || rest.iter().filter(|field| !field.text.starts_with('-'));
+        if let Some((_, writes)) = WRITERS.iter().find(|(name, _)| *name == program) {
+            match writes {
+                Writes::All => {
+                    for field in operands() {
+                        self.writes(&field.text);
+                    }
+                }
+                Writes::Last => {
+                    if let Some(field) = operands().last() {
+                        self.writes(&field.text);
+                    }
+                }
+                Writes::Fetched => {
+                    let mut output = false;
+                    for field in rest {
+                        if output || field.text.contains("://") {
+                            let path = field.text.split(['?', '#']).next().unwrap_or_default();
+                            self.writes(path);
+                        }
+                        output = matches!(
+                            field.text.as_str(),
+                            "-o" | "-O" | "-out" | "--output" | "--output-document"
+                        ) || (field.text.starts_with('-')
+                            && !field.text.starts_with("--")
+                            && field.text.ends_with(['o', 'O']));
+                        if let Some((_, path)) = field.text.split_once('=')
+                            && field.text.starts_with("--output")
+                        {
+                            self.writes(path);
+                        }
+                    }
+                }
+            }
+        }
+        if program == "dd" {
+            for path in rest
+                .iter()
+                .filter_map(|field| field.text.strip_prefix("of="))
+            {
+                self.writes(path);
+            }
+        }
+        if matches!(program, "cd" | "pushd" | "popd") {
+            let to = operands().next();
+            scope.folder = match (to, &scope.folder) {
+                (Some(field), _) if field.is_known() && field.text.starts_with('/') => {
+                    Folder::Known(field.text.clone())
+                }
+                (Some(field), Folder::Known(from)) if field.is_known() && !field.tilde => {
+                    Folder::Known(format!("{from}/{}", field.text))
+                }
+                (Some(field), Folder::Here)
+                    if field.is_known() && !field.tilde && !field.text.contains("..") =>
+                {
+                    Folder::Here
+                }
+                _ => Folder::Unknown,
+            };
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, program: &str, fields: &[Field], feed: &Feed) -> Result<Run> {
+        let rest = fields.get(1..).unwrap_or_default();
+        let plain = unversioned(program);
+        if SHELLS.contains(&program) || SHELLS.contains(&plain) {
+            return self.shell(rest);
+        }
+        if INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) {
+            return interpreter(rest, feed);
+        }
+        match program {
+            "eval" => return line_of(rest),
+            "." | "source" => {
+                let rest = match rest {
+                    [dashes, rest @ ..] if dashes.text == "--" => rest,
+                    rest => rest,
+                };
+                return match rest.split_first() {
+                    Some((file, _)) => self.file(file),
+                    None => Ok(Run::Nothing),
+                };
+            }
+            "trap" => return trap(rest),
+            "mapfile" | "readarray" | "complete" | "compgen" => return callback(rest),
+            "find" | "gfind" => return self.find(rest),
+            "xargs" | "gxargs" => return self.xargs(rest, feed),
+            "parallel" => return self.parallel(rest, feed),
+            "watch" => return watch(rest),
+            "ssh" | "slogin" | "autossh" => {
+                let sorted = sort(&SSH, rest)?;
+                return if sorted.rest.is_empty() {
+                    Ok(Run::Input)
+                } else {
+                    line_of(sorted.rest)
+                };
+            }
+            "env" => return env(rest),
+            // the architecture may be left out
+            "setarch"
+                if rest
+                    .first()
+                    .is_some_and(|field| !field.text.starts_with('-')) =>
+            {
+                return self.next("linux64", rest, feed);
+            }
+            "su" | "runuser" => {
+                if let Some(run) = switch_user(program, rest)? {
+                    return Ok(run);
+                }
+            }
+            _ => {}
+        }
+        let is_loader = program.starts_with("ld-") && program.contains(".so");
+        let name = if is_loader { "ld.so" } else { program };
+        let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, name)) else {
+            return Ok(Run::Nothing);
+        };
+        wrapped(wrapper, rest)
+    }
+
+    /// A shell: its line, its script, or its standard input.
+    fn shell(&self, rest: &[Field]) -> Result<Run> {
+        let mut line = false;
+        let mut input = false;
+        let mut at = 0;
+        while let Some(field) = rest.get(at) {
+            at += 1;
+            if field.hole == Hole::Start || field.pattern && field.text.starts_with('-') {
+                at -= 1;
+                break;
+            }
+            let text = field.text.as_str();
+            if text == "--" || text == "-" {
+                break;
+            }
+            if let Some(long) = text.strip_prefix("--") {
+                let (name, value) = split_value(long);
+                if name == "command" {
+                    // fish
+                    let value = match value {
+                        Some(value) => Field::known(value),
+                        None => take(rest, &mut at, field)?.clone(),
+                    };
+                    return line_of(&[value]);
+                }
+                if listed(SHELL.long_values, name) {
+                    let value = match value {
+                        Some(value) => Field::known(value),
+                        None => take(rest, &mut at, field)?.clone(),
+                    };
+                    self.check_startup(&value)?;
+                } else if !listed(SHELL.long_flags, name) {
+                    return refuse("an option of a shell", field);
+                }
+                continue;
+            }
+            let Some(letters) = text
+                .strip_prefix(['-', '+'])
+                .filter(|rest| !rest.is_empty())
+            else {
+                at -= 1;
+                break;
+            };
+            if field.hole != Hole::None {
+                return refuse("an option of a shell", field);
+            }
+            for letter in letters.chars() {
+                match letter {
+                    'c' if text.starts_with('-') => line = true,
+                    's' => input = true,
+                    'o' | 'O' => {
+                        // without a value the options are listed, and nothing else stands there
+                        if rest.get(at).is_some() {
+                            take(rest, &mut at, field)?;
+                        }
+                    }
+                    letter if SHELL.flags.contains(letter) => {}
+                    _ => return refuse("an option of a shell", field),
+                }
+            }
+        }
+        let rest = rest.get(at..).unwrap_or_default();
+        match rest.split_first() {
+            Some((script, args)) if line => {
+                let script = script_text(script)?;
+                let known = args.iter().all(Field::is_known);
+                let words = known.then(|| {
+                    let words = args.iter().map(|field| field.text.clone());
+                    if args.is_empty() {
+                        vec!["sh".to_owned()]
+                    } else {
+                        words.collect()
+                    }
+                });
+                Ok(Run::Line(script, words))
+            }
+            Some((file, _)) if !input => self.file(file),
+            _ => Ok(Run::Input),
+        }
+    }
+
+    fn check_startup(&self, file: &Field) -> Result<()> {
+        if file.process.is_some() || self.files.contains(base(&file.text)) {
+            return refuse("the content of a file that a shell reads", file);
+        }
+        Ok(())
+    }
+
+    /// A script that a shell reads from a file.
+    fn file(&self, file: &Field) -> Result<Run> {
+        let what = "the content of a file that a shell reads";
+        if let Some(content) = &file.process {
+            return match content {
+                Some(text) => Ok(Run::Line(text.clone(), None)),
+                None => refuse(what, file),
+            };
+        }
+        if matches!(
+            file.text.as_str(),
+            "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-"
+        ) {
+            return Ok(Run::Input);
+        }
+        let determined = file.hole == Hole::None || (file.tail && !file.may_split());
+        let odd = file.text.contains("/fd/") || file.text.starts_with("/dev/");
+        if !determined || file.pattern || odd || self.files.contains(base(&file.text)) {
+            return refuse(what, file);
+        }
+        Ok(Run::Nothing)
+    }
+}
+
+/// Completes and checks the words of a program that deletes.
+fn check_deletion(fields: &mut [Field], letters: &str, long: &str, folder: &Folder) -> Result<()> {
+    let rest = fields.get_mut(1..).unwrap_or_default();
+    let is_long = |text: &str| {
+        let name = text.strip_prefix("--").unwrap_or_default();
+        !name.is_empty() && long.starts_with(name)
+    };
+    let is_short = |text: &str| {
+        text.starts_with('-') && !text.starts_with("--") && text.contains(|c| letters.contains(c))
+    };
+    let folders = rest
+        .iter()
+        .any(|field| is_long(&field.text) || is_short(&field.text));
+    let open = rest
+        .iter()
+        .filter(|field| field.hole == Hole::Start || field.process.is_some());
+    let sole = rest
+        .iter()
+        .filter(|field| !field.text.starts_with('-'))
+        .count()
+        == 1;
+    for field in open {
+        // a name in quotes is one word; alone it is no option that could make others of them worse
+        if folders || field.splits && !field.environment || !(sole || field.environment) {
+            return refuse("what is deleted", field);
+        }
+    }
+    if !folders {
+        return Ok(());
+    }
+    for field in rest.iter_mut().filter(|field| is_long(&field.text)) {
+        field.text = format!("--{long}");
+    }
+    for field in rest.iter_mut().filter(|field| !field.text.starts_with('-')) {
+        if field.tilde || field.hole == Hole::Within && field.text.contains("..") {
+            return refuse("what is deleted", field);
+        }
+        if field.text.starts_with('/') {
+            continue;
+        }
+        match folder {
+            Folder::Here => {}
+            Folder::Known(from) => {
+                field.text = format!("{}/{}", from.trim_end_matches('/'), field.text)
+            }
+            Folder::Unknown => return refuse("the folder in which is deleted", field),
+        }
+    }
+    Ok(())
+}
+
+fn wrapped(wrapper: &Wrapper, words: &[Field]) -> Result<Run> {
+    let words = match (wrapper.subcommand, words.split_first()) {
+        (None, _) => words,
+        (Some(name), Some((first, rest))) if first.text == name => rest,
+        (Some(_), Some((first, _))) if first.hole != Hole::None => {
+            return refuse("a subcommand", first);
+        }
+        (Some(_), _) => return Ok(Run::Nothing),
+    };
+    let sorted = sort(wrapper, words)?;
+    if sorted
+        .seen
+        .iter()
+        .any(|option| listed(wrapper.idle, option))
+    {
+        return Ok(Run::Nothing);
+    }
+    let rest = if wrapper.assigns {
+        after_assignments(sorted.rest)?
+    } else {
+        sorted.rest
+    };
+    if !sorted.lines.is_empty() {
+        let lines = sorted
+            .lines
+            .iter()
+            .map(|line| line_of(std::slice::from_ref(line)));
+        return Ok(Run::All(lines.collect::<Result<_>>()?));
+    }
+    if !sorted.programs.is_empty() {
+        let rest = sorted.operands.iter().chain(sorted.rest);
+        let words = |program: &Field| {
+            let mut words = vec![program.clone()];
+            words.extend(rest.clone().cloned());
+            Run::Words(words)
+        };
+        return Ok(Run::All(sorted.programs.iter().map(words).collect()));
+    }
+    // `flock FILE -c LINE`, `sg GROUP -c LINE`
+    if let [option, line, ..] = rest
+        && !wrapper.lines.is_empty()
+        && (option.text == "-c" || option.text == "--command")
+    {
+        return line_of(std::slice::from_ref(line));
+    }
+    if rest.is_empty() {
+        let reads = match wrapper.shell {
+            None => false,
+            Some("") => true,
+            Some(options) => sorted.seen.iter().any(|option| listed(options, option)),
+        };
+        return Ok(if reads { Run::Input } else { Run::Nothing });
+    }
+    Ok(Run::Words(rest.to_vec()))
+}

@@ -1,0 +1,153 @@
+//! Bash as a tree: recursive descent with a fixed depth, one pass over the text.
+//!
+//! Only what decides which commands run is kept: words with their quoting, substitutions, redirections, the bodies of
+//! compound commands. Text that the parser cannot read as Bash reads it is an error, never a guess.
+
+mod parser;
+mod parts;
+
+use std::collections::{HashMap, HashSet};
+
+pub(in crate::shell) use parser::parse;
+
+/// Nested constructs (substitutions, compound commands, quotes within them), those of texts within texts included.
+pub(in crate::shell) const NESTING: usize = 48;
+
+#[derive(Debug, Default)]
+pub(in crate::shell) struct Script {
+    pub(in crate::shell) statements: Vec<Statement>,
+}
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Debug)]
+pub(in crate::shell) struct Statement {
+    pub(in crate::shell) pipelines: Vec<Vec<Node>>,
+    pub(in crate::shell) background: bool,
+}
+
+#[derive(Debug)]
+pub(in crate::shell) struct Node {
+    pub(in crate::shell) kind: Kind,
+    pub(in crate::shell) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub(in crate::shell) enum Kind {
+    Simple {
+        assigns: Vec<Assign>,
+        words: Vec<Word>,
+    },
+    /// `{ … }` and `( … )`.
+    Group {
+        subshell: bool,
+        /// Whether `coproc` runs it, so that other commands feed it.
+        coprocess: bool,
+        body: Script,
+    },
+    /// `if`, `while`, `for`, `case`, `[[ … ]]`, `(( … ))`: words that are expanded, and the scripts that may run.
+    Compound {
+        words: Vec<Word>,
+        bodies: Vec<Script>,
+    },
+    Function {
+        name: String,
+        body: Box<Node>,
+    },
+}
+
+#[derive(Debug)]
+pub(in crate::shell) struct Assign {
+    pub(in crate::shell) name: String,
+    /// `x=v`, not `x+=v` or `x[i]=v`.
+    pub(in crate::shell) plain: bool,
+    pub(in crate::shell) value: Word,
+}
+
+#[derive(Debug)]
+pub(in crate::shell) struct Redirect {
+    pub(in crate::shell) descriptor: Option<String>,
+    pub(in crate::shell) operator: &'static str,
+    pub(in crate::shell) target: Target,
+}
+
+#[derive(Debug)]
+pub(in crate::shell) enum Target {
+    Word(Word),
+    /// The index in [`Parsed::heredocs`].
+    Heredoc(usize),
+}
+
+pub(in crate::shell) type Word = Vec<Part>;
+
+#[derive(Debug)]
+pub(in crate::shell) enum Part {
+    /// Characters that may still be a brace, a tilde or a pattern.
+    Bare(String),
+    Quoted(String),
+    Param {
+        name: String,
+        quoted: bool,
+        written: String,
+    },
+    Substitution {
+        script: Script,
+        quoted: bool,
+        written: String,
+    },
+    Process {
+        script: Script,
+        written: String,
+    },
+    /// Expansions that are not followed: `${x%y}`, `$((…))`, arrays.
+    Opaque {
+        scripts: Vec<Script>,
+        quoted: bool,
+        written: String,
+    },
+}
+
+/// A text, read.
+#[derive(Debug, Default)]
+pub(in crate::shell) struct Parsed {
+    pub(in crate::shell) script: Script,
+    pub(in crate::shell) heredocs: Vec<Word>,
+    pub(in crate::shell) names: Names,
+}
+
+/// What a text does to names, wherever in it.
+#[derive(Debug, Default)]
+pub(in crate::shell) struct Names {
+    /// How often each variable is assigned, in whatever way.
+    pub(in crate::shell) assigned: HashMap<String, usize>,
+    pub(in crate::shell) aliases: HashSet<String>,
+    pub(in crate::shell) functions: HashSet<String>,
+    /// Texts are evaluated here (`eval`, `.`, `trap`), so that any variable may change.
+    pub(in crate::shell) dynamic: bool,
+    /// Something is evaluated as arithmetic, or as the subscript of an array.
+    pub(in crate::shell) arithmetic: bool,
+}
+
+impl Names {
+    pub(in crate::shell) fn assign(&mut self, name: &str) {
+        *self.assigned.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// Every identifier of a text may be assigned by it: `(( a = b++ ))`.
+    pub(in crate::shell) fn assign_all(&mut self, text: &str) {
+        self.arithmetic = true;
+        for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
+            if name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
+                self.assign(name);
+            }
+        }
+    }
+}
+
+/// The text of a word without expansions.
+pub(in crate::shell) fn literal(word: &Word) -> Option<String> {
+    let texts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}

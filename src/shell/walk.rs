@@ -1,0 +1,569 @@
+//! The commands of a tree, in the order in which they begin, and what flows into their standard inputs.
+
+use std::collections::{HashMap, HashSet};
+
+use super::syntax::{
+    self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
+};
+use super::table::{EXPANDED_VARIABLES, RUN_VARIABLES};
+use super::words::Field;
+use super::{Command, Limits, ShellError, quoting};
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+/// Calls of functions within calls of functions that are followed.
+const CALLS: usize = 8;
+
+pub(super) struct Walk<'l> {
+    pub(super) limits: &'l Limits,
+    spent: usize,
+    words: usize,
+    pub(super) found: Vec<Command>,
+    /// Variables that are assigned anywhere.
+    pub(super) assigned: HashSet<String>,
+    /// Names of files that the text writes.
+    pub(super) files: HashSet<String>,
+    /// Whether a text would run a command if arithmetic evaluated it.
+    pub(super) planted: bool,
+    arithmetic: bool,
+}
+
+/// What a command reads from its standard input.
+#[derive(Clone, Debug)]
+pub(super) enum Feed {
+    /// The standard input of the line itself.
+    Nothing,
+    Text(String),
+    Unknown,
+}
+
+/// The names of one text.
+pub(super) struct Scope<'a> {
+    pub(super) parsed: &'a Parsed,
+    /// Values of variables that are assigned once, where it always happens.
+    pub(super) values: HashMap<String, String>,
+    constant: HashSet<String>,
+    /// `$0`, `$1`, …, if known.
+    pub(super) positional: Option<Vec<String>>,
+    pub(super) functions: HashMap<&'a str, Vec<&'a Node>>,
+    pub(super) splits_oddly: bool,
+    pub(super) folder: Folder,
+    pub(super) level: usize,
+    /// What `exec <…` made the standard input of all commands.
+    input: Option<Feed>,
+    calls: usize,
+}
+
+/// Where the line has gone by `cd`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// Where it began, or below.
+    Here,
+    Known(String),
+    Unknown,
+}
+
+impl<'l> Walk<'l> {
+    pub(super) fn new(limits: &'l Limits) -> Walk<'l> {
+        Walk {
+            limits,
+            spent: 0,
+            words: 0,
+            found: Vec::new(),
+            assigned: HashSet::new(),
+            files: HashSet::new(),
+            planted: false,
+            arithmetic: false,
+        }
+    }
+
+    /// Counts work, in bytes of text that is read, copied or listed.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<()> {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > self.limits.work {
+            return Err(ShellError::TooMuch);
+        }
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, command: Command) -> Result<()> {
+        self.words += command.len();
+        if self.words > self.limits.words {
+            return Err(ShellError::TooMuch);
+        }
+        self.charge(command.iter().map(|word| word.len() + 1).sum())?;
+        self.found.push(command);
+        Ok(())
+    }
+
+    /// Reads a whole text as a script.
+    pub(super) fn text(
+        &mut self,
+        text: &str,
+        positional: Option<Vec<String>>,
+        feed: &Feed,
+        level: usize,
+    ) -> Result<()> {
+        if text.len() > self.limits.bytes {
+            return Err(ShellError::TooLong(text.len(), self.limits.bytes));
+        }
+        if level >= NESTING {
+            return Err(ShellError::TooDeep);
+        }
+        // a node of the tree costs about sixty bytes for each byte of text
+        self.charge(text.len().saturating_mul(4))?;
+        let parsed = syntax::parse(text, level)?;
+        self.arithmetic |= parsed.names.arithmetic;
+        self.assigned.extend(parsed.names.assigned.keys().cloned());
+        let mut scope = Scope {
+            constant: constants(&parsed),
+            parsed: &parsed,
+            values: HashMap::new(),
+            positional,
+            functions: HashMap::new(),
+            splits_oddly: self.assigned.contains("IFS"),
+            folder: Folder::Here,
+            level,
+            input: None,
+            calls: 0,
+        };
+        self.script(&parsed.script, &mut scope, feed, true)?;
+        if self.planted && self.arithmetic {
+            return Err(ShellError::undetermined(
+                "text that arithmetic may evaluate",
+                text,
+            ));
+        }
+        Ok(())
+    }
+
+    fn script<'a>(
+        &mut self,
+        script: &'a Script,
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+        always: bool,
+    ) -> Result<()> {
+        for statement in &script.statements {
+            for (nth, pipeline) in statement.pipelines.iter().enumerate() {
+                let alone = pipeline.len() == 1 && !statement.background;
+                let folder = scope.folder.clone();
+                let mut input = feed.clone();
+                for (place, node) in pipeline.iter().enumerate() {
+                    self.node(node, scope, &input, always && nth == 0 && alone)?;
+                    if place + 1 < pipeline.len() {
+                        input = match self.node_output(node, scope, &input)? {
+                            Some(text) => Feed::Text(text),
+                            None => Feed::Unknown,
+                        };
+                    }
+                }
+                if !alone {
+                    scope.folder = folder;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn node<'a>(
+        &mut self,
+        node: &'a Node,
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+        always: bool,
+    ) -> Result<()> {
+        self.charge(16)?;
+        let feed = match (feed, &scope.input) {
+            (Feed::Nothing, Some(input)) => input.clone(),
+            (feed, _) => feed.clone(),
+        };
+        let feed = self.redirected(node, scope, &feed)?;
+        match &node.kind {
+            Kind::Simple { assigns, words } => {
+                if let [word] = words.as_slice()
+                    && syntax::literal(word).as_deref() == Some("exec")
+                {
+                    scope.input = Some(feed.clone());
+                }
+                let mut fields = Vec::new();
+                for word in words {
+                    fields.extend(self.fields(word, scope)?);
+                }
+                for assign in assigns {
+                    self.assign(assign, scope, always && words.is_empty())?;
+                }
+                if !words.is_empty() {
+                    self.run(fields, scope, &feed)?;
+                }
+                for word in assigns.iter().map(|assign| &assign.value).chain(words) {
+                    self.scripts_in(word, scope)?;
+                }
+            }
+            Kind::Group {
+                subshell,
+                coprocess,
+                body,
+            } => {
+                let folder = scope.folder.clone();
+                let feed = if *coprocess { &Feed::Unknown } else { &feed };
+                self.script(body, scope, feed, false)?;
+                if *subshell {
+                    scope.folder = folder;
+                }
+            }
+            Kind::Compound { words, bodies } => {
+                for word in words {
+                    self.text_of(word, scope)?;
+                    self.scripts_in(word, scope)?;
+                }
+                for body in bodies {
+                    self.script(body, scope, &feed, false)?;
+                }
+            }
+            Kind::Function { name, body } => {
+                scope.functions.entry(name).or_default().push(body);
+                let positional = scope.positional.take();
+                let folder = scope.folder.clone();
+                self.node(body, scope, &Feed::Unknown, false)?;
+                scope.positional = positional;
+                scope.folder = folder;
+            }
+        }
+        for redirect in &node.redirects {
+            self.redirect(redirect, scope)?;
+        }
+        Ok(())
+    }
+
+    /// The bodies of a function, with the words of its call as its parameters.
+    pub(super) fn call<'a>(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        scope: &mut Scope<'a>,
+        feed: &Feed,
+    ) -> Result<()> {
+        if fields.len() < 2 && !matches!(feed, Feed::Text(_)) {
+            return Ok(());
+        }
+        let Some(bodies) = scope.functions.get(name).cloned() else {
+            return Ok(());
+        };
+        if scope.calls >= CALLS {
+            return Err(ShellError::TooDeep);
+        }
+        let known = fields.iter().all(|field| field.is_known());
+        let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
+        let outer = std::mem::replace(&mut scope.positional, words);
+        scope.calls += 1;
+        for body in bodies {
+            self.node(body, scope, feed, false)?;
+        }
+        scope.calls -= 1;
+        scope.positional = outer;
+        Ok(())
+    }
+
+    fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
+        let value = self.text_of(&assign.value, scope)?;
+        let known = value.as_deref();
+        check_variable(&assign.name, known, raw_text(&assign.value).as_str())?;
+        if let Some(value) = value
+            && always
+            && assign.plain
+            && scope.constant.contains(&assign.name)
+            && !scope.parsed.names.dynamic
+        {
+            scope.values.insert(assign.name.clone(), value);
+        }
+        Ok(())
+    }
+
+    fn redirect<'a>(&mut self, redirect: &'a Redirect, scope: &mut Scope<'a>) -> Result<()> {
+        match &redirect.target {
+            Target::Heredoc(slot) => {
+                if let Some(word) = scope.parsed.heredocs.get(*slot) {
+                    self.scripts_in(word, scope)?;
+                }
+            }
+            Target::Word(word) => {
+                if redirect.operator != "<<<" {
+                    let mut command = vec![redirect.operator.to_owned()];
+                    for field in self.fields(word, scope)? {
+                        if redirect.operator.contains('>') {
+                            self.writes(&field.text);
+                        }
+                        command.push(field.text);
+                    }
+                    self.push(command)?;
+                }
+                self.scripts_in(word, scope)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the name of a file that is written, by its last part.
+    pub(super) fn writes(&mut self, path: &str) {
+        let name = path
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or(path);
+        if !name.is_empty() && name != "null" {
+            self.files.insert(name.to_owned());
+        }
+    }
+
+    /// The standard input of a node after its redirections.
+    fn redirected(&mut self, node: &Node, scope: &Scope<'_>, feed: &Feed) -> Result<Feed> {
+        let mut feed = feed.clone();
+        for redirect in &node.redirects {
+            let standard = match redirect.descriptor.as_deref() {
+                Some(descriptor) => descriptor == "0",
+                None => redirect.operator.starts_with('<'),
+            };
+            if !standard {
+                continue;
+            }
+            let text = match &redirect.target {
+                Target::Heredoc(slot) => match scope.parsed.heredocs.get(*slot) {
+                    Some(word) => self.text_of(word, scope)?,
+                    None => None,
+                },
+                Target::Word(word) if redirect.operator == "<<<" => {
+                    let text = self.text_of(word, scope)?;
+                    text.map(|text| text + "\n")
+                }
+                Target::Word(word) => {
+                    let fields = self.fields(word, scope)?;
+                    match fields.as_slice() {
+                        [field] if field.text == "/dev/null" => Some(String::new()),
+                        [field] => field.process.clone().flatten(),
+                        _ => None,
+                    }
+                }
+            };
+            feed = text.map_or(Feed::Unknown, Feed::Text);
+        }
+        Ok(feed)
+    }
+
+    /// The commands of substitutions in a word.
+    fn scripts_in<'a>(&mut self, word: &'a Word, scope: &mut Scope<'a>) -> Result<()> {
+        for part in word {
+            let scripts: &[Script] = match part {
+                Part::Substitution { script, .. } | Part::Process { script, .. } => {
+                    std::slice::from_ref(script)
+                }
+                Part::Opaque { scripts, .. } => scripts,
+                Part::Bare(_) | Part::Quoted(_) | Part::Param { .. } => continue,
+            };
+            // what is written to `>(…)` is not followed
+            let feed = match part {
+                Part::Process { written, .. } if written.starts_with('>') => Feed::Unknown,
+                _ => Feed::Nothing,
+            };
+            let folder = scope.folder.clone();
+            for script in scripts {
+                self.script(script, scope, &feed, false)?;
+            }
+            scope.folder = folder;
+        }
+        Ok(())
+    }
+
+    /// What a script prints, if only `echo`, `printf` and `cat` of plain text do; none if that is not determined.
+    pub(super) fn output(
+        &mut self,
+        script: &Script,
+        scope: &Scope<'_>,
+        feed: &Feed,
+    ) -> Result<Option<String>> {
+        let mut text = String::new();
+        for Statement {
+            pipelines,
+            background,
+        } in &script.statements
+        {
+            let ([pipeline], false) = (pipelines.as_slice(), background) else {
+                return Ok(None);
+            };
+            let mut input = feed.clone();
+            for node in pipeline {
+                match self.node_output(node, scope, &input)? {
+                    Some(printed) => input = Feed::Text(printed),
+                    None => return Ok(None),
+                }
+            }
+            if let Feed::Text(printed) = input {
+                text.push_str(&printed);
+            }
+        }
+        self.charge(text.len() + 16)?;
+        Ok(Some(text))
+    }
+
+    fn node_output(
+        &mut self,
+        node: &Node,
+        scope: &Scope<'_>,
+        feed: &Feed,
+    ) -> Result<Option<String>> {
+        self.charge(16)?;
+        let writes = |redirect: &Redirect| {
+            redirect.operator.contains('>') && redirect.descriptor.as_deref() != Some("2")
+        };
+        if node.redirects.iter().any(writes) {
+            return Ok(None);
+        }
+        let feed = self.redirected(node, scope, feed)?;
+        match &node.kind {
+            Kind::Simple { words, .. } => {
+                let mut fields = Vec::new();
+                for word in words {
+                    fields.extend(self.fields(word, scope)?);
+                }
+                if fields.iter().any(|field| !field.is_known()) {
+                    return Ok(None);
+                }
+                let words: Vec<String> = fields.into_iter().map(|field| field.text).collect();
+                let printed = match words.split_first() {
+                    Some((name, _)) if scope.redefines(name) => None,
+                    Some((name, words)) => printed(name, words, &feed),
+                    None => None,
+                };
+                self.charge(printed.as_ref().map_or(0, String::len))?;
+                Ok(printed)
+            }
+            Kind::Group { body, .. } => self.output(body, scope, &feed),
+            Kind::Compound { .. } | Kind::Function { .. } => Ok(None),
+        }
+    }
+}
+
+impl Scope<'_> {
+    /// Whether the text gives a program of this name another meaning.
+    pub(super) fn redefines(&self, name: &str) -> bool {
+        let names = &self.parsed.names;
+        names.functions.contains(name) || names.aliases.contains(name)
+    }
+}
+
+/// Refuses variables through which a shell runs what is not said here.
+pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> Result<()> {
+    let runs = RUN_VARIABLES.contains(&name) && value != Some("");
+    let starts = name == "ENV" && value.is_none_or(|value| value.contains('/'));
+    let expands = EXPANDED_VARIABLES.contains(&name)
+        && value.is_none_or(|value| value.contains("$(") || value.contains('`'));
+    if runs || starts || expands || name.starts_with("BASH_FUNC_") {
+        let what = "a variable whose value a shell runs";
+        return Err(ShellError::undetermined(what, &format!("{name}={written}")));
+    }
+    Ok(())
+}
+
+fn raw_text(word: &Word) -> String {
+    let parts = word.iter().map(|part| match part {
+        Part::Bare(text) | Part::Quoted(text) => text.as_str(),
+        Part::Param { written, .. }
+        | Part::Substitution { written, .. }
+        | Part::Process { written, .. }
+        | Part::Opaque { written, .. } => written,
+    });
+    parts.collect()
+}
+
+/// What a program prints whose words are plain; none for others.
+fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
+    match name {
+        ":" | "true" => Some(String::new()),
+        "echo" => {
+            let mut words = words;
+            let mut end = "\n";
+            while let [option, rest @ ..] = words
+                && let Some(letters) = option.strip_prefix('-')
+                && !letters.is_empty()
+                && letters.chars().all(|c| "neE".contains(c))
+            {
+                if letters.contains('n') {
+                    end = "";
+                }
+                words = rest;
+            }
+            let text = words.join(" ");
+            // `echo` of some shells reads escapes without `-e`
+            (!text.contains('\\')).then(|| text + end)
+        }
+        "printf" => {
+            let (format, rest) = match words {
+                [dashes, format, rest @ ..] if dashes == "--" => (format, rest),
+                [format, rest @ ..] if !format.starts_with('-') => (format, rest),
+                _ => return None,
+            };
+            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+            print_format(&quoting::ansi_c(format), &rest)
+        }
+        "cat" => match (words, feed) {
+            ([], Feed::Text(text)) => Some(text.clone()),
+            ([word], Feed::Text(text)) if word == "-" => Some(text.clone()),
+            _ => None,
+        },
+        "tee" => match feed {
+            Feed::Text(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `printf` with `%s` and `%%`; none for other directives.
+fn print_format(format: &str, words: &[&str]) -> Option<String> {
+    let pieces: Vec<&str> = format.split("%s").collect();
+    if pieces
+        .iter()
+        .any(|piece| piece.replace("%%", "").contains('%'))
+    {
+        return None;
+    }
+    let holes = pieces.len() - 1;
+    let rounds = match holes {
+        0 => 1,
+        _ => words.len().div_ceil(holes).max(1),
+    };
+    let mut words = words.iter();
+    let mut out = String::new();
+    for _ in 0..rounds {
+        for (nth, piece) in pieces.iter().enumerate() {
+            if nth > 0 {
+                out.push_str(words.next().copied().unwrap_or_default());
+            }
+            out.push_str(&piece.replace("%%", "%"));
+        }
+    }
+    Some(out)
+}
+
+/// Variables that are assigned once, in a statement of the text itself.
+fn constants(parsed: &Parsed) -> HashSet<String> {
+    let mut once = HashSet::new();
+    for statement in &parsed.script.statements {
+        let Some([node]) = statement.pipelines.first().map(Vec::as_slice) else {
+            continue;
+        };
+        if statement.background {
+            continue;
+        }
+        if let Kind::Simple { assigns, words } = &node.kind
+            && words.is_empty()
+        {
+            for assign in assigns.iter().filter(|assign| assign.plain) {
+                if parsed.names.assigned.get(&assign.name) == Some(&1) {
+                    once.insert(assign.name.clone());
+                }
+            }
+        }
+    }
+    once
+}

@@ -1,0 +1,448 @@
+//! Words as commands get them: quotes removed, braces expanded, known variables and plain substitutions replaced.
+
+use super::syntax::{Part, Word};
+use super::walk::{Scope, Walk};
+use super::{Limits, ShellError};
+
+/// Where a word is not determined by the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hole {
+    None,
+    /// After its beginning.
+    Within,
+    /// From its first character on.
+    Start,
+}
+
+/// One word of a command after expansion. What is not determined stands in `text` as it is written.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) text: String,
+    pub(super) hole: Hole,
+    /// Whether it may be several words, or none.
+    pub(super) splits: bool,
+    /// Whether all that is not determined are parameters that the text never assigns.
+    pub(super) environment: bool,
+    /// Whether what follows the last slash is determined.
+    pub(super) tail: bool,
+    /// Whether it is a pattern of file names.
+    pub(super) pattern: bool,
+    pub(super) tilde: bool,
+    /// Whether it is the file of a process substitution; what can be read there, if that is known.
+    pub(super) process: Option<Option<String>>,
+    /// Whether it is not listed: words that come from a standard input that is not known.
+    pub(super) silent: bool,
+}
+
+impl Field {
+    pub(super) fn known(text: impl Into<String>) -> Field {
+        Field {
+            text: text.into(),
+            hole: Hole::None,
+            splits: false,
+            environment: true,
+            tail: true,
+            pattern: false,
+            tilde: false,
+            process: None,
+            silent: false,
+        }
+    }
+
+    /// Words that nothing is known of.
+    pub(super) fn unseen() -> Field {
+        Field {
+            hole: Hole::Start,
+            splits: true,
+            environment: false,
+            tail: false,
+            silent: true,
+            ..Field::known("")
+        }
+    }
+
+    /// Whether the text determines all of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.hole == Hole::None && !self.pattern && self.process.is_none()
+    }
+
+    /// Whether it may stand for other words than the one that is written.
+    pub(super) fn may_split(&self) -> bool {
+        self.splits && !self.environment
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Atom {
+    Char(char, Class),
+    /// Quotes with nothing between them: a word, if an empty one.
+    Empty,
+    /// Between the words of `"$@"`.
+    Break,
+    Hole {
+        written: String,
+        quoted: bool,
+        environment: bool,
+    },
+    Process {
+        written: String,
+        content: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Bare,
+    Quoted,
+    /// From an expansion without quotes: split at blanks.
+    Expanded,
+}
+
+/// The value of a parameter.
+enum Value {
+    Known(String),
+    /// Not assigned by the text.
+    Environment,
+    Unknown,
+}
+
+type Result<T> = std::result::Result<T, ShellError>;
+
+impl Walk<'_> {
+    pub(super) fn fields(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Field>> {
+        let atoms = self.atoms(word, scope)?;
+        let mut fields = Vec::new();
+        for atoms in self.braces(atoms)? {
+            split(&atoms, &mut fields);
+        }
+        for field in &fields {
+            self.charge(field.text.len() + 1)?;
+            self.planted |= plants(&field.text);
+        }
+        Ok(fields)
+    }
+
+    /// A word as one text, as in assignments and here-documents; none if it is not determined.
+    pub(super) fn text_of(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Option<String>> {
+        let atoms = self.atoms(word, scope)?;
+        let mut text = String::new();
+        let mut known = true;
+        for atom in atoms {
+            match atom {
+                Atom::Char(c, _) => text.push(c),
+                Atom::Empty => {}
+                Atom::Break => text.push(' '),
+                Atom::Hole { .. } | Atom::Process { .. } => known = false,
+            }
+        }
+        self.charge(text.len() + 1)?;
+        self.planted |= plants(&text);
+        Ok(known.then_some(text))
+    }
+
+    fn atoms(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Vec<Atom>> {
+        let mut atoms = Vec::new();
+        let mut counted = 0;
+        for part in word {
+            self.charge(atoms.len() - counted)?;
+            counted = atoms.len();
+            match part {
+                Part::Bare(text) => {
+                    atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Bare)));
+                }
+                Part::Quoted(text) => quoted(text, &mut atoms),
+                Part::Param {
+                    name,
+                    quoted,
+                    written,
+                } => {
+                    if matches!(name.as_str(), "@" | "*")
+                        && let Some((_, words)) =
+                            scope.positional.as_ref().and_then(|all| all.split_first())
+                    {
+                        for (nth, word) in words.iter().enumerate() {
+                            if nth > 0 {
+                                atoms.push(Atom::Break);
+                            }
+                            value(word, *quoted, scope, &mut atoms);
+                        }
+                        continue;
+                    }
+                    match parameter(name, scope, self) {
+                        Value::Known(text) => value(&text, *quoted, scope, &mut atoms),
+                        found => atoms.push(Atom::Hole {
+                            written: written.clone(),
+                            // `"$@"` is any number of words
+                            quoted: *quoted && name != "@",
+                            environment: matches!(found, Value::Environment),
+                        }),
+                    }
+                }
+                Part::Substitution {
+                    script,
+                    quoted,
+                    written,
+                } => match self.output(script, scope, &super::walk::Feed::Nothing)? {
+                    Some(text) => {
+                        value(text.trim_end_matches('\n'), *quoted, scope, &mut atoms);
+                    }
+                    None => atoms.push(Atom::Hole {
+                        written: written.clone(),
+                        quoted: *quoted,
+                        environment: false,
+                    }),
+                },
+                Part::Process { script, written } => atoms.push(Atom::Process {
+                    written: written.clone(),
+                    content: self.output(script, scope, &super::walk::Feed::Nothing)?,
+                }),
+                Part::Opaque {
+                    quoted, written, ..
+                } => atoms.push(Atom::Hole {
+                    written: written.clone(),
+                    quoted: *quoted && !written.contains('@'),
+                    environment: false,
+                }),
+            }
+        }
+        self.charge(atoms.len() - counted)?;
+        Ok(atoms)
+    }
+
+    /// Brace expansion, which comes before all other: `{a,b}`, `{1..3}`.
+    fn braces(&mut self, atoms: Vec<Atom>) -> Result<Vec<Vec<Atom>>> {
+        let mut done = Vec::new();
+        let mut open = vec![(atoms, 0usize)];
+        while let Some((atoms, from)) = open.pop() {
+            self.charge(atoms.len())?;
+            let Some((at, end, alternatives)) = first_brace(&atoms, from, self.limits)? else {
+                done.push(atoms);
+                continue;
+            };
+            for alternative in alternatives.into_iter().rev() {
+                let mut next = atoms.get(..at).unwrap_or_default().to_vec();
+                next.extend(alternative);
+                next.extend_from_slice(atoms.get(end + 1..).unwrap_or_default());
+                self.charge(next.len())?;
+                open.push((next, at));
+            }
+        }
+        Ok(done)
+    }
+}
+
+fn quoted(text: &str, atoms: &mut Vec<Atom>) {
+    if text.is_empty() {
+        atoms.push(Atom::Empty);
+    }
+    atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Quoted)));
+}
+
+fn value(text: &str, is_quoted: bool, scope: &Scope<'_>, atoms: &mut Vec<Atom>) {
+    if is_quoted {
+        quoted(text, atoms);
+    } else if scope.splits_oddly {
+        atoms.push(Atom::Hole {
+            written: text.to_owned(),
+            quoted: false,
+            environment: false,
+        });
+    } else {
+        atoms.extend(text.chars().map(|c| Atom::Char(c, Class::Expanded)));
+    }
+}
+
+fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
+    if let Ok(nth) = name.parse::<usize>() {
+        let found = scope.positional.as_ref().map(|all| all.get(nth));
+        return match found {
+            Some(word) => Value::Known(word.cloned().unwrap_or_default()),
+            None => Value::Unknown,
+        };
+    }
+    if let Some(value) = scope.values.get(name) {
+        return Value::Known(value.clone());
+    }
+    match name {
+        "@" | "*" => Value::Unknown,
+        "?" | "#" | "$" | "!" | "-" => Value::Environment,
+        _ if walk.assigned.contains(name) || scope.parsed.names.dynamic => Value::Unknown,
+        _ => Value::Environment,
+    }
+}
+
+/// The first brace expression from a place on: where it begins and ends, and what it stands for.
+fn first_brace(
+    atoms: &[Atom],
+    from: usize,
+    limits: &Limits,
+) -> Result<Option<(usize, usize, Vec<Vec<Atom>>)>> {
+    let is = |at: usize, c: char| matches!(atoms.get(at), Some(Atom::Char(found, Class::Bare)) if *found == c);
+    // where each brace closes, and whether commas stand between
+    let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut found: Option<(usize, usize, Vec<usize>)> = None;
+    for at in from..atoms.len() {
+        if is(at, '{') {
+            stack.push((at, Vec::new()));
+        } else if is(at, ',') {
+            if let Some((_, commas)) = stack.last_mut() {
+                commas.push(at);
+            }
+        } else if is(at, '}')
+            && let Some((start, commas)) = stack.pop()
+        {
+            let sequence = commas.is_empty() && sequence(atoms.get(start + 1..at)).is_some();
+            let earlier = found.as_ref().is_none_or(|(first, ..)| start < *first);
+            if (!commas.is_empty() || sequence) && earlier {
+                found = Some((start, at, commas));
+            }
+            if stack.is_empty() && found.is_some() {
+                break;
+            }
+        }
+    }
+    let Some((start, end, commas)) = found else {
+        return Ok(None);
+    };
+    let inner = atoms.get(start + 1..end);
+    if commas.is_empty() {
+        let Some((first, last, step, letters)) = sequence(inner) else {
+            return Ok(None);
+        };
+        return Ok(Some((
+            start,
+            end,
+            count(first, last, step, letters, limits)?,
+        )));
+    }
+    let mut alternatives = Vec::new();
+    let mut begin = start + 1;
+    for comma in commas.into_iter().chain([end]) {
+        alternatives.push(atoms.get(begin..comma).unwrap_or_default().to_vec());
+        begin = comma + 1;
+    }
+    Ok(Some((start, end, alternatives)))
+}
+
+/// `1..5`, `a..e`, `1..9..2`: first, last, step, whether they are letters.
+fn sequence(atoms: Option<&[Atom]>) -> Option<(i64, i64, i64, bool)> {
+    let mut text = String::new();
+    for atom in atoms? {
+        match atom {
+            Atom::Char(c, Class::Bare) => text.push(*c),
+            _ => return None,
+        }
+    }
+    let mut parts = text.split("..");
+    let (first, last, step) = (parts.next()?, parts.next()?, parts.next());
+    if parts.next().is_some() {
+        return None;
+    }
+    let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?;
+    let step = step.saturating_abs().max(1);
+    if let (Ok(first), Ok(last)) = (first.parse(), last.parse()) {
+        return Some((first, last, step, false));
+    }
+    let letter = |text: &str| match text.as_bytes() {
+        [byte] if byte.is_ascii_alphabetic() => Some(i64::from(*byte)),
+        _ => None,
+    };
+    Some((letter(first)?, letter(last)?, step, true))
+}
+
+fn count(
+    first: i64,
+    last: i64,
+    step: i64,
+    letters: bool,
+    limits: &Limits,
+) -> Result<Vec<Vec<Atom>>> {
+    let number = first.abs_diff(last) / step.unsigned_abs();
+    if number >= limits.words as u64 {
+        return Err(ShellError::TooMuch);
+    }
+    let mut all = Vec::new();
+    let mut at = first;
+    for _ in 0..=number {
+        let text = match u8::try_from(at) {
+            Ok(byte) if letters => char::from(byte).to_string(),
+            _ => at.to_string(),
+        };
+        all.push(text.chars().map(|c| Atom::Char(c, Class::Quoted)).collect());
+        at = if first <= last {
+            at.saturating_add(step)
+        } else {
+            at.saturating_sub(step)
+        };
+    }
+    Ok(all)
+}
+
+/// Words at blanks of expansions.
+fn split(atoms: &[Atom], fields: &mut Vec<Field>) {
+    let mut field: Option<Field> = None;
+    for atom in atoms {
+        match atom {
+            Atom::Char(' ' | '\t' | '\n', Class::Expanded) | Atom::Break => {
+                fields.extend(field.take());
+            }
+            Atom::Char(c, class) => {
+                let field = field.get_or_insert_with(|| Field::known(""));
+                if *class != Class::Quoted {
+                    field.tilde |= *c == '~' && field.text.is_empty() && *class == Class::Bare;
+                    field.pattern |=
+                        matches!(c, '*' | '?') || (*c == ']' && field.text.contains('['));
+                }
+                if *c == '/' {
+                    field.tail = true;
+                }
+                field.text.push(*c);
+            }
+            Atom::Empty => {
+                field.get_or_insert_with(|| Field::known(""));
+            }
+            Atom::Hole {
+                written,
+                quoted,
+                environment,
+            } => {
+                let field = field.get_or_insert_with(|| Field::known(""));
+                if field.hole == Hole::None {
+                    field.hole = if field.text.is_empty() {
+                        Hole::Start
+                    } else {
+                        Hole::Within
+                    };
+                }
+                field.splits |= !quoted;
+                field.environment &= environment;
+                field.tail = false;
+                field.text.push_str(written);
+            }
+            Atom::Process { written, content } => {
+                let field = field.get_or_insert_with(|| Field::known(""));
+                field.process = Some(content.clone());
+                field.tail = false;
+                field.text.push_str(written);
+            }
+        }
+    }
+    fields.extend(field);
+}
+
+/// Whether a text would run a command if arithmetic evaluated it: `a[$(…)]`.
+fn plants(text: &str) -> bool {
+    let mut open = 0usize;
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '[' if open > 0 || before == '_' || before.is_ascii_alphanumeric() => open += 1,
+            ']' => open = open.saturating_sub(1),
+            '`' if open > 0 => return true,
+            '(' if open > 0 && before == '$' => return true,
+            _ => {}
+        }
+        before = c;
+    }
+    false
+}
