@@ -1,6 +1,7 @@
 //! Text of data and specs on a terminal or a log line: it can neither draw, nor begin a line, nor change its order.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// Returns the text with every character escaped (`\n`, `\u{1b}`) that a terminal or a reader may act on rather than show:
 /// control characters, line and paragraph separators, and marks that change the direction of text or are invisible.
@@ -18,6 +19,25 @@ pub fn inert(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Adds JSON with the same characters escaped as JSON does (`\u001b`): they stand in strings alone.
+///
+/// Linear in the text.
+pub fn push_json(out: &mut String, json: &str) {
+    let mut rest = json;
+    while let Some(at) = rest.find(acts) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = from.chars();
+        if let Some(c) = chars.next() {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
 }
 
 /// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and the format characters and tags that are
@@ -57,6 +77,17 @@ mod tests {
             '\u{e0041}',
         ] {
             assert_eq!(inert(&c.to_string()), format!("\\u{{{:x}}}", u32::from(c)));
+        }
+    }
+
+    #[test]
+    fn json_keeps_its_meaning() {
+        for text in ["plain", "a\u{7f}\u{202e}b\u{e0041}c", "\u{1b}[31m\n"] {
+            let mut out = String::new();
+            push_json(&mut out, &serde_json::json!([text]).to_string());
+            assert!(!out.chars().any(acts));
+            let read: Vec<String> = serde_json::from_str(&out).unwrap_or_default();
+            assert_eq!(read, [text]);
         }
     }
 }

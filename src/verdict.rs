@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::ids::PropertyId;
 use crate::problem::Problem;
-use crate::value::Value;
+use crate::types::EnumType;
+use crate::value::{Number, Value};
 
 /// The verdict on a property after a prefix of a trace.
 ///
@@ -113,4 +116,68 @@ pub struct Evidence {
     pub fields: Vec<(SmolStr, String)>,
     /// The letters of the property that are true at the step, as the author wrote them.
     pub letters: Vec<SmolStr>,
+}
+
+/// The values of quantified variables, as the JSON object of verdicts and decisions.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance<'a> {
+    /// Names and values.
+    pub values: &'a [(SmolStr, Value)],
+    /// The enums of the spec.
+    pub enums: &'a [Arc<EnumType>],
+}
+
+impl Serialize for Instance<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.values.len()))?;
+        for (name, value) in self.values {
+            let text = value_json(value, self.enums);
+            let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+            map.serialize_entry(name, &raw)?;
+        }
+        map.end()
+    }
+}
+
+/// A value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets as
+/// lists.
+pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
+    fn list<'a>(
+        items: impl Iterator<Item = &'a Value>,
+        enums: &[std::sync::Arc<EnumType>],
+    ) -> String {
+        let items: Vec<String> = items.map(|item| value_json(item, enums)).collect();
+        format!("[{}]", items.join(","))
+    }
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(Number::Float(float)) => quoted(&float.get()),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Time(instant) | Value::Duration(instant) => {
+            let text = instant.to_string();
+            text.strip_suffix('s').unwrap_or(&text).to_owned()
+        }
+        Value::Enum(value) => {
+            let name = enums
+                .get(usize::from(value.of))
+                .and_then(|of| of.values.get(usize::from(value.index)));
+            name.map_or_else(|| "null".to_owned(), quoted)
+        }
+        Value::List(items) => list(items.iter(), enums),
+        Value::Set(items) => list(items.iter(), enums),
+        Value::Object(object) => {
+            let members: Vec<String> = object
+                .iter()
+                .map(|(key, value)| format!("{}:{}", quoted(key), value_json(value, enums)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}
+
+/// A text as JSON.
+pub(crate) fn quoted(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

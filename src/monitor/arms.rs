@@ -1,11 +1,13 @@
 //! From what clauses see to the arms that act.
 
+use std::sync::Arc;
+
 use smol_str::SmolStr;
 
 use super::decision::{Fired, Ruling};
 use super::risk::{ChainPosition, Chains, RiskMessage, RiskValue};
 use super::table::{Clause, Row, Table};
-use super::{Outcomes, owed_text};
+use super::{Outcomes, owed_text, value_text};
 use crate::eval::{ClauseStatus, Doubt, StepView};
 use crate::hir::{ActionKind, ArmTrigger};
 use crate::value::{Truth, Value};
@@ -180,6 +182,7 @@ impl One<'_, '_> {
             why: Some("depends on the outcome of the action".to_owned()),
             instance: Vec::new(),
             invoke: None,
+            enums: Arc::clone(&self.clause.enums),
         });
     }
 
@@ -258,6 +261,7 @@ impl One<'_, '_> {
             why,
             instance: Vec::new(),
             invoke,
+            enums: Arc::clone(&self.clause.enums),
         });
     }
 
@@ -274,8 +278,12 @@ impl One<'_, '_> {
                 let values: Vec<Option<Value>> =
                     values.map(|(_, value)| Some(value.clone())).collect();
                 let since = memory.owed_since;
-                let why =
-                    owed.map(|owed| format!("{}, since step {since}", owed_text(&name, &owed)));
+                let why = owed.map(|owed| {
+                    format!(
+                        "{}, since step {since}",
+                        owed_text(&name, &owed, &self.clause.enums)
+                    )
+                });
                 (values, why)
             }
             _ => (Vec::new(), why),
@@ -289,9 +297,12 @@ impl One<'_, '_> {
                 why.clone()
             }
             (None, Some(why)) => {
-                format!("{}: {why}", default_message(&name, &row.trigger, &instance))
+                format!(
+                    "{}: {why}",
+                    default_message(&name, self.clause, &row.trigger, &instance)
+                )
             }
-            (None, None) => default_message(&name, &row.trigger, &instance),
+            (None, None) => default_message(&name, self.clause, &row.trigger, &instance),
         };
         let mut args = || self.view.args(self.number, place, &values);
         let invoke = row.invoke.clone().map(|invoke| (invoke, args()));
@@ -304,6 +315,7 @@ impl One<'_, '_> {
             why,
             instance,
             invoke,
+            enums: Arc::clone(&self.clause.enums),
         });
     }
 }
@@ -317,7 +329,12 @@ fn bit(place: usize) -> u64 {
 }
 
 /// What an arm without a message says.
-fn default_message(name: &str, trigger: &ArmTrigger, instance: &[(SmolStr, Value)]) -> String {
+fn default_message(
+    name: &str,
+    clause: &Clause,
+    trigger: &ArmTrigger,
+    instance: &[(SmolStr, Value)],
+) -> String {
     let what = match trigger {
         ArmTrigger::Holds | ArmTrigger::Reaches(..) | ArmTrigger::Unseen => "holds",
         ArmTrigger::Violated => "is violated",
@@ -327,7 +344,7 @@ fn default_message(name: &str, trigger: &ArmTrigger, instance: &[(SmolStr, Value
     let mut said = format!("`{name}` {what}");
     for (place, (name, value)) in instance.iter().enumerate() {
         said.push_str(if place == 0 { " for " } else { ", " });
-        said.push_str(&format!("{name} = {value}"));
+        said.push_str(&format!("{name} = {}", value_text(value, &clause.enums)));
     }
     said
 }

@@ -1,13 +1,17 @@
 //! What a monitor says about an event, and how that is written.
 
-use std::fmt::Write as _;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use crate::hir::ActionKind;
+use crate::inert;
+use crate::types::EnumType;
 use crate::value::Value;
-use crate::verdict::Verdict;
+use crate::verdict::{Instance, Verdict, value_json};
 
 /// What is to be done about an event, mildest first.
 ///
@@ -114,6 +118,8 @@ pub struct Fired {
     pub instance: Vec<(SmolStr, Value)>,
     /// Of `invoke`: what, with what.
     pub invoke: Option<(SmolStr, Vec<Argument>)>,
+    /// The enums of the spec, whose values JSON has by name.
+    pub enums: Arc<[Arc<EnumType>]>,
 }
 
 /// An argument of what is invoked: its name, where it has one, and its value.
@@ -181,61 +187,11 @@ impl Decision {
         said.join("; ")
     }
 
-    /// Writes the decision as one line of JSON, without the line end.
+    /// Writes the decision as one line of JSON, without the line end. What a terminal may act on is escaped.
     pub fn write_json(&self, out: &mut String) {
-        out.push_str("{\"v\":1,\"trace\":");
-        opt_text(out, self.trace.as_deref());
-        out.push_str(",\"step\":");
-        match self.step {
-            Some(step) => drop(write!(out, "{step}")),
-            None => out.push_str("null"),
-        }
-        out.push_str(",\"decision\":\"");
-        out.push_str(self.ruling.as_str());
-        out.push_str("\",\"clauses\":[");
-        for (place, fired) in self.clauses.iter().enumerate() {
-            if place > 0 {
-                out.push(',');
-            }
-            fired.write_json(out);
-        }
-        out.push_str("],\"risk\":{");
-        for (place, (query, risk)) in self.risk.iter().enumerate() {
-            if place > 0 {
-                out.push(',');
-            }
-            text(out, query);
-            match risk {
-                Some(risk) if risk.is_finite() => drop(write!(out, ":{risk}")),
-                Some(_) => out.push_str(":\"inf\""),
-                None => out.push_str(":null"),
-            }
-        }
-        out.push_str("},\"state\":");
-        opt_text(out, self.state.as_deref());
-        out.push_str(",\"verdicts\":{");
-        for (place, (property, verdict)) in self.verdicts.iter().enumerate() {
-            if place > 0 {
-                out.push(',');
-            }
-            text(out, property);
-            out.push_str(":\"");
-            out.push_str(verdict.as_str());
-            out.push('"');
-        }
-        out.push('}');
-        if let Some(phase) = self.cause.phase() {
-            let _ = write!(out, ",\"phase\":\"{phase}\"");
-        }
-        if let Some(proposal) = self.proposal {
-            let _ = write!(out, ",\"proposal\":{proposal}");
-        }
-        if self.reserved > 0 {
-            let _ = write!(out, ",\"reserved\":{}", self.reserved);
-        }
-        texts(out, "owed", &self.owed);
-        texts(out, "errors", &self.errors);
-        out.push('}');
+        // Only a key that is no text could fail, and all are.
+        let json = serde_json::to_string(self).unwrap_or_default();
+        inert::push_json(out, &json);
     }
 
     /// The decision as one line of JSON.
@@ -246,156 +202,112 @@ impl Decision {
     }
 }
 
-impl Fired {
-    fn write_json(&self, out: &mut String) {
-        out.push_str("{\"name\":");
-        text(out, &self.name);
-        out.push_str(",\"action\":\"");
-        out.push_str(self.action.as_str());
-        out.push_str("\",\"message\":");
-        text(out, &self.message);
+/// A decision as it is written; members that say nothing are left out.
+#[derive(Serialize)]
+struct DecisionLine<'a> {
+    v: u8,
+    trace: Option<&'a str>,
+    step: Option<u32>,
+    decision: Ruling,
+    clauses: &'a [Fired],
+    #[serde(serialize_with = "risk")]
+    risk: &'a [(SmolStr, Option<f64>)],
+    state: Option<&'a str>,
+    #[serde(serialize_with = "verdicts")]
+    verdicts: &'a [(SmolStr, Verdict)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserved: Option<usize>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    owed: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    errors: &'a [String],
+}
+
+impl Serialize for Decision {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        DecisionLine {
+            v: 1,
+            trace: self.trace.as_deref(),
+            step: self.step,
+            decision: self.ruling,
+            clauses: &self.clauses,
+            risk: &self.risk,
+            state: self.state.as_deref(),
+            verdicts: &self.verdicts,
+            phase: self.cause.phase(),
+            proposal: self.proposal,
+            reserved: (self.reserved > 0).then_some(self.reserved),
+            owed: &self.owed,
+            errors: &self.errors,
+        }
+        .serialize(to)
+    }
+}
+
+fn risk<S: Serializer>(each: &[(SmolStr, Option<f64>)], to: S) -> Result<S::Ok, S::Error> {
+    let mut map = to.serialize_map(Some(each.len()))?;
+    for (query, risk) in each {
+        match risk {
+            Some(risk) if risk.is_finite() => {
+                map.serialize_entry(query, &raw::<S>(risk.to_string())?)?
+            }
+            Some(_) => map.serialize_entry(query, "inf")?,
+            None => map.serialize_entry(query, &())?,
+        }
+    }
+    map.end()
+}
+
+fn verdicts<S: Serializer>(each: &[(SmolStr, Verdict)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(each.iter().map(|(property, verdict)| (property, verdict)))
+}
+
+/// JSON as it is written.
+fn raw<S: Serializer>(json: String) -> Result<Box<RawValue>, S::Error> {
+    RawValue::from_string(json).map_err(serde::ser::Error::custom)
+}
+
+impl Serialize for Fired {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("action", self.action.as_str())?;
+        map.serialize_entry("message", &self.message)?;
         if let Some(why) = &self.why {
-            out.push_str(",\"why\":");
-            text(out, why);
+            map.serialize_entry("why", why)?;
         }
+        let instance = |values| Instance {
+            values,
+            enums: &self.enums,
+        };
         if !self.instance.is_empty() {
-            out.push_str(",\"instance\":{");
-            for (place, (name, value)) in self.instance.iter().enumerate() {
-                if place > 0 {
-                    out.push(',');
-                }
-                text(out, name);
-                out.push(':');
-                json(out, value);
-            }
-            out.push('}');
+            map.serialize_entry("instance", &instance(&self.instance))?;
         }
-        if let Some((name, args)) = &self.invoke {
-            out.push_str(",\"invoke\":{\"name\":");
-            text(out, name);
-            out.push_str(",\"args\":[");
-            let mut named = Vec::new();
-            let mut first = true;
-            for (name, value) in args {
-                match name {
-                    Some(name) => named.push((name, value)),
-                    None => {
-                        if !std::mem::take(&mut first) {
-                            out.push(',');
-                        }
-                        json(out, value);
-                    }
-                }
-            }
-            out.push_str("],\"named\":{");
-            for (place, (name, value)) in named.into_iter().enumerate() {
-                if place > 0 {
-                    out.push(',');
-                }
-                text(out, name);
-                out.push(':');
-                json(out, value);
-            }
-            out.push_str("}}");
+        if let Some((name, arguments)) = &self.invoke {
+            let of = |argument: &Argument| Some((argument.0.clone()?, argument.1.clone()));
+            let named: Vec<(SmolStr, Value)> = arguments.iter().filter_map(of).collect();
+            let plain = arguments.iter().filter(|(name, _)| name.is_none());
+            let args = plain.map(|(_, value)| raw::<S>(value_json(value, &self.enums)));
+            let args = args.collect::<Result<Vec<_>, _>>()?;
+            let invoke = Invoke {
+                name,
+                args,
+                named: instance(&named),
+            };
+            map.serialize_entry("invoke", &invoke)?;
         }
-        out.push('}');
+        map.end()
     }
 }
 
-fn texts(out: &mut String, name: &str, all: &[String]) {
-    if all.is_empty() {
-        return;
-    }
-    let _ = write!(out, ",\"{name}\":[");
-    for (place, one) in all.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        text(out, one);
-    }
-    out.push(']');
-}
-
-fn opt_text(out: &mut String, value: Option<&str>) {
-    match value {
-        Some(value) => text(out, value),
-        None => out.push_str("null"),
-    }
-}
-
-/// A text in JSON's notation.
-fn text(out: &mut String, text: &str) {
-    out.push('"');
-    let mut rest = text;
-    // Most texts need no escape.
-    while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\' || c == '\u{7f}') {
-        let (plain, from) = rest.split_at(at);
-        out.push_str(plain);
-        let mut chars = from.chars();
-        match chars.next() {
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some('\n') => out.push_str("\\n"),
-            Some(other) => drop(write!(out, "\\u{:04x}", u32::from(other))),
-            None => {}
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-    out.push('"');
-}
-
-/// A value as JSON; values of enums by number, times in seconds.
-fn json(out: &mut String, value: &Value) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => drop(write!(out, "{value}")),
-        Value::Number(number) => drop(write!(out, "{number}")),
-        Value::String(value) => text(out, value),
-        Value::Time(instant) | Value::Duration(instant) => {
-            let printed = instant.to_string();
-            out.push_str(printed.trim_end_matches('s'));
-        }
-        Value::Enum(value) => drop(write!(out, "{}", value.index)),
-        Value::List(items) => sequence(out, items.iter()),
-        Value::Set(items) => sequence(out, items.iter()),
-        Value::Object(object) => {
-            out.push('{');
-            for (place, (key, value)) in object.iter().enumerate() {
-                if place > 0 {
-                    out.push(',');
-                }
-                text(out, key);
-                out.push(':');
-                json(out, value);
-            }
-            out.push('}');
-        }
-    }
-}
-
-fn sequence<'v>(out: &mut String, items: impl Iterator<Item = &'v Value>) {
-    out.push('[');
-    for (place, item) in items.enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        json(out, item);
-    }
-    out.push(']');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_json() -> Result<(), serde_json::Error> {
-        for sample in ["", "plain", "a\"b\\c\nd\u{1}e", "ü\u{7f}漢"] {
-            let mut out = String::new();
-            text(&mut out, sample);
-            assert_eq!(serde_json::from_str::<String>(&out)?, sample);
-        }
-        Ok(())
-    }
+/// What is invoked, with what.
+#[derive(Serialize)]
+struct Invoke<'a> {
+    name: &'a str,
+    args: Vec<Box<RawValue>>,
+    named: Instance<'a>,
 }

@@ -13,7 +13,7 @@ use super::reading::problem_message;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
-use super::{Identity, Options, Speaker, owed_text};
+use super::{Identity, Options, Speaker, owed_text, value_text};
 use crate::eval::{self, Live, Program, StepCache};
 use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
@@ -627,7 +627,8 @@ impl Monitor {
                 if moment == eval::Peek::End {
                     for (idx, name) in self.names.iter().enumerate() {
                         let all = view.obligations(PropertyId::new(idx), MOST_OWED);
-                        owed.extend(all.iter().map(|owed| owed_text(name, owed)));
+                        let enums = &self.program.spec().enums;
+                        owed.extend(all.iter().map(|owed| owed_text(name, owed, enums)));
                     }
                 }
             });
@@ -678,11 +679,7 @@ impl Monitor {
         let enums = &self.program.spec().enums;
         let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
             Cell::Known(Value::String(text)) => **text == *wanted,
-            Cell::Known(Value::Enum(value)) => enums
-                .get(usize::from(value.of))
-                .and_then(|of| of.values.get(usize::from(value.index)))
-                .is_some_and(|name| name == wanted),
-            Cell::Known(other) => other.to_string() == wanted,
+            Cell::Known(other) => value_text(other, enums) == wanted,
             Cell::Unknown => false,
         };
         let mut approvals = self.approvals.iter();

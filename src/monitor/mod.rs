@@ -56,6 +56,7 @@ mod state;
 mod table;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use smol_str::SmolStr;
@@ -71,6 +72,7 @@ use crate::eval::{self, Obligation};
 use crate::input::limits::InputLimits;
 use crate::learn::{Header, Model, RowLimits};
 use crate::query::Solved;
+use crate::types::EnumType;
 use crate::value::{Instant, Value};
 
 /// What a violation that depends on the outcome of a proposed action is taken for.
@@ -184,8 +186,19 @@ impl Default for Options {
     }
 }
 
+/// A value in words: those of enums by name.
+fn value_text(value: &Value, enums: &[Arc<EnumType>]) -> String {
+    let name = match value {
+        Value::Enum(value) => enums
+            .get(usize::from(value.of))
+            .and_then(|of| of.values.get(usize::from(value.index))),
+        _ => None,
+    };
+    name.map_or_else(|| value.to_string(), SmolStr::to_string)
+}
+
 /// What is owed, in words.
-fn owed_text(name: &str, owed: &Obligation) -> String {
+fn owed_text(name: &str, owed: &Obligation, enums: &[Arc<EnumType>]) -> String {
     let mut text = format!("`{name}` owes ");
     if owed.wants.is_empty() {
         text.push_str("something");
@@ -196,7 +209,7 @@ fn owed_text(name: &str, owed: &Obligation) -> String {
     let values = |values: &[(SmolStr, Value)]| -> String {
         let each = values
             .iter()
-            .map(|(name, value)| format!("{name} = {value}"));
+            .map(|(name, value)| format!("{name} = {}", value_text(value, enums)));
         each.collect::<Vec<_>>().join(", ")
     };
     if !owed.instance.is_empty() {

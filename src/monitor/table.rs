@@ -1,5 +1,7 @@
 //! The decision table: what is done when, compiled once from the `enforce` clauses.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use smol_str::{SmolStr, format_smolstr};
 
@@ -7,6 +9,7 @@ use crate::hir::{
     ActionKind, ArmTrigger, Ask, Branching, Claim, ClaimFormula, Compare, Expr, Spec, Watched,
 };
 use crate::ids::PropertyId;
+use crate::types::EnumType;
 use crate::value::Number;
 
 /// The clauses of a spec, in order.
@@ -27,6 +30,9 @@ pub struct Clause {
     /// Where it is said of a model and compares a number: how. What it says holds where that is so.
     #[serde(skip)]
     pub bound: Option<(Compare, Number)>,
+    /// The enums of the spec.
+    #[serde(skip)]
+    pub enums: Arc<[Arc<EnumType>]>,
     /// Its arms.
     pub arms: Vec<Row>,
     /// Whether what cannot be evaluated is let through.
@@ -62,6 +68,7 @@ pub struct Unreached {
 impl Table {
     /// The table of a spec.
     pub fn new(spec: &Spec) -> Table {
+        let enums: Arc<[Arc<EnumType>]> = spec.enums.clone().into();
         let clause = |clause: &crate::hir::Enforce| {
             let (name, property, bound) = match &clause.watched {
                 Watched::Property(property) => {
@@ -95,6 +102,7 @@ impl Table {
                 name,
                 property,
                 bound,
+                enums: Arc::clone(&enums),
                 arms: clause.arms.iter().map(row).collect(),
                 on_error_allow: clause.on_error_allow,
             }

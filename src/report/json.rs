@@ -14,16 +14,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde::ser::SerializeMap;
-use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
 use super::tally::{Input, per_property, round4, score};
 use super::{Heading, Headings, Reporter, Summary};
 use crate::hir::Severity;
 use crate::problem::{Problem, ProblemKind};
-use crate::types::EnumType;
-use crate::value::{Number, Value};
-use crate::verdict::{PropertyVerdict, TraceReport, Undecided, Verdict};
+use crate::verdict::{Instance, PropertyVerdict, TraceReport, Undecided, Verdict, quoted};
 
 /// Writes JSON Lines.
 #[derive(Debug)]
@@ -136,12 +133,6 @@ struct CountsObject {
     vacuous: u64,
     rate: Option<f64>,
     wilson95: [f64; 2],
-}
-
-/// The values of quantified variables.
-struct Instance<'a> {
-    values: &'a [(SmolStr, Value)],
-    headings: &'a Headings,
 }
 
 impl<'s, W: Write> Json<'s, W> {
@@ -261,7 +252,7 @@ impl<'s> Lines<'s> {
         let tail = VerdictTail {
             instance: (!instance.is_empty()).then_some(Instance {
                 values: instance,
-                headings: self.headings,
+                enums: &self.headings.enums,
             }),
             counterexample: (lost || !steps.is_empty()).then_some(steps),
             message,
@@ -382,58 +373,4 @@ impl Serialize for Properties<'_> {
         }
         map.end()
     }
-}
-
-impl Serialize for Instance<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.values.len()))?;
-        for (name, value) in self.values {
-            let text = value_json(value, &self.headings.enums);
-            let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
-            map.serialize_entry(name, &raw)?;
-        }
-        map.end()
-    }
-}
-
-/// A value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets as
-/// lists.
-pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
-    fn list<'a>(
-        items: impl Iterator<Item = &'a Value>,
-        enums: &[std::sync::Arc<EnumType>],
-    ) -> String {
-        let items: Vec<String> = items.map(|item| value_json(item, enums)).collect();
-        format!("[{}]", items.join(","))
-    }
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(Number::Float(float)) => quoted(&float.get()),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => quoted(text),
-        Value::Time(instant) | Value::Duration(instant) => {
-            let text = instant.to_string();
-            text.strip_suffix('s').unwrap_or(&text).to_owned()
-        }
-        Value::Enum(value) => {
-            let name = enums
-                .get(usize::from(value.of))
-                .and_then(|of| of.values.get(usize::from(value.index)));
-            name.map_or_else(|| "null".to_owned(), quoted)
-        }
-        Value::List(items) => list(items.iter(), enums),
-        Value::Set(items) => list(items.iter(), enums),
-        Value::Object(object) => {
-            let members: Vec<String> = object
-                .iter()
-                .map(|(key, value)| format!("{}:{}", quoted(key), value_json(value, enums)))
-                .collect();
-            format!("{{{}}}", members.join(","))
-        }
-    }
-}
-
-fn quoted(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

@@ -439,3 +439,22 @@ fn traces_are_kept_apart_and_limited() {
         ],
     );
 }
+
+#[test]
+fn values_of_enums_are_written_by_name() {
+    let spec = "enum Level { low, high }\nevent { k: string  l: Level? = null }\n\
+         property each = forall x: G (k == \"rm\" and l == x -> Y (k == \"ok\" and l == x))\n\
+         enforce each { violated => block  violated => invoke call(l, [l], level: l) }\n";
+    let mut monitor = monitor(spec);
+    let decision = monitor.line(br#"{"trace":"a\u202e","k":"rm","l":"high"}"#, None);
+    let json = decision.to_json();
+    assert!(json.contains(r#""instance":{"x":"high"}"#), "{json}");
+    assert!(
+        json.contains(r#""args":["high",["high"]],"named":{"level":"high"}"#),
+        "{json}"
+    );
+    assert!(
+        json.contains(r#""trace":"a\u202e""#),
+        "nothing acts on a terminal: {json}"
+    );
+}

@@ -136,7 +136,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "input",
         &["pool", "input_schema", "problem", "types", "value"],
     ),
-    ("verdict", &["ids", "problem", "value"]),
+    ("verdict", &["ids", "problem", "types", "value"]),
     (
         "reference",
         &[
@@ -245,6 +245,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "eval",
             "hir",
             "ids",
+            "inert",
             "input",
             "learn",
             "markov",

@@ -271,7 +271,7 @@ pub(super) fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> O
         .map(|(name, value)| {
             format!(
                 "{name} = {}",
-                super::json::value_json(value, &headings.enums)
+                crate::verdict::value_json(value, &headings.enums)
             )
         })
         .collect();

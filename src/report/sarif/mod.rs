@@ -49,7 +49,7 @@ impl<'s, W: Write> Sarif<'s, W> {
             .map(|(name, value)| {
                 format!(
                     "{name} = {}",
-                    super::json::value_json(value, &self.headings.enums)
+                    crate::verdict::value_json(value, &self.headings.enums)
                 )
             })
             .collect();

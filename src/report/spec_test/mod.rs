@@ -8,13 +8,13 @@ use smol_str::SmolStr;
 
 pub use write::{human, json, junit};
 
-use super::json::value_json;
 use super::tally::per_property;
 use super::text::cut;
 use crate::hir::reads::reads;
 use crate::hir::{Expect, Spec, Test};
 use crate::source::SourceMap;
 use crate::value::Cell;
+use crate::verdict::value_json;
 use crate::verdict::{Evidence, TraceReport};
 
 /// Steps of a failed test that are shown.
