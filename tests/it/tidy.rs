@@ -252,6 +252,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "problem",
             "query",
             "input_schema",
+            "types",
             "value",
             "verdict",
         ],
