@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
                     Diagnostic::new(
                         Code::G0311,
                         span,
-                        "a contract says something about time, and this does not",
+                        "`assume` and `guarantee` need a temporal operator",
                     )
                     .label("would apply to the initial states only")
                     .fix(

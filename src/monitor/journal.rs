@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(
             refused,
             Err(
-                "the journal does not fit: it belongs to another spec: expected abc, found {there}"
+                "the journal does not match: it belongs to another spec: expected abc, found none"
                     .to_owned()
             )
         );
