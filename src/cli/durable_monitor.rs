@@ -132,6 +132,9 @@ pub(super) struct FileArgs {
     /// Append every decision to this hash-chained log
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Sign every decision in the log with this Ed25519 key (PEM)
+    #[arg(long, value_name = "FILE", requires = "log")]
+    key: Option<PathBuf>,
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
@@ -145,7 +148,9 @@ impl FileArgs {
             snapshot_every: 100_000,
             journal: self.journal.clone(),
             log: self.log.clone(),
+            key: self.key.clone(),
             sync: self.sync,
+            snapshot_after: None,
         }
     }
 }
@@ -298,6 +303,10 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
 }
 
 impl Judge for DurableMonitor {
+    fn reads(&self, member: &str) -> bool {
+        self.monitor.reads(member)
+    }
+
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         let decided = self.decide_request(request, event);
         decided.map_err(|failure| failure.to_string())

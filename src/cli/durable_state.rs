@@ -2,17 +2,21 @@
 //!
 //! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log,
 //! before a decision is told. A state replaces the journal up to it, and is whole before the journal begins anew; so
-//! whenever the process ends, state and journal together are all that was taken.
+//! whenever the process ends, state and journal together are all that was taken. The three are bound: a journal names the
+//! state and the line of the log that it goes on from, and what a log says of inputs is compared with those that are
+//! replayed. What does not fit is refused, and nothing is overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::failure::{Failure, complain};
 use crate::monitor::journal::{self, Entry, Input, Journal};
-use crate::monitor::log::{self, Chain};
+use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
-use crate::value::Instant;
+use crate::value::Instant as Time;
 
 /// When what was written is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -23,6 +27,9 @@ pub(super) enum Sync {
     /// When the system decides: no acknowledged decision is lost if the process is killed
     System,
 }
+
+/// The mode of new files: they hold prompts, arguments and contents of files.
+pub(super) const ONLY_ME: u32 = 0o600;
 
 /// Of a log of more than twice so many bytes only these are read to go on: a hook opens it at every call.
 const LOG_TAIL: u64 = 64 * 1024;
@@ -35,7 +42,11 @@ pub(super) struct Files {
     pub(super) snapshot_every: u64,
     pub(super) journal: Option<PathBuf>,
     pub(super) log: Option<PathBuf>,
+    /// The key that the log is signed with.
+    pub(super) key: Option<PathBuf>,
     pub(super) sync: Sync,
+    /// How long judging may take before a state is written, so that what took long is not replayed.
+    pub(super) snapshot_after: Option<Duration>,
 }
 
 /// The open files.
@@ -43,19 +54,68 @@ pub(super) struct Files {
 pub(super) struct DurableState {
     files: Files,
     identity: Identity,
-    journal: Option<File>,
-    log: Option<(File, Chain)>,
+    journal: Option<Appended>,
+    log: Option<(Appended, Chain)>,
     /// Inputs taken at the last state.
     kept: u64,
     buffer: Vec<u8>,
     lines: String,
+    /// When the first input since then was replayed or taken.
+    since: Instant,
+    /// Why nothing is taken any more: the monitor has taken what could not be written.
+    broken: Option<String>,
+}
+
+/// A file that grows, or stays as it was.
+#[derive(Debug)]
+struct Appended {
+    file: File,
+    /// Bytes that were written as a whole.
+    len: u64,
+}
+
+impl Appended {
+    /// Goes to the end of so many bytes of a file, which is cut there.
+    fn new(file: File, path: &Path, len: usize) -> Result<Appended, Failure> {
+        let mut appended = Appended {
+            file,
+            len: len as u64,
+        };
+        appended
+            .cut_back()
+            .map_err(|error| failed("write", path, &error))?;
+        Ok(appended)
+    }
+
+    /// Adds bytes, all or none of them.
+    fn add(&mut self, bytes: &[u8], sync: Sync) -> io::Result<()> {
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| settle(sync, &self.file));
+        match written {
+            Ok(()) => {
+                self.len += bytes.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.cut_back()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn cut_back(&mut self) -> io::Result<()> {
+        self.file.set_len(self.len)?;
+        self.file.seek(SeekFrom::Start(self.len)).map(drop)
+    }
 }
 
 /// What a monitor was continued from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resumed {
     /// The latest time that it was given.
-    pub(super) now: Option<Instant>,
+    pub(super) now: Option<Time>,
 }
 
 fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
@@ -77,6 +137,8 @@ impl DurableState {
             kept: 0,
             buffer: Vec::new(),
             lines: String::new(),
+            since: Instant::now(),
+            broken: None,
         };
         let journal = match state.files.journal.clone() {
             None => None,
@@ -95,8 +157,8 @@ impl DurableState {
         };
         let resumed = state.resume(monitor, parsed.as_ref())?;
         state.kept = monitor.taken();
-        state.open_log(monitor)?;
-        let replayed = state.replay(monitor, parsed.as_ref())?;
+        let inputs = state.open_log(monitor, parsed.as_ref())?;
+        let replayed = state.replay(monitor, parsed.as_ref(), &inputs)?;
         let torn = match (&journal, &parsed) {
             (Some((path, _, bytes)), Some(parsed)) => {
                 cut(path, bytes.len(), parsed.whole);
@@ -105,20 +167,20 @@ impl DurableState {
             _ => None,
         };
         if let (Some((path, file, _)), Some(whole)) = (journal, torn) {
-            state.journal = Some(state.begin(path, file, whole)?);
+            state.journal = Some(state.begin(path, file, whole, resumed.as_ref())?);
         }
-        let any = resumed || replayed.is_some();
+        let any = resumed.is_some() || replayed.is_some();
         let now = replayed.flatten();
         Ok((state, any.then_some(Resumed { now })))
     }
 
-    /// Continues a state, where one is named or the journal needs one.
+    /// Continues a state, where one is named or the journal needs one; returns its hash.
     fn resume(
         &self,
         monitor: &mut Monitor,
         journal: Option<&Journal<'_>>,
-    ) -> Result<bool, Failure> {
-        let needed = journal.is_some_and(|journal| journal.after > 0);
+    ) -> Result<Option<String>, Failure> {
+        let needed = journal.is_some_and(|journal| journal.start.after > 0);
         let path = match (&self.files.resume, &self.files.snapshot) {
             (Some(path), _) => path,
             // A journal that was begun after a state is continued from that state.
@@ -129,48 +191,120 @@ impl DurableState {
                         .to_owned(),
                 ));
             }
-            _ => return Ok(false),
+            _ => return Ok(None),
         };
         let bytes = std::fs::read(path).map_err(|error| failed("read", path, &error))?;
         monitor
             .resume(&bytes)
             .map_err(|error| failed("resume", path, &error))?;
-        if let Some(journal) = journal
-            && journal.after > monitor.taken()
-        {
+        let hash = hash_of(&bytes);
+        let Some(start) = journal.map(|journal| &journal.start) else {
+            return Ok(Some(hash));
+        };
+        if start.after > monitor.taken() {
             return Err(Failure::Usage(format!(
                 "the journal begins after input {}, but the state `{}` ends at input {}",
-                journal.after,
+                start.after,
                 path.display(),
                 monitor.taken()
             )));
         }
-        Ok(true)
+        let other = |of: &String| *of != hash && start.after == monitor.taken();
+        if start.state.as_ref().is_some_and(other) {
+            return Err(Failure::Usage(format!(
+                "the journal does not continue the state `{}`, but another state after the same number of inputs",
+                path.display()
+            )));
+        }
+        Ok(Some(hash))
     }
 
-    fn open_log(&mut self, monitor: &Monitor) -> Result<(), Failure> {
+    /// Opens the log and compares it with the state and the journal; returns what it says of the last inputs.
+    fn open_log(
+        &mut self,
+        monitor: &Monitor,
+        journal: Option<&Journal<'_>>,
+    ) -> Result<log::Inputs, Failure> {
         let Some(path) = self.files.log.clone() else {
-            return Ok(());
+            return Ok(log::Inputs::default());
         };
+        let key = self.signing_key()?;
         let mut file = open(&path)?;
-        let chain = match self.end_of_log(&mut file, &path)? {
-            Some(chain) => chain,
+        let follows = journal.and_then(|journal| journal.start.log.clone());
+        // Lines that the journal names, or that are of inputs in it, may lie before the last ones.
+        let named = |end: &(LogEnd, usize)| {
+            follows
+                .as_ref()
+                .is_none_or(|line| end.0.inputs.has_line(line))
+        };
+        let end = match self.end_of_log(&mut file, &path)?.filter(named) {
+            Some(end) => Some(end),
             None => self.whole_log(&mut file, &path)?,
         };
-        if self.files.journal.is_none() && chain.has(monitor.taken() + 1, 0) {
-            return Err(Failure::Usage(format!(
-                "the log `{}` contains decisions after input {}, where the state ends; \
-                    resuming them requires the journal",
-                path.display(),
+        let Some((end, len)) = end else {
+            let start = log::Start {
+                after: monitor.taken(),
+                follows: follows.clone(),
+                key,
+            };
+            if follows.is_some() {
+                complain(&format!(
+                    "the log `{}` that the journal refers to is missing; a new log is started, and its first line refers to the missing one",
+                    path.display()
+                ));
+            }
+            let (chain, line) = Chain::begin(&self.identity, start);
+            let mut file = Appended::new(file, &path, 0)?;
+            let written = file.add(line.as_bytes(), self.files.sync);
+            written.map_err(|error| failed("write", &path, &error))?;
+            self.log = Some((file, chain));
+            return Ok(log::Inputs::default());
+        };
+        let wrong =
+            |why: String| Failure::Usage(format!("cannot continue `{}`: {why}", path.display()));
+        let same = self.identity.same(&end.identity);
+        same.map_err(|error| wrong(error.to_string()))?;
+        let verifying = key.as_ref().map(log::SigningKey::verifying_key);
+        log::same_key(end.key.as_ref(), verifying.as_ref())
+            .map_err(|error| wrong(error.to_string()))?;
+        let replayed = journal.map_or(0, |journal| {
+            journal.start.after + journal.entries.len() as u64
+        });
+        let reached = monitor.taken().max(replayed);
+        if end.chain.last() > reached {
+            return Err(wrong(format!(
+                "it contains decisions up to input {}, but state and journal end at input {reached}: they were removed, cut or replaced",
+                end.chain.last()
+            )));
+        }
+        if end.chain.last() < monitor.taken() {
+            return Err(wrong(format!(
+                "it ends at input {}, but the state ends at input {}: it was cut or replaced",
+                end.chain.last(),
                 monitor.taken()
             )));
         }
-        self.log = Some((file, chain));
-        Ok(())
+        if follows.is_some_and(|line| !end.inputs.has_line(&line)) {
+            return Err(wrong("the journal refers to another log".to_owned()));
+        }
+        let mut chain = end.chain;
+        chain.sign_with(key);
+        self.log = Some((Appended::new(file, &path, len)?, chain));
+        Ok(end.inputs)
     }
 
-    /// Goes on from the last lines of a long log; none where those are not enough.
-    fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<Chain>, Failure> {
+    /// The key that the log is signed with.
+    fn signing_key(&self) -> Result<Option<log::SigningKey>, Failure> {
+        let Some(path) = &self.files.key else {
+            return Ok(None);
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
+        let key = log::signing_key(&text).map_err(|error| failed("use", path, &error))?;
+        Ok(Some(key))
+    }
+
+    /// The end of a long log, by its last lines, and its bytes; none where those are not enough.
+    fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let mut read = |from: u64, most: u64| -> io::Result<String> {
             file.seek(SeekFrom::Start(from))?;
             let mut bytes = Vec::new();
@@ -187,39 +321,27 @@ impl DurableState {
         let (head, tail) = both.map_err(|error| failed("read", path, &error))?;
         let first = head.lines().next().unwrap_or_default();
         let lines = tail.split_once('\n').map_or("", |(_, lines)| lines);
-        let Some((identity, chain)) = log::resume(first, lines).filter(|_| tail.ends_with('\n'))
-        else {
-            return Ok(None);
-        };
-        let same = self.identity.same(&identity);
-        same.map_err(|error| failed("continue", path, &error))?;
-        let at_end = file.seek(SeekFrom::End(0));
-        at_end.map_err(|error| failed("continue", path, &error))?;
-        Ok(Some(chain))
+        let end = log::resume(first, lines).filter(|_| tail.ends_with('\n'));
+        Ok(end.zip(usize::try_from(len).ok()))
     }
 
-    /// Begins a log, or goes on from one that is verified as a whole.
-    fn whole_log(&self, file: &mut File, path: &Path) -> Result<Chain, Failure> {
+    /// A log that is verified as a whole, and its whole bytes; none where there is none yet.
+    fn whole_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let rewound = file.rewind();
         rewound.map_err(|error| failed("read", path, &error))?;
         let bytes = contents(file, path)?;
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
-        if whole == 0 {
-            let (chain, line) = Chain::begin(&self.identity);
-            truncate(file, path, 0)?;
-            let written = file.write_all(line.as_bytes());
-            written.map_err(|error| failed("write", path, &error))?;
-            return Ok(chain);
+        if !bytes.contains(&b'\n') {
+            return Ok(None);
         }
         let found = log::verify(&bytes).map_err(|error| failed("continue", path, &error))?;
-        let same = self.identity.same(&found.identity);
-        same.map_err(|error| failed("continue", path, &error))?;
         cut(path, bytes.len(), found.whole);
-        truncate(file, path, found.whole)?;
-        Ok(found.chain)
+        let end = LogEnd {
+            identity: found.identity,
+            key: found.key,
+            chain: found.chain,
+            inputs: found.inputs,
+        };
+        Ok(Some((end, found.whole)))
     }
 
     /// Gives the monitor what the journal holds beyond the state; the latest time in it.
@@ -227,13 +349,20 @@ impl DurableState {
         &mut self,
         monitor: &mut Monitor,
         journal: Option<&Journal<'_>>,
-    ) -> Result<Option<Option<Instant>>, Failure> {
+        logged: &log::Inputs,
+    ) -> Result<Option<Option<Time>>, Failure> {
         let Some(journal) = journal.filter(|journal| !journal.entries.is_empty()) else {
             return Ok(None);
         };
         let mut latest = None;
         for entry in &journal.entries {
             latest = latest.max(entry.now);
+            if logged.differs(entry.number, entry.input.bytes()) {
+                return Err(Failure::Usage(format!(
+                    "input {} of the journal differs from the input of that number in the log: one of the files was replaced",
+                    entry.number
+                )));
+            }
             if entry.number <= monitor.taken() {
                 continue;
             }
@@ -256,25 +385,38 @@ impl DurableState {
     }
 
     /// The journal, ready to go on.
-    fn begin(&self, path: PathBuf, mut file: File, whole: usize) -> Result<File, Failure> {
-        truncate(&mut file, &path, whole)?;
+    fn begin(
+        &self,
+        path: PathBuf,
+        file: File,
+        whole: usize,
+        state: Option<&String>,
+    ) -> Result<Appended, Failure> {
+        let mut file = Appended::new(file, &path, whole)?;
         if whole == 0 {
-            let head = journal::head(&self.identity, self.kept);
+            let head = journal::head(&self.identity, &self.start(state.cloned()));
             let head = head.map_err(|error| failed("write", &path, &error))?;
-            let written = file
-                .write_all(head.as_bytes())
-                .and_then(|()| self.settle(&file));
+            let written = file.add(head.as_bytes(), self.files.sync);
             written.map_err(|error| failed("write", &path, &error))?;
             settle_folder(&path);
         }
         Ok(file)
     }
 
+    /// What a journal that begins now goes on from.
+    fn start(&self, state: Option<String>) -> journal::Start {
+        journal::Start {
+            after: self.kept,
+            state,
+            log: self.log.as_ref().map(|(_, chain)| chain.hash().to_owned()),
+        }
+    }
+
     /// Takes notice of an input and what was decided about it; [`DurableState::commit`] writes it.
     pub(super) fn take(
         &mut self,
         number: u64,
-        now: Option<Instant>,
+        now: Option<Time>,
         input: Input<'_>,
         decisions: &[Decision],
     ) {
@@ -284,7 +426,7 @@ impl DurableState {
         self.log(number, now, input, decisions);
     }
 
-    fn log(&mut self, number: u64, now: Option<Instant>, input: Input<'_>, decisions: &[Decision]) {
+    fn log(&mut self, number: u64, now: Option<Time>, input: Input<'_>, decisions: &[Decision]) {
         let Some((_, chain)) = &mut self.log else {
             return;
         };
@@ -299,25 +441,33 @@ impl DurableState {
     /// Writes what was taken; only then may its decisions be told.
     ///
     /// # Errors
-    /// It cannot be written: nothing of it may be told as if it had been.
+    /// It cannot be written: nothing of it may be told as if it had been. The files are as they were before, and nothing more
+    /// is written to them, since the monitor has taken what they do not have: another process goes on from them.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
+        if let Some(why) = &self.broken {
+            return Err(Failure::Usage(why.clone()));
+        }
+        let written = self.write_journal().and_then(|()| self.write_log());
+        if let Err(failure) = &written {
+            self.broken = Some(failure.to_string());
+        }
+        written
+    }
+
+    fn write_journal(&mut self) -> Result<(), Failure> {
         if let (Some(file), Some(path)) = (&mut self.journal, &self.files.journal) {
-            let written = file.write_all(&self.buffer);
-            let sync = self.files.sync;
-            let written = written.and_then(|()| settle(sync, file));
+            let written = file.add(&self.buffer, self.files.sync);
             written.map_err(|error| failed("write", path, &error))?;
         }
         self.buffer.clear();
-        self.write_log()
+        Ok(())
     }
 
     fn write_log(&mut self) -> Result<(), Failure> {
         if let (Some((file, _)), Some(path)) = (&mut self.log, &self.files.log)
             && !self.lines.is_empty()
         {
-            let written = file.write_all(self.lines.as_bytes());
-            let sync = self.files.sync;
-            let written = written.and_then(|()| settle(sync, file));
+            let written = file.add(self.lines.as_bytes(), self.files.sync);
             written.map_err(|error| failed("write", path, &error))?;
         }
         self.lines.clear();
@@ -331,7 +481,9 @@ impl DurableState {
             return;
         };
         let since = monitor.taken() - self.kept;
-        if !at_end && since < self.files.snapshot_every {
+        let slow = |most: Duration| since > 0 && self.since.elapsed() >= most;
+        let due = since >= self.files.snapshot_every || self.files.snapshot_after.is_some_and(slow);
+        if self.broken.is_some() || !(at_end || due) {
             return;
         }
         if let Err(why) = self.write_state(monitor, &path) {
@@ -343,6 +495,7 @@ impl DurableState {
         let bytes = monitor.snapshot().map_err(|error| error.to_string())?;
         replace(path, &bytes, Sync::Disk).map_err(|error| error.to_string())?;
         self.kept = monitor.taken();
+        self.since = Instant::now();
         let Some(journal) = self
             .files
             .journal
@@ -352,23 +505,26 @@ impl DurableState {
             return Ok(());
         };
         // The old journal and the new state overlap, which does no harm.
-        let head = journal::head(&self.identity, self.kept).map_err(|error| error.to_string())?;
+        let start = self.start(Some(hash_of(&bytes)));
+        let head = journal::head(&self.identity, &start).map_err(|error| error.to_string())?;
         let anew = |error: io::Error| format!("cannot restart the journal: {error}");
         replace(&journal, head.as_bytes(), Sync::Disk).map_err(anew)?;
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .open(&journal)
             .map_err(anew)?;
         file.try_lock().map_err(|error| error.to_string())?;
-        file.seek(SeekFrom::End(0)).map_err(anew)?;
-        self.journal = Some(file);
+        let appended = Appended::new(file, &journal, head.len());
+        self.journal = Some(appended.map_err(|failure| failure.to_string())?);
         Ok(())
     }
+}
 
-    fn settle(&self, file: &File) -> io::Result<()> {
-        settle(self.files.sync, file)
-    }
+/// The hash of a state, which it ends in.
+fn hash_of(state: &[u8]) -> String {
+    let sum = state.iter().skip(state.len().saturating_sub(32));
+    sum.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Opens a file that only one monitor may use at a time.
@@ -383,6 +539,7 @@ fn open(path: &Path) -> Result<File, Failure> {
         .write(true)
         .create(true)
         .truncate(false)
+        .mode(ONLY_ME)
         .open(path);
     let file = file.map_err(|error| failed("open", path, &error))?;
     match file.try_lock() {
@@ -399,14 +556,6 @@ fn contents(file: &mut File, path: &Path) -> Result<Vec<u8>, Failure> {
     let read = io::Read::read_to_end(file, &mut bytes);
     read.map_err(|error| failed("read", path, &error))?;
     Ok(bytes)
-}
-
-/// Cuts a file to so many bytes and goes to its end.
-fn truncate(file: &mut File, path: &Path, whole: usize) -> Result<(), Failure> {
-    let cut = file
-        .set_len(whole as u64)
-        .and_then(|()| file.seek(SeekFrom::End(0)));
-    cut.map(drop).map_err(|error| failed("write", path, &error))
 }
 
 /// Tells of what was being written when the process ended.
@@ -441,7 +590,12 @@ pub(super) fn replace(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
-    let written = File::create(&part)
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(ONLY_ME)
+        .open(&part)
         .and_then(|mut file| {
             file.write_all(bytes)?;
             settle(sync, &file)

@@ -25,6 +25,7 @@ mod failure;
 mod fmt;
 mod foreign;
 mod hook;
+mod hook_session;
 mod http;
 mod jobs;
 mod learn;

@@ -61,7 +61,10 @@ pub(super) struct Args {
     /// Append every decision to this hash-chained log
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// OutcomeRule journal and log are on disk
+    /// Sign every decision in the log with this Ed25519 key (PEM); with `--verify-log`, the key that it must be signed with
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
     /// Verify a decision log instead; with SPEC, also that it was written for that spec
@@ -105,7 +108,12 @@ enum OutcomeRule {
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     if let Some(path) = &args.verify_log {
-        return verify(path, args.spec.as_deref(), &args.models);
+        return verify(path, &args);
+    }
+    if args.key.is_some() && args.log.is_none() {
+        return Err(Failure::Usage(
+            "`--key` requires `--log` or `--verify-log`".to_owned(),
+        ));
     }
     let Some(path) = &args.spec else {
         return Err(Failure::Usage("no spec given".to_owned()));
@@ -121,7 +129,9 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
         snapshot_every: args.snapshot_every.max(1),
         journal: args.journal.clone(),
         log: args.log.clone(),
+        key: args.key.clone(),
         sync: args.sync,
+        snapshot_after: None,
     };
     let longest = args.limits.input().record_bytes;
     let desk = DurableMonitor::open(Setup {
@@ -332,9 +342,11 @@ fn render_human(decision: &Decision, out: &mut String) {
 }
 
 /// `--verify-log`
-fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome, Failure> {
-    let bytes = std::fs::read(path)
-        .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))?;
+fn verify(path: &Path, args: &Args) -> Result<Outcome, Failure> {
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
+        Failure::Usage(format!("cannot read `{}`: {error}", path.display()))
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let broken = |error: &dyn std::fmt::Display| {
         complain(&format!("`{}`: {error}", path.display()));
         Ok(Outcome::Violated)
@@ -343,11 +355,18 @@ fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome,
         Ok(found) => found,
         Err(error) => return broken(&error),
     };
-    if let Some(of) = of {
+    if let Some(file) = &args.key {
+        let pem = std::fs::read_to_string(file).map_err(|error| unreadable(file, &error))?;
+        let key = log::verifying_key(&pem).map_err(|error| unreadable(file, &error))?;
+        if let Err(differs) = log::same_key(found.key.as_ref(), Some(&key)) {
+            return broken(&differs);
+        }
+    }
+    if let Some(of) = args.spec.as_deref() {
         let (spec, checked) = spec::usable(of)?;
         let here = Identity::new(
             artifact::hash(&checked.sources),
-            &models.read(&spec, of, &checked.models)?,
+            &args.models.read(&spec, of, &checked.models)?,
         );
         if let Err(differs) = here.same(&found.identity) {
             return broken(&differs);
@@ -367,5 +386,16 @@ fn verify(path: &Path, of: Option<&Path>, models: &ModelArgs) -> Result<Outcome,
         found.decisions,
         found.chain.hash()
     )?;
+    if let Some(line) = &found.follows {
+        writeln!(out, "continues a log that ended in {line}")?;
+    }
+    if let Some(key) = &found.key {
+        let key: String = key
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        writeln!(out, "signed with the key {key}")?;
+    }
     Ok(Outcome::Holds)
 }

@@ -20,7 +20,7 @@ use super::http::{ConnectionLimits, Listener, RequestHead, Response, Service};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
 use crate::inert::inert;
-use crate::integrations::hook::{self, Call, Memory};
+use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::monitor::{Approval, Speaker};
 
 /// The stack of the thread that judges, in bytes: what is read may be nested as deeply as its limits allow.
@@ -354,7 +354,7 @@ impl Judging {
     /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
     fn hook(&mut self, body: &[u8]) -> String {
         let denial = |hook: &str, reason: &str| hook::denial(hook, reason).to_string();
-        let call = match Call::read(body) {
+        let call = match Call::read(body.to_vec(), Scope::default()) {
             Ok(call) => call,
             Err(reason) => return denial("PreToolUse", &reason),
         };

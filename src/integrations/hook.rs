@@ -2,7 +2,7 @@
 //!
 //! Each call of a hook is one JSON document in and at most one out. A tool call is judged before it runs; one that is let
 //! through counts as made from then on, since the transcript shows it whether or not a person then refuses it; one that a
-//! person is to decide counts when its result arrives.
+//! person is to decide is a proposal that stays open until its outcome arrives or the turn of its agent ends.
 //!
 //! | hook | event | when it is denied |
 //! |---|---|---|
@@ -10,9 +10,13 @@
 //! | `PostToolUse`, `PostToolUseFailure` | a `result` | `decision: "block"`: the reason goes to the agent |
 //! | `UserPromptSubmit` | a `message` of the user | `decision: "block"`: the prompt is dropped |
 //! | `Stop`, `SubagentStop` | none; would the trace end well here? | `decision: "block"` with what is still owed |
-//! | `SessionEnd` | the end of the trace | — |
+//! | `SessionEnd` | none; the same is put on record | — |
 //!
-//! Other hooks, and those that newer versions add, decide nothing. `stop` ends the run (`continue: false`).
+//! Other hooks, and those that newer versions add, decide nothing. `stop` ends the run (`continue: false`). The end of a
+//! session is not the end of its trace: a session may be resumed, with all that its agent has read.
+//!
+//! An outcome has happened, whatever it holds: what of it cannot be read is unknown in its event, and the outcome of a call
+//! that was never judged brings that call with it. `docs/protocol-hook.md` has the states and what always holds in them.
 //!
 //! Source: the types of the Claude Agent SDK for Python; a permission decision must stand inside `hookSpecificOutput`.
 
@@ -21,22 +25,61 @@ use serde_json::{Value as Json, json};
 
 use super::Judge;
 use super::event::Event;
-use crate::monitor::{Decision, RawObject, Ruling};
+use crate::monitor::lenient::{Outline, TextOf, UNREAD, text_of};
+use crate::monitor::{Cause, Decision, Ruling};
+
+/// The most calls that are remembered until their outcomes arrive; of more, the oldest count as never judged.
+const MOST_CALLS: usize = 1000;
 
 /// What a hook must remember from one call to the next, beside the state of the monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The calls about which a person was asked: their ids, or what they are where they have none.
-    pub asked: Vec<String>,
+    /// The calls that were let through, or that a person is asked about, and have no outcome yet; oldest first.
+    calls: Vec<OpenCall>,
+    /// The keys of the calls whose outcomes arrived last.
+    ended: Vec<String>,
+    /// The keys of the calls that were denied last.
+    denied: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct OpenCall {
+    /// What tells it from others.
+    key: String,
+    /// The session, and the sub-agent that made it.
+    owner: String,
+    /// The number of its proposal, while a person is asked.
+    asked: Option<u64>,
+}
+
+/// The longest member that is kept of an outcome that could not be judged, in bytes.
+const MOST_KEPT: usize = 64 * 1024;
+
+/// Limit on the remembered calls whose outcome arrived, and on those that were denied.
+const MOST_ENDED: usize = 64;
+
+/// The member that names the call of an outcome that is put on record later.
+const KEY: &str = "guard_call";
+
+/// Whose calls are one trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of a session: what one agent has read, the agents that it starts may pass on.
+    #[default]
+    Session,
+    /// Those of the main agent and of each sub-agent.
+    Agent,
 }
 
 /// A call of a hook, read far enough to know whose it is.
 #[derive(Clone, Debug)]
-pub struct Call<'l> {
-    members: RawObject<'l>,
-    text: &'l str,
+pub struct Call {
+    outline: Outline,
     hook: String,
+    session: String,
+    agent: Option<String>,
     trace: String,
+    scope: Scope,
 }
 
 /// What a hook answers.
@@ -46,41 +89,124 @@ pub struct Answer {
     pub json: Option<Json>,
     /// The decisions behind it.
     pub decisions: Vec<Decision>,
-    /// Whether the trace has ended, and its state is no longer needed.
-    pub ended: bool,
 }
 
-impl<'l> Call<'l> {
+impl Call {
     /// Reads a call.
     ///
     /// # Errors
     /// What is wrong with it. Nothing is known of such a call, so it must not be let through.
-    pub fn read(input: &'l [u8]) -> Result<Call<'l>, String> {
-        let text = std::str::from_utf8(input)
-            .map_err(|_| "the input is not UTF-8".to_owned())?
-            .trim();
-        let members = RawObject::read(text.as_bytes())?;
-        let needed = |key: &str| {
-            members
-                .text(key)
-                .ok_or_else(|| format!("missing `{key}` in the input"))
-        };
-        let (hook, session) = (needed("hook_event_name")?, needed("session_id")?);
-        let trace = match members.text("agent_id") {
-            Some(agent) => format!("{session}/{agent}"),
-            None => session,
-        };
-        Ok(Call {
-            members,
-            text,
-            hook,
-            trace,
-        })
+    pub fn read(input: Vec<u8>, scope: Scope) -> Result<Call, String> {
+        Call::of(Outline::read(input)?, scope)
     }
 
-    /// The session, and the sub-agent where one acts: each has a trace of its own.
+    /// A call whose outline was read.
+    ///
+    /// # Errors
+    /// As [`Call::read`].
+    pub fn of(outline: Outline, scope: Scope) -> Result<Call, String> {
+        let needed = |key: &str| match outline.text(key) {
+            _ if outline.is_ambiguous(key) => Err(format!("duplicate key `{key}`")),
+            Some(text) => Ok(text),
+            None => Err(format!("missing `{key}` in the input")),
+        };
+        let (hook, session) = (needed("hook_event_name")?, needed("session_id")?);
+        let agent = match outline.raw("agent_id") {
+            None | Some("null" | "\"\"") => None,
+            Some(_) => Some(needed("agent_id")?),
+        };
+        let trace = match (&agent, scope) {
+            (Some(agent), Scope::Agent) => {
+                let session = session.replace('%', "%25").replace('/', "%2F");
+                format!("{session}/{agent}")
+            }
+            _ => session.clone(),
+        };
+        let call = Call {
+            outline,
+            hook,
+            session,
+            agent,
+            trace,
+            scope,
+        };
+        // What was changed to be read, or is read in two ways, may be read otherwise by the tool.
+        if !call.is_outcome() && decides(&call.hook) {
+            if call.outline.is_changed() {
+                return Err("the input is damaged, cut off or too long".to_owned());
+            }
+            let mut keys = call.outline.iter().map(|(key, _)| key);
+            if let Some(key) = keys.find(|key| call.outline.is_ambiguous(key)) {
+                return Err(format!("duplicate key in `{key}`"));
+            }
+        }
+        Ok(call)
+    }
+
+    /// The session.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// The sub-agent that acts.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// How its history is told from others.
+    pub fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    /// Returns an outcome of the same session of which nothing is known.
+    ///
+    /// # Errors
+    /// As [`Outline::read`].
+    pub fn any_outcome(&self) -> Result<Outline, String> {
+        let session = Json::from(self.session.as_str());
+        let agent = Json::from(self.agent.as_deref());
+        let text = format!(
+            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":{session},\"agent_id\":{agent},\"tool_use_id\":{UNREAD}}}"
+        );
+        Outline::read(text.into_bytes())
+    }
+
+    /// Whose history the call is judged by: that of the session, or of the sub-agent (see [`Scope`]).
     pub fn trace(&self) -> &str {
         &self.trace
+    }
+
+    /// Whether the call tells what has happened: it cannot be denied any more, and must not be forgotten.
+    pub fn is_outcome(&self) -> bool {
+        ["PostToolUse", "PostToolUseFailure"].contains(&self.hook.as_str())
+    }
+
+    /// An outcome without all that is not needed to know which call it answers: what is put on record where the outcome
+    /// itself could not be judged.
+    pub fn unread(&self) -> String {
+        let short = |key: &str| match self.outline.raw(key) {
+            Some(value) if value.len() <= MOST_KEPT && !self.outline.is_ambiguous(key) => value,
+            _ => UNREAD,
+        };
+        let outcome = match self.hook.as_str() {
+            "PostToolUse" => "tool_response",
+            _ => "error",
+        };
+        let key = Json::from(self.key());
+        let mut text = format!(
+            "{{\"hook_event_name\":{},\"session_id\":{},\"{KEY}\":{key},\"tool_name\":{},\"tool_input\":{},\"{outcome}\":{UNREAD}",
+            Json::from(self.hook.as_str()),
+            Json::from(self.session.as_str()),
+            short("tool_name"),
+            short("tool_input"),
+        );
+        for key in ["tool_use_id", "agent_id"] {
+            if self.outline.raw(key).is_some() {
+                text.push_str(&format!(",\"{key}\":{}", short(key)));
+            }
+        }
+        text.push('}');
+        text
     }
 
     /// The name of the hook.
@@ -108,24 +234,18 @@ impl<'l> Call<'l> {
     /// What the call lacks, or why nothing was decided; it must not be let through.
     pub fn judge(&self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
-        let mut ended = false;
         let json = match self.hook.as_str() {
             "PreToolUse" => self.before(judge, memory, &mut decisions)?,
             "PostToolUse" | "PostToolUseFailure" => self.after(judge, memory, &mut decisions)?,
             "UserPromptSubmit" => self.prompt(judge, &mut decisions)?,
-            "Stop" | "SubagentStop" => self.stop(judge, &mut decisions)?,
+            "Stop" | "SubagentStop" => self.stop(judge, memory, &mut decisions)?,
             "SessionEnd" => {
-                decisions.push(judge.end(&self.trace)?);
-                ended = true;
+                decisions.push(judge.propose_end(&self.trace)?);
                 None
             }
             _ => None,
         };
-        Ok(Answer {
-            json,
-            decisions,
-            ended,
-        })
+        Ok(Answer { json, decisions })
     }
 
     fn before(
@@ -134,19 +254,21 @@ impl<'l> Call<'l> {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let event = self.call()?.line();
-        let proposed = judge.propose(&event)?;
+        for key in ["tool_name", "tool_input"] {
+            self.needed(key)?;
+        }
+        let proposed = judge.act(&self.call(judge, true))?;
         let ruling = proposed.ruling;
         let reason = told(&proposed);
-        if let Some(proposal) = proposed.proposal {
-            if ruling < Ruling::Ask {
-                judge.commit(proposal, &event)?;
-            } else {
-                judge.abandon(proposal)?;
-            }
-        }
-        if ruling == Ruling::Ask {
-            memory.asked.push(self.key());
+        // What could not be read has not been put on record, whatever was decided about it.
+        if !ruling.denies() && proposed.cause != Cause::Unreadable {
+            memory.add(OpenCall {
+                key: self.key(),
+                owner: self.owner(),
+                asked: proposed.proposal.filter(|_| ruling == Ruling::Ask),
+            });
+        } else if ruling.denies() {
+            memory.deny(self.key());
         }
         decisions.push(proposed);
         let decide = |decision: &str| {
@@ -172,29 +294,44 @@ impl<'l> Call<'l> {
         memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let key = self.key();
-        if let Some(place) = memory.asked.iter().position(|asked| *asked == key) {
-            memory.asked.remove(place);
-            decisions.push(judge.observe(&self.call()?.line())?);
+        let known = memory.end(&self.key());
+        let notice = match known {
+            Known::Judged | Known::Asked(_) => None,
+            Known::Denied => Some("this call ran although it was denied"),
+            Known::Not => Some("this call was not judged before it ran"),
+        };
+        match known {
+            Known::Judged => {}
+            Known::Asked(proposal) => {
+                decisions.push(judge.commit(proposal, &self.call(judge, true))?);
+            }
+            // It is not on record: its hook denied it, failed, or was not asked.
+            Known::Denied | Known::Not => decisions.push(self.happened(judge, Call::call)?),
         }
         let n_answered = decisions.len();
-        decisions.push(judge.observe(&self.result()?.line())?);
-        // What the hook asked about a person has allowed.
-        let open = |(place, decision): &(usize, &Decision)| {
-            *place >= n_answered || decision.ruling != Ruling::Ask
+        decisions.push(self.happened(judge, Call::result)?);
+        let (of_call, of_result) = decisions.split_at(n_answered);
+        let is_allowed = |decision: &&Decision| {
+            matches!(known, Known::Asked(_)) && allowed_by_person(of_call, decision)
         };
-        let each = decisions.iter().enumerate().filter(open);
+        let each = of_call.iter().chain(of_result);
         let Some(worst) = each
-            .map(|(_, decision)| decision)
+            .filter(|decision| !is_allowed(decision))
             .max_by_key(|decision| decision.ruling)
         else {
             return Ok(None);
         };
-        let reason = told(worst);
+        let mut reason = told(worst);
+        if let Some(notice) = notice {
+            reason = match worst.ruling {
+                Ruling::Allow => notice.to_owned(),
+                _ => format!("{notice}: {reason}"),
+            };
+        }
         let block = json!({"decision": "block", "reason": reason});
         Ok(match worst.ruling {
-            Ruling::Allow => None,
-            Ruling::Warn => Some(json!({"systemMessage": reason})),
+            Ruling::Allow if notice.is_none() => None,
+            Ruling::Allow | Ruling::Warn => Some(json!({"systemMessage": reason})),
             Ruling::Reflect => Some(self.context(&reason)),
             Ruling::Ask | Ruling::Block => Some(block),
             Ruling::Stop => Some(ending(block, &reason)),
@@ -206,24 +343,17 @@ impl<'l> Call<'l> {
         judge: &mut impl Judge,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
-        let prompt = self
-            .members
-            .raw("prompt")
-            .ok_or("missing `prompt` in the input")?;
+        let prompt = self.needed("prompt")?;
         let mut event = Event::new(&self.trace, "message", "user");
         event
             .raw("text", prompt)
             .null(&["tool", "args", "call", "result", "error"]);
-        let event = self.beside(&mut event).line();
-        let proposed = judge.propose(&event)?;
+        let event = self.beside(judge, event, true).line();
+        let proposed = judge.act(&event)?;
         let ruling = proposed.ruling;
         let reason = told(&proposed);
         if let Some(proposal) = proposed.proposal {
-            if ruling.denies() {
-                judge.abandon(proposal)?;
-            } else {
-                judge.commit(proposal, &event)?;
-            }
+            judge.commit(proposal, &event)?;
         }
         decisions.push(proposed);
         let block = json!({"decision": "block", "reason": reason});
@@ -241,8 +371,17 @@ impl<'l> Call<'l> {
     fn stop(
         &self,
         judge: &mut impl Judge,
+        memory: &mut Memory,
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
+        // No call of an agent outlives its turn: what a person was asked about was refused.
+        for proposal in memory.refused(&self.owner()) {
+            judge.abandon(proposal)?;
+        }
+        // A sub-agent that is done is no end of what is judged as one trace with the main agent.
+        if self.hook == "SubagentStop" && self.scope == Scope::Session {
+            return Ok(None);
+        }
         let end = judge.propose_end(&self.trace)?;
         let mut reasons = end.owed.clone();
         if end.ruling >= Ruling::Reflect {
@@ -253,7 +392,7 @@ impl<'l> Call<'l> {
             return Ok(None);
         }
         let reason = format!("not done yet: {}", reasons.join("; "));
-        Ok(Some(if self.members.is_true("stop_hook_active") {
+        Ok(Some(if self.outline.is_true("stop_hook_active") {
             json!({"systemMessage": reason})
         } else {
             json!({"decision": "block", "reason": reason})
@@ -264,52 +403,202 @@ impl<'l> Call<'l> {
         json!({"hookSpecificOutput": {"hookEventName": self.hook, "additionalContext": reason}})
     }
 
-    fn call(&self) -> Result<Event, String> {
+    /// Puts on record what has happened; what of it the monitor cannot read is unknown then.
+    fn happened<J: Judge>(
+        &self,
+        judge: &mut J,
+        event: fn(&Call, &J, bool) -> String,
+    ) -> Result<Decision, String> {
+        let decision = judge.observe(&event(self, judge, true))?;
+        if decision.cause != Cause::Unreadable {
+            return Ok(decision);
+        }
+        let decision = judge.observe(&event(self, judge, false))?;
+        match decision.cause {
+            Cause::Unreadable => Err(told(&decision)),
+            _ => Ok(decision),
+        }
+    }
+
+    /// The event of the call; `whole` with all that came with it, else with what cannot be read unknown.
+    fn call<J: Judge>(&self, judge: &J, whole: bool) -> String {
         let mut event = Event::new(&self.trace, "call", "assistant");
-        self.tool(&mut event)?;
         event.null(&["text", "result", "error"]);
-        Ok(self.beside(&mut event).clone())
+        self.tool(&mut event, whole);
+        self.beside(judge, event, whole).line()
     }
 
-    fn result(&self) -> Result<Event, String> {
+    /// The event of the outcome, as [`Call::call`].
+    fn result<J: Judge>(&self, judge: &J, whole: bool) -> String {
         let mut event = Event::new(&self.trace, "result", "tool");
-        self.tool(&mut event)?;
+        self.tool(&mut event, whole);
         let failed = self.hook == "PostToolUseFailure";
-        let outcome = self
-            .members
-            .raw(if failed { "error" } else { "tool_response" })
-            .unwrap_or("null");
-        event
-            .raw("result", outcome)
-            .raw("text", said(outcome))
-            .raw("error", if failed { "true" } else { "false" });
-        Ok(self.beside(&mut event).clone())
+        let outcome = self.known(if failed { "error" } else { "tool_response" });
+        event.raw("result", if whole { outcome } else { UNREAD });
+        if judge.reads("text") {
+            event.raw("text", said(outcome));
+        }
+        event.raw("error", if failed { "true" } else { "false" });
+        self.beside(judge, event, whole).line()
     }
 
-    /// What tells a call from others of its session.
+    /// What tells a call from others: its id, or what it is if it has none.
     fn key(&self) -> String {
-        let written = |key: &str| self.members.raw(key).unwrap_or_default();
-        let id = self.members.text("tool_use_id");
-        id.unwrap_or_else(|| format!("{} {}", written("tool_name"), written("tool_input")))
-    }
-
-    fn tool(&self, event: &mut Event) -> Result<(), String> {
-        let needed = |key: &str| {
-            let member = self.members.raw(key);
-            member.ok_or_else(|| format!("missing `{key}` in the input"))
+        // What is put on record later says which call it answers.
+        if let Some(key) = self.outline.text(KEY) {
+            return key;
+        }
+        let written = |key: &str| self.outline.raw(key).unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.session.as_bytes()).update(&[0]);
+        match self.outline.raw("tool_use_id") {
+            Some(id) if id != "null" => hasher.update(id.as_bytes()),
+            _ => hasher
+                .update(written("tool_name").as_bytes())
+                .update(written("tool_input").as_bytes()),
         };
-        event.raw("tool", needed("tool_name")?);
-        event.raw("args", needed("tool_input")?);
-        event.raw("call", self.members.raw("tool_use_id").unwrap_or("null"));
-        Ok(())
+        hasher.finalize().to_hex().chars().take(32).collect()
     }
 
-    /// Who acts, the input as it came, and its members beside those of the event.
-    fn beside<'e>(&self, event: &'e mut Event) -> &'e mut Event {
-        event.raw("agent", self.members.raw("agent_id").unwrap_or("null"));
-        event.raw("raw", self.text);
-        event.beside(self.members.iter())
+    /// Who made the call.
+    fn owner(&self) -> String {
+        format!(
+            "{}/{}",
+            self.session,
+            self.agent.as_deref().unwrap_or_default()
+        )
     }
+
+    fn needed(&self, key: &str) -> Result<&str, String> {
+        let member = self.outline.raw(key);
+        member.ok_or_else(|| format!("missing `{key}` in the input"))
+    }
+
+    /// Returns a member of an outcome, or the unknown value if it is missing or ambiguous.
+    fn known(&self, key: &str) -> &str {
+        match self.outline.raw(key) {
+            Some(value) if !self.outline.is_ambiguous(key) => value,
+            _ => UNREAD,
+        }
+    }
+
+    fn tool(&self, event: &mut Event, whole: bool) {
+        event.raw("tool", self.known("tool_name"));
+        event.raw(
+            "args",
+            if whole {
+                self.known("tool_input")
+            } else {
+                UNREAD
+            },
+        );
+        event.raw(
+            "call",
+            match self.outline.raw("tool_use_id") {
+                Some(_) => self.known("tool_use_id"),
+                None => "null",
+            },
+        );
+    }
+
+    /// Adds who acts, the input as it came, and its members beside those of the event, as far as the spec reads them.
+    fn beside(&self, judge: &impl Judge, mut event: Event, whole: bool) -> Event {
+        let agent = self
+            .agent
+            .as_deref()
+            .map(|agent| Json::from(agent).to_string());
+        event.raw("agent", agent.unwrap_or_else(|| "null".to_owned()));
+        if judge.reads("raw") {
+            event.raw(
+                "raw",
+                if whole {
+                    self.outline.as_text()
+                } else {
+                    UNREAD
+                },
+            );
+        }
+        let members = self.outline.iter().filter(|(key, _)| judge.reads(key));
+        event.beside(members.map(|(key, _)| (key, if whole { self.known(key) } else { UNREAD })));
+        event
+    }
+}
+
+impl Memory {
+    /// Remembers a call until its outcome arrives.
+    fn add(&mut self, call: OpenCall) {
+        self.denied.retain(|denied| *denied != call.key);
+        if self.calls.len() >= MOST_CALLS {
+            self.calls.remove(0);
+        }
+        self.calls.push(call);
+    }
+
+    /// Remembers a call that was denied: it must not run, so an outcome of it is reported.
+    fn deny(&mut self, key: String) {
+        self.ended.retain(|ended| *ended != key);
+        self.denied.retain(|denied| *denied != key);
+        if self.denied.len() >= MOST_ENDED {
+            self.denied.remove(0);
+        }
+        self.denied.push(key);
+    }
+
+    /// Remembers that the outcome of a call has arrived; returns what was known of the call.
+    fn end(&mut self, key: &str) -> Known {
+        let Some(place) = self.calls.iter().position(|call| call.key == key) else {
+            if self.denied.iter().any(|denied| denied == key) {
+                return Known::Denied;
+            }
+            return match self.ended.iter().any(|ended| ended == key) {
+                true => Known::Judged,
+                false => Known::Not,
+            };
+        };
+        let call = self.calls.remove(place);
+        if self.ended.len() >= MOST_ENDED {
+            self.ended.remove(0);
+        }
+        self.ended.push(call.key);
+        call.asked.map_or(Known::Judged, Known::Asked)
+    }
+
+    /// Whether the outcome of this call is on record.
+    pub fn has_ended(&self, call: &Call) -> bool {
+        self.ended.contains(&call.key())
+    }
+
+    /// Forgets the calls that a person was asked about; returns their proposals.
+    fn refused(&mut self, owner: &str) -> Vec<u64> {
+        let asked = |call: &OpenCall| call.asked.filter(|_| call.owner == owner);
+        let proposals = self.calls.iter().filter_map(asked).collect();
+        self.calls.retain(|call| asked(call).is_none());
+        proposals
+    }
+}
+
+/// What is known of a call whose outcome arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// It was let through.
+    Judged,
+    /// A person was asked, by the proposal of this number.
+    Asked(u64),
+    /// It was denied.
+    Denied,
+    /// Nothing: it was never judged.
+    Not,
+}
+
+/// Returns whether a decision only asks what a person has answered by allowing the call: a clause that lasts asks again
+/// about the outcome. `of_call` holds the decision about the call.
+fn allowed_by_person(of_call: &[Decision], decision: &Decision) -> bool {
+    let clauses = of_call.iter().flat_map(|decision| &decision.clauses);
+    let asked: Vec<usize> = clauses.map(|fired| fired.clause).collect();
+    let mut fired = decision.clauses.iter();
+    decision.ruling == Ruling::Ask
+        && decision.errors.is_empty()
+        && fired.all(|fired| asked.contains(&fired.clause))
 }
 
 /// What is said to whoever made the call: the reason, or that there is none.
@@ -330,31 +619,13 @@ fn ending(mut answer: Json, reason: &str) -> Json {
     answer
 }
 
-/// The text of an outcome: a string itself, what a shell printed, the text of content blocks.
+/// The text of an outcome: all that is in it, null if there is none, and unknown if some of it cannot be read.
 fn said(outcome: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Json>(outcome) else {
-        return "null".to_owned();
-    };
-    let text = match &value {
-        Json::String(text) => Some(text.clone()),
-        Json::Object(members) => {
-            let parts: Vec<&str> = ["stdout", "stderr", "content", "text"]
-                .iter()
-                .filter_map(|key| members.get(*key)?.as_str())
-                .filter(|text| !text.is_empty())
-                .collect();
-            (!parts.is_empty()).then(|| parts.join("\n"))
-        }
-        Json::Array(blocks) => {
-            let parts: Vec<&str> = blocks
-                .iter()
-                .filter_map(|block| block.get("text")?.as_str())
-                .collect();
-            (!parts.is_empty()).then(|| parts.join("\n"))
-        }
-        _ => None,
-    };
-    text.map_or_else(|| "null".to_owned(), |text| Json::from(text).to_string())
+    match text_of(outcome) {
+        TextOf::All(text) => Json::from(text).to_string(),
+        TextOf::Nothing => "null".to_owned(),
+        TextOf::Unread => UNREAD.to_owned(),
+    }
 }
 
 /// Whether something can go on because of what this hook answers, so that it must not fail open.

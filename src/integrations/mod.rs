@@ -29,6 +29,9 @@ pub trait Judge {
     /// Nothing was decided; callers must treat this as a denial.
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String>;
 
+    /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
+    fn reads(&self, member: &str) -> bool;
+
     /// Judges an action, and records it as having happened if the ruling is below `ask`: one step. If a person must be
     /// asked, the decision carries the number of a proposal, which counts until it is committed or abandoned.
     ///

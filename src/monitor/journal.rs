@@ -4,14 +4,15 @@
 //! one input:
 //!
 //! ```text
-//! guard-journal {"version":1,"tool":"0.1.0","spec":"…","model":null,"after":0}
-//! 1 1763629200000000000000000000 line 9f86d081884c7d65 {"trace":"t1","kind":"call"}
-//! 2 1763629203000000000000000000 tick 60303ae22b998861
+//! guard-journal {"version":2,"tool":"0.1.0","spec":"…","model":null,"after":0,"state":null,"log":null}
+//! 1 1763629200000000000000000000 line 28 9f86d081884c7d65 {"trace":"t1","kind":"call"}
+//! 2 1763629203000000000000000000 tick 0 60303ae22b998861
 //! ```
 //!
-//! The number is that of the input, then the time it was given at (attoseconds, or `-`), what it was, and a checksum over
-//! the number, the time and the input. A line that was being written when the power went out is the last one, and its
-//! checksum does not fit: it is left out, and it was never acknowledged. Any other line that does not fit is damage.
+//! The number is that of the input, then the time it was given at (attoseconds, or `-`), what it was, its bytes, and a
+//! checksum over all of these and the input. `state` and `log` are the hashes of the state that the journal goes on from and
+//! of the last line of the decision log at that time. A last line without its line end was being written when the power went
+//! out: it was never acknowledged, and is left out. Any other line that does not fit is damage.
 
 use std::fmt::Write as _;
 
@@ -23,7 +24,7 @@ use crate::value::Instant;
 const MAGIC: &str = "guard-journal ";
 
 /// The version that is written and read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,7 +33,25 @@ struct Head {
     tool: String,
     #[serde(flatten)]
     identity: Identity,
-    after: u64,
+    #[serde(flatten)]
+    start: Start,
+}
+
+/// What the first line of every version has.
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// What a journal goes on from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// How many inputs were taken before.
+    pub after: u64,
+    /// The hash of the state, where there is one.
+    pub state: Option<String>,
+    /// The hash of the last line of the decision log, where there is one.
+    pub log: Option<String>,
 }
 
 /// One input.
@@ -79,8 +98,8 @@ impl<'j> Input<'j> {
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal<'j> {
-    /// How many inputs were taken before the first one here.
-    pub after: u64,
+    /// What it goes on from.
+    pub start: Start,
     /// The inputs, in order.
     pub entries: Vec<Entry<'j>>,
     /// Bytes that are whole; what follows was being written when the process ended.
@@ -103,7 +122,7 @@ pub enum JournalError {
     #[error("the journal does not match: {0}")]
     Other(StateError),
     /// A line was changed, or is missing.
-    #[error("line {line} of the journal is damaged, but more inputs follow it")]
+    #[error("line {line} of the journal is damaged")]
     Damaged {
         /// 1-based.
         line: u64,
@@ -114,12 +133,12 @@ pub enum JournalError {
 ///
 /// # Errors
 /// Never for ordinary names of specs.
-pub fn head(identity: &Identity, after: u64) -> Result<String, StateError> {
+pub fn head(identity: &Identity, start: &Start) -> Result<String, StateError> {
     let head = Head {
         version: VERSION,
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         identity: identity.clone(),
-        after,
+        start: start.clone(),
     };
     let json = serde_json::to_string(&head);
     let json = json.map_err(|error| StateError::Unwritable(error.to_string()))?;
@@ -135,8 +154,8 @@ impl Entry<'_> {
             Some(now) => drop(write!(text, "{} ", now.0)),
             None => text.push_str("- "),
         }
-        let _ = write!(text, "{} ", self.input.word());
         let line = self.input.bytes();
+        let _ = write!(text, "{} {} ", self.input.word(), line.len());
         let sum = checksum(text.as_bytes(), line);
         out.extend_from_slice(text.as_bytes());
         out.extend_from_slice(sum.as_bytes());
@@ -156,7 +175,7 @@ impl<'j> Journal<'j> {
         let Some((first, true)) = lines.next() else {
             // The first line itself was being written.
             return Ok(Journal {
-                after: 0,
+                start: Start::default(),
                 entries: Vec::new(),
                 whole: 0,
             });
@@ -164,34 +183,37 @@ impl<'j> Journal<'j> {
         let first = first
             .strip_prefix(MAGIC.as_bytes())
             .ok_or(JournalError::NotAJournal)?;
-        let head: Head = serde_json::from_slice(first).map_err(|_| JournalError::NotAJournal)?;
-        if head.version != VERSION {
+        let version: Version =
+            serde_json::from_slice(first).map_err(|_| JournalError::NotAJournal)?;
+        if version.version != VERSION {
             return Err(JournalError::Version {
-                found: head.version,
+                found: version.version,
             });
         }
+        let head: Head = serde_json::from_slice(first).map_err(|_| JournalError::NotAJournal)?;
         identity.same(&head.identity).map_err(JournalError::Other)?;
         let mut journal = Journal {
-            after: head.after,
+            start: head.start,
             entries: Vec::new(),
             whole: lines.at,
         };
-        let mut damaged: Option<u64> = None;
         let mut number = 1;
         while let Some((line, ends)) = lines.next() {
             number += 1;
-            let expected = journal.after + journal.entries.len() as u64 + 1;
-            match entry(line).filter(|_| ends) {
-                Some(found) if damaged.is_none() && found.number == expected => {
-                    journal.entries.push(found);
-                    journal.whole = lines.at;
-                }
-                Some(_) => {
-                    let line = damaged.unwrap_or(number);
-                    return Err(JournalError::Damaged { line });
-                }
-                None => damaged = damaged.or(Some(number)),
+            let damaged = JournalError::Damaged { line: number };
+            if !ends {
+                // A line end that is another byte now makes the line longer than it says.
+                return match Header::read(line) {
+                    Some(header) if header.rest.len() > header.len => Err(damaged),
+                    _ => Ok(journal),
+                };
             }
+            let expected = journal.start.after + journal.entries.len() as u64 + 1;
+            match entry(line).filter(|found| found.number == expected) {
+                Some(found) => journal.entries.push(found),
+                None => return Err(damaged),
+            }
+            journal.whole = lines.at;
         }
         Ok(journal)
     }
@@ -221,13 +243,42 @@ impl<'j> Iterator for Lines<'j> {
     }
 }
 
+/// The parts of a line, not yet compared with its checksum.
+struct Header<'j> {
+    number: &'j str,
+    now: &'j str,
+    kind: &'j str,
+    len: usize,
+    sum: &'j str,
+    rest: &'j [u8],
+}
+
+impl<'j> Header<'j> {
+    fn read(line: &'j [u8]) -> Option<Header<'j>> {
+        let mut parts = line.splitn(6, |byte| *byte == b' ');
+        let mut text = || std::str::from_utf8(parts.next()?).ok();
+        Some(Header {
+            number: text()?,
+            now: text()?,
+            kind: text()?,
+            len: text()?.parse().ok()?,
+            sum: text()?,
+            rest: parts.next()?,
+        })
+    }
+}
+
 fn entry(line: &[u8]) -> Option<Entry<'_>> {
-    let mut parts = line.splitn(5, |byte| *byte == b' ');
-    let mut text = || std::str::from_utf8(parts.next()?).ok();
-    let (number, now, kind, sum) = (text()?, text()?, text()?, text()?);
-    let rest = parts.next()?;
-    let expected = checksum(format!("{number} {now} {kind} ").as_bytes(), rest);
-    if expected != sum {
+    let Header {
+        number,
+        now,
+        kind,
+        len,
+        sum,
+        rest,
+    } = Header::read(line)?;
+    let expected = checksum(format!("{number} {now} {kind} {len} ").as_bytes(), rest);
+    if expected != sum || rest.len() != len {
         return None;
     }
     Some(Entry {
@@ -259,7 +310,11 @@ mod tests {
 
     fn written() -> Result<(Identity, Vec<u8>), StateError> {
         let identity = Identity::default();
-        let mut bytes = head(&identity, 7)?.into_bytes();
+        let start = Start {
+            after: 7,
+            ..Start::default()
+        };
+        let mut bytes = head(&identity, &start)?.into_bytes();
         let inputs = [
             Input::Line(b"{\"a\": 1}"),
             Input::Tick,
@@ -278,7 +333,7 @@ mod tests {
         let (identity, bytes) = written()?;
         let all = Journal::read(&bytes, &identity)?;
         assert_eq!(
-            (all.after, all.entries.len(), all.whole),
+            (all.start.after, all.entries.len(), all.whole),
             (7, 3, bytes.len())
         );
         for cut in 0..bytes.len() {
@@ -296,18 +351,19 @@ mod tests {
     #[test]
     fn damage_is_no_torn_end() -> Result<(), Box<dyn std::error::Error>> {
         let (identity, bytes) = written()?;
+        let whole = Journal::read(&bytes, &identity)?;
         let first = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) + 1;
-        let second = first
-            + bytes[first..]
-                .iter()
-                .position(|byte| *byte == b'\n')
-                .unwrap_or(0);
-        for at in first..second {
+        for at in first..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
+            // Whatever is changed, the last line with its line end included, is found, or changes nothing.
             let read = Journal::read(&changed, &identity);
-            assert_eq!(read, Err(JournalError::Damaged { line: 2 }), "{at}");
+            assert!(
+                matches!(read, Err(JournalError::Damaged { .. })),
+                "{at}: {read:?}"
+            );
         }
+        assert_eq!(whole.entries.len(), 3);
         let other = Identity {
             spec: "abc".to_owned(),
             model: None,

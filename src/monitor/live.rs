@@ -19,7 +19,7 @@ use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
 use crate::ids::{AbstractionId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Step, Unit};
-use crate::input_schema::{Events, InputSchema};
+use crate::input_schema::{Events, FieldSource, InputSchema, Path};
 use crate::problem::{Problem, ProblemKind};
 use crate::query::{ForecastError, Solved};
 use crate::value::{Cell, Instant, Truth, Value};
@@ -217,6 +217,23 @@ impl Monitor {
     /// What states, journals and logs are bound to.
     pub fn identity(&self) -> &Identity {
         &self.options.identity
+    }
+
+    /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
+    pub fn reads(&self, member: &str) -> bool {
+        let signature = &self.program.spec().schema;
+        let fields = signature.fields.iter().chain(&signature.meta);
+        let mut paths = fields
+            .filter_map(|field| match &field.source {
+                FieldSource::Event(path) => Some(path),
+                FieldSource::Each(_) | FieldSource::Origin(_) => None,
+            })
+            .chain(&signature.layout.each)
+            .chain(&signature.layout.id);
+        paths.any(|path| match path {
+            Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
+            Path::JsonPath(_) => true,
+        })
     }
 
     /// How many traces are live.

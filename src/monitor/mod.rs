@@ -45,6 +45,7 @@ mod decision;
 mod envelope;
 pub mod journal;
 mod judge;
+pub mod lenient;
 mod live;
 pub mod log;
 mod raw_object;

@@ -94,10 +94,6 @@ impl Monitor {
 
     /// The event that a proposal is about; `why` it is not read from elsewhere.
     pub(super) fn event_of(&self, proposal: &Proposal, why: Option<String>) -> Event {
-        let step = |cells: &Box<[Cell]>| Step {
-            index: 0,
-            cells: cells.clone(),
-        };
         Event {
             trace: Some(proposal.trace.clone()),
             origin: Origin {
@@ -107,7 +103,12 @@ impl Monitor {
                 ordinal: 0,
             },
             meta: proposal.meta.clone(),
-            steps: proposal.steps.iter().map(step).collect(),
+            steps: (proposal.steps.iter())
+                .map(|cells| Step {
+                    index: 0,
+                    cells: cells.clone(),
+                })
+                .collect(),
             problems: why.map(|why| self.problem(why)).into_iter().collect(),
         }
     }

@@ -28,14 +28,33 @@ enforce when kind == "message" and text contains "ignore all rules" => block "no
 struct Session {
     folder: tempfile::TempDir,
     spec: PathBuf,
+    args: Vec<String>,
 }
 
 impl Session {
     fn new() -> Session {
+        Session::with(&[])
+    }
+
+    fn with(args: &[&str]) -> Session {
         let folder = tempfile::tempdir().unwrap();
         let spec = folder.path().join("agent.guard");
         std::fs::write(&spec, SPEC).unwrap();
-        Session { folder, spec }
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Session { folder, spec, args }
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    /// The only file of the state with this ending.
+    fn file(&self, ending: &str) -> PathBuf {
+        let files = std::fs::read_dir(self.state()).unwrap();
+        let mut files = files.map(|entry| entry.unwrap().path());
+        files
+            .find(|path| path.extension().is_some_and(|found| found == ending))
+            .unwrap()
     }
 
     /// Exit code, standard output and error output of one call.
@@ -45,7 +64,8 @@ impl Session {
             .arg("hook")
             .arg(&self.spec)
             .arg("--state")
-            .arg(self.folder.path().join("state"));
+            .arg(self.state())
+            .args(&self.args);
         let output = guard.write_stdin(input).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (
@@ -71,6 +91,15 @@ impl Session {
         } else {
             serde_json::from_str(&out).unwrap()
         }
+    }
+
+    fn reset(&self) {
+        let mut guard = Command::cargo_bin("guard").unwrap();
+        guard
+            .args(["hook", "--reset", "s1", "--state"])
+            .arg(self.state())
+            .arg(&self.spec);
+        guard.assert().success();
     }
 
     fn before(&self, id: &str, tool: &str, input: Json) -> Json {
@@ -178,9 +207,25 @@ fn what_a_person_has_allowed_counts() {
     assert!(out.contains("no rm (field `args`:"), "{out}");
 }
 
+/// What the main agent has read, an agent that it starts may pass on: they are judged by one history.
 #[test]
-fn every_agent_has_a_trace_of_its_own() {
+fn agents_of_a_session_are_judged_together_unless_told_otherwise() {
     let session = Session::new();
+    let call = |id: &str, command: &str| json!({"tool_name": "Bash", "tool_input": bash(command), "tool_use_id": id});
+    let mut done = call("a", "make test");
+    done["tool_response"] = json!("ok");
+    session.ask("PreToolUse", Some("helper"), call("a", "make test"));
+    session.ask("PostToolUse", Some("helper"), done);
+    assert_eq!(session.before("b", "Bash", bash("deploy")), Json::Null);
+    // What the main agent owes is not asked of a sub-agent.
+    session.before("e", "Edit", json!({"file_path": "a"}));
+    let stop = session.ask("SubagentStop", Some("helper"), json!({}));
+    assert_eq!(stop, Json::Null);
+}
+
+#[test]
+fn every_agent_may_have_a_trace_of_its_own() {
+    let session = Session::with(&["--scope", "agent"]);
     let call = |id: &str, command: &str| json!({"tool_name": "Bash", "tool_input": bash(command), "tool_use_id": id});
     let mut done = call("a", "make test");
     done.as_object_mut()
@@ -252,6 +297,7 @@ fn asking_reflecting_and_ending() {
         session.ask("UserPromptSubmit", None, json!({"prompt": "hello"})),
         Json::Null
     );
+    assert_eq!(session.before("r", "Read", json!({})), Json::Null);
     let ended = session.after(
         "r",
         "Read",
@@ -266,15 +312,52 @@ fn asking_reflecting_and_ending() {
         session.ask("SessionEnd", None, json!({"reason": "exit"})),
         Json::Null
     );
-    let state = session.folder.path().join("state");
-    let left = std::fs::read_dir(state)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    assert!(
-        left.into_iter().all(
-            |path| !["state", "journal"].contains(&path.extension().unwrap().to_str().unwrap())
-        )
-    );
+    // The session may be resumed: what was owed when it ended is owed still.
+    let pressed = session.ask("Stop", None, json!({"stop_hook_active": false}));
+    assert_eq!(pressed, Json::Null);
+    session.before("e", "Edit", json!({"file_path": "a"}));
+    session.ask("SessionEnd", None, json!({"reason": "exit"}));
+    let pressed = session.ask("Stop", None, json!({"stop_hook_active": false}));
+    assert_eq!(pressed["decision"], "block");
+}
+
+#[test]
+fn an_outcome_says_what_was_decided_about_its_call() {
+    let session = Session::new();
+    let spec = "use std.agent\n\
+        predicate a = kind == \"call\" and tool == \"A\"\n\
+        predicate b = kind == \"call\" and tool == \"B\"\n\
+        property not_both = not (F a and F b)\n\
+        enforce not_both { violated => ASK \"not both\" }\n\
+        enforce when kind == \"call\" and tool == \"B\" => ask \"B?\"\n";
+    for clause in ["block", "ask"] {
+        std::fs::write(&session.spec, spec.replace("ASK", clause)).unwrap();
+        session.reset();
+        let none = || json!({});
+        assert_eq!(decision(&session.before("b", "B", none())), ("ask", "B?"));
+        // While a person is asked, the call counts.
+        let other = session.before("a", "A", none());
+        let expected = if clause == "block" { "deny" } else { "ask" };
+        assert_eq!(decision(&other), (expected, "not both"), "{clause}");
+        // The person allowed the first call: nothing is said against it.
+        assert_eq!(session.after("b", "B", none(), json!("done")), Json::Null);
+        // The other one ran, too.
+        let ran = session.after("a", "A", none(), json!("done"));
+        let said = match clause {
+            "block" => {
+                json!({"decision": "block", "reason": "this call ran although it was denied: not both"})
+            }
+            _ => Json::Null,
+        };
+        assert_eq!(ran, said, "{clause}");
+        // An outcome that nobody asked about.
+        let ran = session.after("x", "Read", none(), json!("done"));
+        assert!(
+            ran.to_string()
+                .contains("this call was not judged before it ran"),
+            "{ran}"
+        );
+    }
 }
 
 #[test]
@@ -380,7 +463,7 @@ fn calls_at_the_same_time_lose_nothing() {
         .assert()
         .success();
     let text = std::fs::read_to_string(log).unwrap();
-    assert_eq!(text.matches("\"phase\":\"before\"").count(), 8, "{text}");
+    assert_eq!(text.matches("\"phase\":\"act\"").count(), 8, "{text}");
 }
 
 /// Another process holds the state and never lets go: the call is denied before who runs the hook lets it through.
@@ -438,4 +521,246 @@ fn on_a_full_disk_calls_are_denied() {
         state.display()
     ));
     assert_eq!(mute.status.code(), Some(2));
+}
+
+const TAINT: &str = r#"
+use std.agent
+predicate secret = kind == "result" and text matches /PRIVATE KEY/
+predicate mails = kind == "call" and tool == "mail"
+property no_leak = never (mails and once secret)
+property none = never (kind == "call" and tool == "rm")
+enforce no_leak { violated => block "no mail after a secret" }
+enforce none { violated => stop "rm ran" }
+"#;
+
+fn tainted(args: &[&str]) -> Session {
+    let session = Session::with(args);
+    std::fs::write(&session.spec, TAINT).unwrap();
+    session
+}
+
+fn outcome(response: &str) -> Vec<u8> {
+    let head = r#"{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{},"tool_use_id":"r","tool_response":"#;
+    [head.as_bytes(), response.as_bytes(), b"}"].concat()
+}
+
+/// Whatever a tool answers, a rule about it is not satisfied because it could not be read.
+#[test]
+fn an_outcome_that_cannot_be_read_is_not_harmless() {
+    let deep = format!(
+        "{{\"stdout\":\"x\",\"d\":{}{}}}",
+        "[".repeat(20_000),
+        "]".repeat(20_000)
+    );
+    let cut = r#"{"stdout":"x"#;
+    let cases = [
+        r#"{"stdout":"\ud83d"}"#,
+        r#"{"stdout":"x","stdout":"y"}"#,
+        "{\"stdout\":\"\u{1}\"}",
+        r#"{"stdout":"\q"}"#,
+        cut,
+    ];
+    for response in cases {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        let (code, _, err) = session.raw(&outcome(response));
+        assert_eq!((code, err.as_str()), (0, ""), "{response}");
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(decision(&mail).0, "deny", "{response}");
+        assert_eq!(
+            session.before("x", "Read", json!({})),
+            Json::Null,
+            "{response}"
+        );
+    }
+    // All the text of these is known.
+    for (response, denied) in [
+        (deep.as_str(), false),
+        (r#"{"stdout":"x","n":1e999}"#, false),
+        (r#"{"type":"text","file":{"content":"PRIVATE KEY"}}"#, true),
+        (
+            r#"{"content":[{"type":"text","text":"PRIVATE KEY"}]}"#,
+            true,
+        ),
+        (r#"{"PRIVATE KEY":1}"#, true),
+    ] {
+        let session = tainted(&[]);
+        session.before("r", "Read", json!({}));
+        assert_eq!(session.raw(&outcome(response)).0, 0);
+        let mail = session.before("m", "mail", json!({}));
+        assert_eq!(
+            !mail.is_null(),
+            denied,
+            "{}",
+            &response[..response.len().min(80)]
+        );
+    }
+}
+
+#[test]
+fn a_call_that_was_never_judged_is_noticed() {
+    let session = tainted(&[]);
+    let told = session.after("u", "rm", json!({}), json!("gone"));
+    assert_eq!(
+        told["stopReason"],
+        "this call was not judged before it ran: rm ran"
+    );
+    let session = tainted(&[]);
+    let told = session.after("u", "Read", json!({}), json!("x"));
+    assert_eq!(
+        told["systemMessage"],
+        "this call was not judged before it ran"
+    );
+    session.before("v", "Read", json!({}));
+    assert_eq!(
+        session.after("v", "Read", json!({}), json!("x")),
+        Json::Null
+    );
+    assert_eq!(
+        session.after("v", "Read", json!({}), json!("x")),
+        Json::Null
+    );
+}
+
+/// A hook that is killed while it judges an outcome leaves a mark, and the next call puts the outcome on record.
+#[test]
+fn an_outcome_whose_hook_is_killed_is_not_forgotten() {
+    let session = tainted(&["--timeout", "1"]);
+    session.before("r", "Read", json!({}));
+    let held = std::fs::File::open(session.file("lock")).unwrap();
+    held.lock().unwrap();
+    let (code, out, err) = session.raw(&outcome("\"x\""));
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--timeout"), "{err}");
+    held.unlock().unwrap();
+    let mail = session.before("m", "mail", json!({}));
+    assert_eq!(decision(&mail).0, "deny");
+    let marks = std::fs::read_dir(session.file("open")).unwrap().count();
+    assert_eq!(marks, 0);
+}
+
+/// Memory that judging would take and may not have ends the judge, and denies.
+#[test]
+fn a_judge_that_dies_denies() {
+    let session = tainted(&["--max-memory", "16"]);
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, out, err) = session.raw(input.to_string().as_bytes());
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+}
+
+#[test]
+fn log_journal_and_state_are_bound() {
+    type Damage = (&'static str, fn(&Session));
+    let damage: [Damage; 5] = [
+        ("they were removed, cut or replaced", |session| {
+            std::fs::remove_file(session.file("journal")).unwrap();
+        }),
+        ("is damaged", |session| {
+            let journal = session.file("journal");
+            let mut bytes = std::fs::read(&journal).unwrap();
+            let last = bytes.len() - 3;
+            bytes[last] ^= 1;
+            std::fs::write(&journal, bytes).unwrap();
+        }),
+        ("they were removed, cut or replaced", |session| {
+            let journal = session.file("journal");
+            let text = std::fs::read_to_string(&journal).unwrap();
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            std::fs::write(&journal, lines[..2].concat()).unwrap();
+        }),
+        ("wrong hash", |session| {
+            let log = session.file("log");
+            let text = std::fs::read_to_string(&log).unwrap();
+            std::fs::write(&log, text.replacen("allow", "block", 1)).unwrap();
+        }),
+        (
+            "differs from the input of that number in the log",
+            |session| {
+                // The log of another session of the same spec.
+                let other = tainted(&[]);
+                other.before("p", "Glob", json!({}));
+                other.before("q", "Glob", json!({}));
+                std::fs::copy(other.file("log"), session.file("log")).unwrap();
+            },
+        ),
+    ];
+    for (why, damage) in damage {
+        let session = tainted(&[]);
+        session.before("a", "Read", json!({}));
+        session.before("b", "Read", json!({}));
+        damage(&session);
+        let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+        let input = input.to_string();
+        for _ in 0..2 {
+            let (code, out, err) = session.raw(input.as_bytes());
+            assert_eq!((code, out.as_str()), (2, ""), "{why}");
+            assert!(
+                err.contains(why) && err.contains("--reset s1"),
+                "{why}: {err}"
+            );
+        }
+        let mut reset = Command::cargo_bin("guard").unwrap();
+        reset
+            .arg("hook")
+            .arg(&session.spec)
+            .arg("--state")
+            .arg(session.state());
+        reset.args(["--reset", "s1"]).assert().success();
+        assert_eq!(session.raw(input.as_bytes()).0, 0);
+        let logs = std::fs::read_dir(session.state()).unwrap();
+        let logs =
+            logs.filter(|entry| entry.as_ref().unwrap().path().extension().unwrap() == "log");
+        assert_eq!(logs.count(), 2, "the log before is kept");
+    }
+}
+
+#[test]
+fn nobody_else_reads_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let session = tainted(&[]);
+    for n in 0..20 {
+        session.before(&n.to_string(), "Read", json!({}));
+    }
+    session.raw(&outcome("1"));
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&session.state()), 0o700);
+    for entry in std::fs::read_dir(session.state()).unwrap() {
+        let path = entry.unwrap().path();
+        let expected = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&path), expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_log_is_signed_and_verified_by_its_key() {
+    const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\n-----END PRIVATE KEY-----\n";
+    const OTHER: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI\n-----END PRIVATE KEY-----\n";
+    let keys = tempfile::tempdir().unwrap();
+    let key = |name: &str, pem: &str| {
+        let path = keys.path().join(name);
+        std::fs::write(&path, pem).unwrap();
+        path
+    };
+    let (right, wrong) = (key("right", KEY), key("wrong", OTHER));
+    let session = tainted(&["--key", right.to_str().unwrap()]);
+    session.before("a", "Read", json!({}));
+    session.before("b", "Read", json!({}));
+    let verify = |key: &std::path::Path| {
+        let mut verify = Command::cargo_bin("guard").unwrap();
+        verify
+            .args(["monitor", "--verify-log"])
+            .arg(session.file("log"))
+            .arg("--key")
+            .arg(key);
+        verify.output().unwrap().status.code()
+    };
+    assert_eq!((verify(&right), verify(&wrong)), (Some(0), Some(1)));
+    // Nobody goes on with it without the key.
+    let unsigned = Session {
+        args: Vec::new(),
+        ..session
+    };
+    let input = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {}});
+    let (code, _, err) = unsigned.raw(input.to_string().as_bytes());
+    assert!(code == 2 && err.contains("signed with the key"), "{err}");
 }

@@ -46,6 +46,7 @@ mod formats_shapes;
 mod graph;
 mod guarantees;
 mod hook;
+mod hook_model;
 mod input_accounting;
 mod input_corpora;
 mod input_differential;

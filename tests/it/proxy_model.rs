@@ -61,6 +61,10 @@ fn judged(event: &Json) -> Judged {
 }
 
 impl Judge for Rules {
+    fn reads(&self, _: &str) -> bool {
+        true
+    }
+
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         assert!(!event.contains('\n'));
         let event = judged(&serde_json::from_str(event).expect("events are JSON"));

@@ -1,0 +1,334 @@
+//! The files of a session that hooks judge.
+//!
+//! `STEM` is a hash of the session's id, with that of the sub-agent behind it if each agent is judged by itself.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `STEM.lock` | nothing: calls of one session come one after another |
+//! | `STEM.state`, `STEM.journal`, `STEM.log` | see [`super::durable_state`] |
+//! | `STEM.calls` | the calls whose outcome is awaited |
+//! | `STEM.open/` | marks of outcomes that are being judged; one that nobody holds was never put on record |
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::durable_state::ONLY_ME;
+use crate::integrations::hook::{Call, Scope};
+
+/// The files of one session.
+#[derive(Debug)]
+pub(super) struct Session {
+    folder: PathBuf,
+    /// That of the session.
+    session: String,
+    /// That of the session or of the sub-agent.
+    stem: String,
+    lock: Option<File>,
+}
+
+/// The mark of an outcome that is being judged; it is locked by the process that judges.
+#[derive(Debug)]
+pub(super) struct Mark {
+    path: PathBuf,
+    text: Vec<u8>,
+    _held: File,
+}
+
+impl Mark {
+    /// What is known of the outcome.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The outcome is on record.
+    pub(super) fn remove(self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn of(error: &std::io::Error, path: &Path) -> String {
+    format!("`{}`: {error}", path.display())
+}
+
+impl Session {
+    /// The session of a call, or the sub-agent that made it.
+    pub(super) fn of(folder: Option<&Path>, call: &Call) -> Result<Session, String> {
+        let mut session = Session::unlocked(folder, call.session())?;
+        if let (Scope::Agent, Some(agent)) = (call.scope(), call.agent()) {
+            session.stem = format!("{}-{}", session.stem, hash(agent));
+        }
+        Ok(session)
+    }
+
+    /// A session by its id, locked.
+    pub(super) fn open(folder: Option<&Path>, id: &str) -> Result<Session, String> {
+        let mut session = Session::unlocked(folder, id)?;
+        session.lock()?;
+        Ok(session)
+    }
+
+    fn unlocked(folder: Option<&Path>, id: &str) -> Result<Session, String> {
+        let folder = match folder {
+            Some(folder) => folder.to_owned(),
+            None => default_folder()?,
+        };
+        make_folder(&folder)?;
+        let stem = hash(id);
+        Ok(Session {
+            folder,
+            session: stem.clone(),
+            stem,
+            lock: None,
+        })
+    }
+
+    /// A file of the session.
+    pub(super) fn file(&self, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}.{ending}", self.stem))
+    }
+
+    /// Waits until no other process judges calls of the session.
+    pub(super) fn lock(&mut self) -> Result<(), String> {
+        let path = self.folder.join(format!("{}.lock", self.session));
+        loop {
+            let file = lock_file(&path).map_err(|error| of(&error, &path))?;
+            file.lock().map_err(|error| of(&error, &path))?;
+            if is_still(&file, &path) {
+                self.lock = Some(file);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Marks an outcome as one that is being judged. It is marked even if there is no room to say which one it is.
+    pub(super) fn mark(&self, text: &str) -> Result<Mark, String> {
+        let folder = self.file("open");
+        make_folder(&folder)?;
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let name = format!(
+            "{}-{}",
+            std::process::id(),
+            since.unwrap_or_default().as_nanos()
+        );
+        let part = folder.join(format!("{name}.part"));
+        let path = folder.join(name);
+        let marked = || {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(ONLY_ME)
+                .open(&part)?;
+            file.lock()?;
+            if file.write_all(text.as_bytes()).is_err() {
+                file.set_len(0)?;
+            }
+            // Others look at it only under this name, when it is locked.
+            std::fs::rename(&part, &path)?;
+            Ok(file)
+        };
+        let held = marked().map_err(|error| of(&error, &path))?;
+        Ok(Mark {
+            path,
+            text: text.as_bytes().to_vec(),
+            _held: held,
+        })
+    }
+
+    /// The marks that no process holds any more, other than one's own; they are held from here on.
+    pub(super) fn marked(&self, own: Option<&Mark>) -> Result<Vec<Mark>, String> {
+        let folder = self.file("open");
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(of(&error, &folder)),
+        };
+        let mut marks = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| of(&error, &folder))?.path();
+            if own.is_some_and(|own| own.path == path) {
+                continue;
+            }
+            let Ok(mut file) = File::open(&path) else {
+                // Its process has put it on record.
+                continue;
+            };
+            if file.try_lock().is_err() || !is_still(&file, &path) {
+                continue;
+            }
+            let mut text = Vec::new();
+            if path.extension().is_none() {
+                file.read_to_end(&mut text)
+                    .map_err(|error| of(&error, &path))?;
+            }
+            marks.push(Mark {
+                path,
+                text,
+                _held: file,
+            });
+        }
+        marks.sort_by(|lhs, rhs| lhs.path.cmp(&rhs.path));
+        Ok(marks)
+    }
+
+    /// What went wrong with the files of a session, and what can be done about it.
+    pub(super) fn remedy(&self, why: &str, id: &str) -> String {
+        if !why.contains(&self.session)
+            && !why.starts_with("an earlier")
+            && !why.contains("journal")
+        {
+            return why.to_owned();
+        }
+        format!(
+            "{why}; every call of this session is denied until a person runs `guard hook SPEC --reset {}`, which removes its history and keeps its log",
+            shown(id)
+        )
+    }
+
+    /// Forgets the session, its sub-agents included. Its decision logs stay, under names that no other log has.
+    pub(super) fn forget(&self) -> Result<(), String> {
+        let entries = std::fs::read_dir(&self.folder).map_err(|error| of(&error, &self.folder))?;
+        for entry in entries.flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let Some(rest) = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(&self.session))
+            else {
+                continue;
+            };
+            // `STEM.state` or `STEM-AGENT.state`, with `.PID.part` behind it if a process was killed while writing it
+            let Some((_, ending)) = rest.split_once('.') else {
+                continue;
+            };
+            let kept = ending.split('.').next() != Some("lock") && ending.ends_with("log");
+            let done = match ending {
+                "log" => set_aside(&path),
+                "lock" => continue,
+                "open" => std::fs::remove_dir_all(&path),
+                _ if kept => continue,
+                _ => std::fs::remove_file(&path),
+            };
+            done.map_err(|error| of(&error, &path))?;
+        }
+        let lock = self.folder.join(format!("{}.lock", self.session));
+        std::fs::remove_file(&lock).map_err(|error| of(&error, &lock))
+    }
+
+    /// Forgets other sessions of the folder whose last call is longer ago, and what killed processes left. What cannot be
+    /// forgotten now is forgotten another time.
+    pub(super) fn forget_older(&self, age: Duration) {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else {
+            return;
+        };
+        let Some(oldest) = SystemTime::now().checked_sub(age) else {
+            return;
+        };
+        let mut latest = std::collections::BTreeMap::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Some(stem) = name.to_str().and_then(|name| name.split(['.', '-']).next()) else {
+                continue;
+            };
+            let Ok(changed) = entry.metadata().and_then(|of| of.modified()) else {
+                continue;
+            };
+            let kept = latest.entry(stem.to_owned()).or_insert(changed);
+            *kept = changed.max(*kept);
+            // Another process of this session would hold the lock.
+            let of_ours = stem == self.session && name.to_string_lossy().ends_with(".part");
+            if of_ours {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        let old = latest
+            .into_iter()
+            .filter(|(stem, changed)| *changed < oldest && *stem != self.session);
+        for (stem, _) in old {
+            let path = self.folder.join(format!("{stem}.lock"));
+            // A log that was set aside has no lock, and stays.
+            let held = OpenOptions::new().append(true).open(&path);
+            let Some(file) = held.ok().filter(|file| file.try_lock().is_ok()) else {
+                continue;
+            };
+            let session = Session {
+                folder: self.folder.clone(),
+                session: stem.clone(),
+                stem,
+                lock: Some(file),
+            };
+            let _ = session.forget();
+        }
+    }
+}
+
+/// Gives a log a name that no other has.
+fn set_aside(path: &Path) -> std::io::Result<()> {
+    let mut number = 1u64;
+    loop {
+        let other = path.with_extension(format!("{number}.log"));
+        match std::fs::hard_link(path, &other) {
+            Ok(()) => return std::fs::remove_file(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn lock_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(ONLY_ME)
+        .open(path)
+}
+
+/// Whether a file still has the name that it was opened by.
+fn is_still(file: &File, path: &Path) -> bool {
+    let same = |(here, there): (std::fs::Metadata, std::fs::Metadata)| {
+        (here.dev(), here.ino()) == (there.dev(), there.ino())
+    };
+    file.metadata()
+        .ok()
+        .zip(std::fs::metadata(path).ok())
+        .is_some_and(same)
+}
+
+fn make_folder(path: &Path) -> Result<(), String> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| of(&error, path))
+}
+
+/// Enough of a hash to tell sessions from others.
+fn hash(id: &str) -> String {
+    blake3::hash(id.as_bytes())
+        .to_hex()
+        .chars()
+        .take(32)
+        .collect()
+}
+
+/// An id as a word of a shell.
+fn shown(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match !id.is_empty() && id.chars().all(plain) {
+        true => id.to_owned(),
+        false => format!("'{}'", id.escape_debug().to_string().replace('\'', "'\\''")),
+    }
+}
+
+fn default_folder() -> Result<PathBuf, String> {
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    set("XDG_STATE_HOME")
+        .or_else(|| Some(set("HOME")?.join(".local/state")))
+        .map(|state| state.join("guard/hook"))
+        .ok_or_else(|| "no home folder found; give a folder with `--state`".to_owned())
+}

@@ -1,0 +1,500 @@
+//! JSON of other programs, read by the reader that reads events, so that nothing is refused here that a peer accepts.
+//!
+//! What cannot be known (half a surrogate pair, an object with a key twice, a number beyond all limits) is one value that
+//! cannot be known, not a document that cannot be read. What even that reader refuses (bytes that are no UTF-8, raw control
+//! characters, a document that was cut off or is too long) [`Intake`] replaces, value by value, by [`UNREAD`].
+
+use std::ops::Range;
+
+use jiter::Peek;
+
+use crate::input::keys::OpenKeys;
+use crate::input::scan::{Fault, Scanner};
+
+/// The JSON of a value that is there and cannot be known: every reader of events takes it for unknown.
+pub const UNREAD: &str = "\"\\ud800\"";
+
+/// The deepest nesting that an outline passes over; it is passed over without recursion.
+const DEEPEST: usize = usize::MAX;
+
+/// The members of a JSON object, in order and as they are written.
+#[derive(Clone, Debug)]
+pub struct Outline {
+    text: String,
+    members: Vec<RawMember>,
+    changed: bool,
+}
+
+/// One member.
+#[derive(Clone, Debug)]
+struct RawMember {
+    key: String,
+    /// Where its value stands in the text.
+    value: Range<usize>,
+    /// Whether an object within the value has a key twice.
+    ambiguous: bool,
+}
+
+/// All the text in a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextOf {
+    /// There is none.
+    Nothing,
+    /// The texts, joined by line ends.
+    All(String),
+    /// Some of it cannot be known.
+    Unread,
+}
+
+impl Outline {
+    /// Reads an object, in one pass if it is sound. Of what is damaged or cut off the members that are not are read, and the
+    /// values of the others are [`UNREAD`].
+    ///
+    /// # Errors
+    /// There is no object to be read.
+    pub fn read(bytes: Vec<u8>) -> Result<Outline, String> {
+        let bytes = match String::from_utf8(bytes) {
+            Ok(text) => match members(&text) {
+                Ok(members) => {
+                    return Ok(Outline {
+                        text,
+                        members,
+                        changed: false,
+                    });
+                }
+                Err(_) => text.into_bytes(),
+            },
+            Err(error) => error.into_bytes(),
+        };
+        let mut intake = Intake::new(usize::MAX);
+        intake.take(&bytes);
+        intake.finish()
+    }
+
+    /// The object as it was read.
+    pub fn as_text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether values were replaced by [`UNREAD`].
+    pub fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// The value of a member as it is written; the first one, where the key stands twice.
+    pub fn raw(&self, key: &str) -> Option<&str> {
+        let member = self.members.iter().find(|member| member.key == key)?;
+        Some(self.value(member))
+    }
+
+    /// A member that is a string; `None` if there is none, or if its text cannot be known.
+    pub fn text(&self, key: &str) -> Option<String> {
+        string(self.raw(key)?)
+    }
+
+    /// Whether a member is `true`.
+    pub fn is_true(&self, key: &str) -> bool {
+        self.raw(key) == Some("true")
+    }
+
+    /// Whether the key stands twice, or an object within the value has a key twice: readers differ on which one counts.
+    pub fn is_ambiguous(&self, key: &str) -> bool {
+        let mut of_key = self.members.iter().filter(|member| member.key == key);
+        of_key.next().is_some_and(|member| member.ambiguous) || of_key.next().is_some()
+    }
+
+    /// All members, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.members
+            .iter()
+            .map(|member| (member.key.as_str(), self.value(member)))
+    }
+
+    fn value(&self, member: &RawMember) -> &str {
+        self.text.get(member.value.clone()).unwrap_or_default()
+    }
+}
+
+/// The members of an object.
+fn members(text: &str) -> Result<Vec<RawMember>, String> {
+    let wrong =
+        |fault: Fault| format!("expected a JSON object, found no JSON at byte {}", fault.at);
+    let mut scan = Scanner::new(text, 0, String::new());
+    if scan.peek().map_err(wrong)? != Peek::Object {
+        return Err("expected a JSON object".to_owned());
+    }
+    let mut members = Vec::new();
+    let mut keys = OpenKeys::default();
+    let mut key = scan
+        .first_key()
+        .map_err(wrong)?
+        .map(|key| key.text.to_owned());
+    while let Some(name) = key {
+        scan.peek().map_err(wrong)?;
+        let start = scan.at();
+        keys.clear();
+        scan.skip(Some(&mut keys), DEEPEST).map_err(wrong)?;
+        members.push(RawMember {
+            key: name,
+            value: start..scan.at(),
+            ambiguous: !keys.found.is_empty(),
+        });
+        key = scan
+            .next_key()
+            .map_err(wrong)?
+            .map(|key| key.text.to_owned());
+    }
+    if scan.at_end() {
+        Ok(members)
+    } else {
+        Err("more text follows the JSON object".to_owned())
+    }
+}
+
+/// The text of a JSON string; `None` if it is no string or cannot be known.
+fn string(value: &str) -> Option<String> {
+    let mut scan = Scanner::new(value, 0, String::new());
+    match scan.peek() {
+        Ok(Peek::String) => scan.string().ok().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// All the text in a JSON value, in order: its strings, and the keys that are no plain names. What only names the kind of a
+/// part (`"type": "text"`) is no text. Takes time in proportion to the value, without recursion.
+pub fn text_of(value: &str) -> TextOf {
+    match strings(value) {
+        Ok(texts) if texts.is_empty() => TextOf::Nothing,
+        Ok(texts) => TextOf::All(texts.join("\n")),
+        Err(_) => TextOf::Unread,
+    }
+}
+
+fn strings(value: &str) -> Result<Vec<String>, Fault> {
+    let mut scan = Scanner::new(value, 0, String::new());
+    let mut texts = Vec::new();
+    let mut open = Vec::new();
+    let mut tag = false;
+    let mut peek = scan.peek()?;
+    loop {
+        let mut inner = None;
+        match peek {
+            Peek::Object => inner = member(&mut scan, true, &mut texts, &mut tag)?,
+            Peek::Array => inner = scan.first_item()?,
+            Peek::String => {
+                let text = scan.string()?;
+                if !(text.is_empty() || tag && is_plain_name(text)) {
+                    texts.push(text.to_owned());
+                }
+            }
+            other => scan.pass(other)?,
+        }
+        if inner.is_some() {
+            open.push(peek);
+        }
+        peek = loop {
+            if let Some(inner) = inner {
+                break inner;
+            }
+            inner = match open.last() {
+                None => return Ok(texts),
+                Some(&Peek::Array) => {
+                    tag = false;
+                    scan.next_item()?
+                }
+                Some(_) => member(&mut scan, false, &mut texts, &mut tag)?,
+            };
+            if inner.is_none() {
+                open.pop();
+            }
+        };
+    }
+}
+
+/// The next member of an object: what its value is.
+fn member(
+    scan: &mut Scanner<'_>,
+    first: bool,
+    texts: &mut Vec<String>,
+    tag: &mut bool,
+) -> Result<Option<Peek>, Fault> {
+    let key = if first {
+        scan.first_key()?
+    } else {
+        scan.next_key()?
+    };
+    let Some(key) = key else {
+        return Ok(None);
+    };
+    *tag = key.text == "type";
+    if !is_plain_name(key.text) {
+        texts.push(key.text.to_owned());
+    }
+    scan.peek().map(Some)
+}
+
+/// Whether a text names something, rather than says something.
+fn is_plain_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.$/@".contains(c);
+    text.len() <= 64 && text.chars().all(plain) && !text.contains("--")
+}
+
+/// Takes a document that may be too long, cut off or damaged, and keeps what a reader can read: a value of the outermost
+/// object that cannot be kept becomes [`UNREAD`]. Memory is bounded by the limit, whatever is taken.
+#[derive(Debug)]
+pub struct Intake {
+    out: Vec<u8>,
+    limit: usize,
+    depth: usize,
+    string: Option<InString>,
+    /// Where the value of the outermost member begins that is being taken.
+    value: Option<usize>,
+    /// Where the last member of the outermost object ended.
+    end: usize,
+    /// Whether the rest of the value is passed over.
+    skips: bool,
+    changed: bool,
+}
+
+/// Where in a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InString {
+    Plain,
+    /// After a backslash, which stands there in the output.
+    Escape(usize),
+    /// So many hexadecimal digits are due of the escape that began there.
+    Hex(usize, u8),
+}
+
+impl Intake {
+    /// Keeps at most about so many bytes.
+    pub fn new(limit: usize) -> Intake {
+        Intake {
+            out: Vec::new(),
+            limit,
+            depth: 0,
+            string: None,
+            value: None,
+            end: 0,
+            skips: false,
+            changed: false,
+        }
+    }
+
+    /// Takes the next bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.byte(*byte);
+            if self.out.len() > self.limit && !self.skips {
+                match self.value {
+                    Some(start) => self.give_up(start),
+                    // Keys beyond the limit: no document of any peer.
+                    None => self.out.truncate(self.limit),
+                }
+            }
+        }
+    }
+
+    /// What was kept.
+    ///
+    /// # Errors
+    /// There is no object to be read.
+    pub fn finish(self) -> Result<Outline, String> {
+        let (text, changed) = self.text();
+        let members = members(&text)?;
+        Ok(Outline {
+            text,
+            members,
+            changed,
+        })
+    }
+
+    /// The text that was kept, and whether that is less than what was taken.
+    fn text(mut self) -> (String, bool) {
+        if self.depth > 0 {
+            match self.value {
+                Some(start) if !self.skips => self.give_up(start),
+                Some(_) => {}
+                None => self.out.truncate(self.end),
+            }
+            if self.out.is_empty() {
+                self.out.push(b'{');
+            }
+            self.out.push(b'}');
+            self.changed = true;
+        }
+        let mut text = String::with_capacity(self.out.len());
+        for chunk in self.out.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push_str("\\ud800");
+                self.changed = true;
+            }
+        }
+        (text, self.changed)
+    }
+
+    fn give_up(&mut self, start: usize) {
+        self.out.truncate(start);
+        self.out.extend_from_slice(UNREAD.as_bytes());
+        self.skips = true;
+        self.changed = true;
+    }
+
+    fn put(&mut self, byte: u8) {
+        if !self.skips {
+            self.out.push(byte);
+        }
+    }
+
+    /// Something that no string may hold, from a place of the output on.
+    fn damaged(&mut self, from: usize) {
+        if !self.skips {
+            self.out.truncate(from);
+            self.out.extend_from_slice(b"\\ud800");
+        }
+        self.changed = true;
+    }
+
+    fn byte(&mut self, byte: u8) {
+        let here = self.out.len();
+        match self.string {
+            Some(InString::Plain) => match byte {
+                b'"' => {
+                    self.string = None;
+                    self.put(byte);
+                }
+                b'\\' => {
+                    self.string = Some(InString::Escape(here));
+                    self.put(byte);
+                }
+                0..=0x1f => self.damaged(here),
+                _ => self.put(byte),
+            },
+            Some(InString::Escape(at)) => match byte {
+                b'u' => {
+                    self.string = Some(InString::Hex(at, 4));
+                    self.put(byte);
+                }
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
+                    self.string = Some(InString::Plain);
+                    self.put(byte);
+                }
+                _ => {
+                    self.string = Some(InString::Plain);
+                    self.damaged(at);
+                }
+            },
+            Some(InString::Hex(at, due)) => {
+                if byte.is_ascii_hexdigit() {
+                    self.string = Some(match due {
+                        1 => InString::Plain,
+                        _ => InString::Hex(at, due - 1),
+                    });
+                    self.put(byte);
+                } else {
+                    self.string = Some(InString::Plain);
+                    self.damaged(at);
+                    self.byte(byte);
+                }
+            }
+            None => self.outside(byte),
+        }
+    }
+
+    fn outside(&mut self, byte: u8) {
+        match byte {
+            b'"' => self.string = Some(InString::Plain),
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.ended();
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b',' if self.depth == 1 => self.ended(),
+            b':' if self.depth == 1 => {
+                self.put(byte);
+                self.value = Some(self.out.len());
+                return;
+            }
+            _ => {}
+        }
+        self.put(byte);
+    }
+
+    /// A member of the outermost object has ended.
+    fn ended(&mut self) {
+        self.skips = false;
+        self.value = None;
+        self.end = self.out.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(text: &[u8], limit: usize) -> (String, bool) {
+        let mut intake = Intake::new(limit);
+        // In pieces, as it arrives.
+        text.chunks(3).for_each(|piece| intake.take(piece));
+        intake.text()
+    }
+
+    #[test]
+    fn what_is_sound_stays_as_it_is() {
+        let text = r#" {"a": "x\"\\\u00e9é", "b": [1, {"c": null}], "d": ""} "#;
+        assert_eq!(taken(text.as_bytes(), 1000), (text.to_owned(), false));
+    }
+
+    #[test]
+    fn what_is_damaged_or_cut_off_leaves_the_rest() {
+        let cases: [(&[u8], &str); 7] = [
+            (b"{\"a\":\"\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\\\xff\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\n\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":\"\\u12\",\"b\":1}", "{\"a\":\"\\ud800\",\"b\":1}"),
+            (b"{\"a\":1,\"b\":[1,2", "{\"a\":1,\"b\":\"\\ud800\"}"),
+            (b"{\"a\":1,\"b", "{\"a\":1}"),
+            (b"{\"a\":1,\"b\":\"x", "{\"a\":1,\"b\":\"\\ud800\"}"),
+        ];
+        for (text, kept) in cases {
+            assert_eq!(taken(text, 1000), (kept.to_owned(), true), "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_left_out() {
+        let long = format!(r#"{{"a":"x","b":["{}",{{"c":1}}],"d":2}}"#, "y".repeat(500));
+        let (kept, changed) = taken(long.as_bytes(), 100);
+        assert_eq!(
+            (kept.as_str(), changed),
+            (r#"{"a":"x","b":"\ud800","d":2}"#, true)
+        );
+    }
+
+    #[test]
+    fn outlines_and_texts() -> Result<(), String> {
+        let text = r#"{"a":"\ud83d","n":1e999,"d":{"k":1,"k":2},"e":"x\u0041","t":[{"type":"text","text":"p"},{"say it":["q"]}]}"#;
+        let outline = Outline::read(text.into())?;
+        assert_eq!((outline.as_text(), outline.is_changed()), (text, false));
+        assert_eq!(outline.text("a"), None);
+        assert_eq!(outline.text("e").as_deref(), Some("xA"));
+        assert!(outline.is_ambiguous("d") && !outline.is_ambiguous("t"));
+        assert_eq!(outline.raw("n"), Some("1e999"));
+        let all = |key: &str| outline.raw(key).map(text_of);
+        assert_eq!(all("a"), Some(TextOf::Unread));
+        assert_eq!(all("n"), Some(TextOf::Nothing));
+        assert_eq!(all("t"), Some(TextOf::All("p\nsay it\nq".to_owned())));
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        let deep = Outline::read(deep.into())?;
+        assert_eq!(deep.raw("a").map(text_of), Some(TextOf::Nothing));
+        let cut = Outline::read(b"{\"a\":1,\"b\":\"x".to_vec())?;
+        assert_eq!((cut.raw("b"), cut.is_changed()), (Some(UNREAD), true));
+        for text in ["[]", "{\"a\":}", "", "{} {}", "x"] {
+            assert!(Outline::read(text.into()).is_err(), "{text}");
+        }
+        Ok(())
+    }
+}

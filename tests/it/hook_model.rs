@@ -1,0 +1,240 @@
+//! Hooks that are asked anything in any order, against a small model of what must have been decided (`docs/protocol-hook.md`).
+
+use std::collections::{HashMap, VecDeque};
+
+use guard_lang::integrations::Judge;
+use guard_lang::integrations::hook::{Call, Memory, Scope};
+use guard_lang::monitor::{Decision, Monitor, Options, Request};
+use guard_lang::{check, front, modules::NoFiles};
+use serde_json::{Value as Json, json};
+
+const SPEC: &str = r#"
+event {
+  kind: string
+  tool: string? = unknown
+  text: string? = unknown
+}
+predicate pays = kind == "call" and tool == "pay"
+property few = G (count(pays) <= 2)
+enforce few { violated => block "two payments" }
+predicate secret = kind == "result" and text contains "SECRET"
+property no_leak = never (kind == "call" and tool == "mail" and once secret)
+enforce no_leak { violated => block "no mail after a secret" }
+enforce when kind == "call" and tool == "fetch" => ask "fetch?"
+"#;
+
+/// Numbers that depend on the seed alone.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n) as usize
+    }
+
+    fn percent(&mut self, of: u64) -> bool {
+        (self.below(100) as u64) < of
+    }
+}
+
+struct InProcess(Monitor);
+
+impl Judge for InProcess {
+    fn reads(&self, member: &str) -> bool {
+        self.0.reads(member)
+    }
+    fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
+        assert!(!event.contains('\n'), "an event is one line");
+        // As another process would replay it.
+        Ok(self.0.line(&request.to_line(event.as_bytes()), None))
+    }
+}
+
+/// What must be known of one trace.
+#[derive(Default)]
+struct Trace {
+    payments: u32,
+    tainted: bool,
+}
+
+/// The calls that wait for their outcome, and the outcomes that arrived last.
+#[derive(Default)]
+struct Calls {
+    /// The key, the owner, and whether a person is asked.
+    open: Vec<(String, String, bool)>,
+    ended: VecDeque<String>,
+    /// Those that were denied last.
+    denied: VecDeque<String>,
+}
+
+/// What a tool answers: the text, and whether a rule may take it for harmless.
+fn outcome(random: &mut Random) -> (String, bool) {
+    let deep = 1 + random.below(700);
+    match random.below(10) {
+        0 => (r#""a SECRET""#.to_owned(), true),
+        1 => (r#"{"file":{"content":"SECRET"}}"#.to_owned(), true),
+        2 => (r#"[{"type":"text","text":"SECRET"}]"#.to_owned(), true),
+        3 => (r#"{"stdout":"\ud83d"}"#.to_owned(), true),
+        4 => (r#"{"a":1,"a":2}"#.to_owned(), true),
+        5 => ("\"\u{1}\"".to_owned(), true),
+        6 => (r#"{"n":-1e9999,"s":"fine"}"#.to_owned(), false),
+        7 => (format!("{}{}", "[".repeat(deep), "]".repeat(deep)), false),
+        8 => ("null".to_owned(), false),
+        _ => (r#"{"stdout":"fine","stderr":""}"#.to_owned(), false),
+    }
+}
+
+fn run(seed: u64, steps: u32, scope: Scope) {
+    let spec = front("m.guard", SPEC, &NoFiles, check::Limits::default());
+    let spec = spec.spec.expect("the spec is sound");
+    let mut judge = InProcess(Monitor::new(&spec, Options::default()).unwrap());
+    let mut memory = Memory::default();
+    let mut random = Random(seed);
+    let mut traces: HashMap<String, Trace> = HashMap::new();
+    let mut calls = Calls::default();
+    let mut denied = 0;
+    for step in 0..steps {
+        // Sessions come and go: a history that is full denies everything.
+        let session = format!("s{}", step / 60 + random.below(2) as u32);
+        let agent = random.percent(30).then(|| format!("a{}", random.below(2)));
+        let tool = ["pay", "mail", "fetch", "read"][random.below(4)];
+        let id = random.percent(90).then(|| random.below(6).to_string());
+        let hook = [
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "SessionEnd",
+            "Odd",
+        ][[0, 0, 0, 0, 1, 1, 1, 2, 3, 4, 5][random.below(11)]];
+        let (text, taints) = outcome(&mut random);
+        let mut input = json!({"hook_event_name": hook, "session_id": session, "tool_name": tool, "tool_input": {}});
+        let members = input.as_object_mut().unwrap();
+        members.extend(
+            agent
+                .as_ref()
+                .map(|agent| ("agent_id".to_owned(), json!(agent))),
+        );
+        members.extend(id.as_ref().map(|id| ("tool_use_id".to_owned(), json!(id))));
+        let mut input = input.to_string();
+        let member = if hook == "PostToolUseFailure" {
+            "error"
+        } else {
+            "tool_response"
+        };
+        let outcome = hook.starts_with("Post");
+        if outcome {
+            input.pop();
+            input.push_str(&format!(",\"{member}\":{text}}}"));
+        }
+        let damaged = random.percent(5);
+        if damaged {
+            // Raw bytes in a member that nothing is known by.
+            input.pop();
+            input.push_str(",\"cwd\":\"");
+        }
+        let mut bytes = input.clone().into_bytes();
+        if damaged {
+            bytes.extend_from_slice(b"\xff\n\"}");
+        }
+        let call = match Call::read(bytes, scope) {
+            Ok(call) => call,
+            Err(why) => {
+                assert!(damaged && hook == "PreToolUse", "{why}: {input}");
+                continue;
+            }
+        };
+        let answer = call.judge(&mut judge, &mut memory);
+        let answer = answer.unwrap_or_else(|why| panic!("{why}: {input}"));
+        let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
+        let own = agent.clone().unwrap_or_default();
+        let owner = format!("{session}/{own}");
+        let of = match scope {
+            Scope::Session => session.clone(),
+            Scope::Agent => owner.clone(),
+        };
+        let trace = traces.entry(of).or_default();
+        let json = answer.json.unwrap_or(Json::Null);
+        match hook {
+            "PreToolUse" => {
+                let pays = u32::from(tool == "pay");
+                let expected = if trace.payments + pays > 2 || (tool == "mail" && trace.tainted) {
+                    "deny"
+                } else if tool == "fetch" {
+                    "ask"
+                } else {
+                    "allow"
+                };
+                let found = json["hookSpecificOutput"]["permissionDecision"].as_str();
+                assert_eq!(
+                    found.unwrap_or("allow"),
+                    expected,
+                    "seed {seed}, step {step}: {input}"
+                );
+                denied += u32::from(expected == "deny");
+                calls.denied.retain(|denied| *denied != key);
+                if expected == "deny" {
+                    calls.ended.retain(|ended| *ended != key);
+                    if calls.denied.len() >= 64 {
+                        calls.denied.pop_front();
+                    }
+                    calls.denied.push_back(key);
+                } else {
+                    trace.payments += pays;
+                    calls.open.push((key, owner, expected == "ask"));
+                }
+            }
+            "PostToolUse" | "PostToolUseFailure" => {
+                match calls.open.iter().position(|(open, ..)| *open == key) {
+                    Some(place) => {
+                        let (_, _, asked) = calls.open.remove(place);
+                        // What a person allowed is recorded as the outcome states it.
+                        trace.payments += u32::from(asked && tool == "pay");
+                        if calls.ended.len() >= 64 {
+                            calls.ended.pop_front();
+                        }
+                        calls.ended.push_back(key);
+                    }
+                    None if calls.ended.contains(&key) && !calls.denied.contains(&key) => {}
+                    None => {
+                        trace.payments += u32::from(tool == "pay");
+                        let notice = match calls.denied.contains(&key) {
+                            true => "ran although it was denied",
+                            false => "not judged before it ran",
+                        };
+                        let noticed = json.to_string().contains(notice);
+                        assert!(noticed, "seed {seed}, step {step}: {input} {json}");
+                    }
+                }
+                trace.tainted |= taints;
+            }
+            // The calls that a person was asked about were refused.
+            "Stop" => calls
+                .open
+                .retain(|(_, open, asked)| !(*asked && *open == owner)),
+            "SessionEnd" => assert_eq!(json, Json::Null),
+            _ => assert_eq!(json, Json::Null),
+        }
+    }
+    assert!(denied > steps / 50, "{denied} of {steps} calls were denied");
+}
+
+#[test]
+fn any_order_of_hooks_is_decided_as_the_model_says() {
+    for seed in 0..10 {
+        run(seed, 1_000, Scope::Session);
+        run(seed, 1_000, Scope::Agent);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --test it -- --ignored a_million"]
+fn a_million_hooks_are_decided_as_the_model_says() {
+    for seed in 0..50 {
+        run(seed, 10_000, Scope::Session);
+        run(seed, 10_000, Scope::Agent);
+    }
+}
