@@ -202,7 +202,7 @@ fn name(tokens: &[Token]) -> String {
         return "event".to_owned();
     }
     // One letter is an operator, a digit begins no name, and words of the language are no names.
-    if name.len() <= 2 || name.starts_with(|c: char| c.is_ascii_digit()) || among(RESERVED, &name) {
+    if name.len() <= 2 || name.starts_with(|c: char| c.is_ascii_digit()) || is_reserved(&name) {
         return format!("is_{name}");
     }
     name
@@ -210,10 +210,10 @@ fn name(tokens: &[Token]) -> String {
 
 /// Whether a word is one of the language.
 pub(super) fn is_reserved(word: &str) -> bool {
-    among(RESERVED, word)
+    among(RESERVED, word) || guard_automata::operators().any(|op| op.word == word)
 }
 
-/// Words of the language that a phrase could come down to.
+/// Words of the language that a phrase could come down to, besides temporal operators.
 const RESERVED: &[&str] = &[
     "and",
     "or",
@@ -239,20 +239,6 @@ const RESERVED: &[&str] = &[
     "map",
     "forall",
     "exists",
-    "always",
-    "eventually",
-    "next",
-    "weak_next",
-    "until",
-    "unless",
-    "release",
-    "strong_release",
-    "previously",
-    "weak_previously",
-    "once",
-    "historically",
-    "since",
-    "back_to",
     "never",
     "leads",
     "last",
