@@ -271,12 +271,11 @@ fn parameter(name: &str, scope: &Scope<'_>, walk: &Walk<'_>) -> Value {
     }
 }
 
-/// The first brace expression from a place on: where it begins and ends, and what it stands for.
-fn first_brace(
-    atoms: &[Atom],
-    from: usize,
-    limits: &Limits,
-) -> Result<Option<(usize, usize, Vec<Vec<Atom>>)>> {
+/// The first and last place of a brace expression, and its alternatives.
+type BraceExpression = (usize, usize, Vec<Vec<Atom>>);
+
+/// Returns the first brace expression from a place on.
+fn first_brace(atoms: &[Atom], from: usize, limits: &Limits) -> Result<Option<BraceExpression>> {
     let is = |at: usize, c: char| matches!(atoms.get(at), Some(Atom::Char(found, Class::Bare)) if *found == c);
     // where each brace closes, and whether commas stand between
     let mut stack: Vec<(usize, Vec<usize>)> = Vec::new();

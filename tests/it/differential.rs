@@ -533,6 +533,9 @@ fn violated_before_the_first_step() {
     agree(&[property], &[vec![0; 8], vec![0; 8]], false, true, 512).unwrap();
 }
 
+/// A spec, a trace as rows of cells, and whether it is complete.
+type Case<'a> = (&'a [&'a str], Vec<Vec<u8>>, bool);
+
 /// Specs and traces on which the two once disagreed.
 #[test]
 fn these_are_judged_as_the_language_means() {
@@ -541,7 +544,7 @@ fn these_are_judged_as_the_language_means() {
         values.iter().for_each(|(at, value)| row[*at] = *value);
         row
     };
-    let cases: [(&[&str], Vec<Vec<u8>>, bool); 5] = [
+    let cases: [Case<'_>; 5] = [
         (
             &["property NAME = forall x in wide: G (k == x or true) and (k == x)"],
             vec![row(&[(2, 9)]), row(&[(2, 11)]), row(&[(0, 3), (3, 11)])],

@@ -177,7 +177,7 @@ impl Walk<'_> {
                     }
                 }
                 Writes::Last => {
-                    if let Some(field) = operands().last() {
+                    if let Some(field) = operands().next_back() {
                         self.writes(&field.text);
                     }
                 }

@@ -155,7 +155,7 @@ fn errors_in_the_data_name_their_step_and_field_once() {
     assert_eq!(report.problems.len(), 1, "{:?}", report.problems);
     assert_eq!(report.problems[0].step, Some(1));
     assert_eq!(report.problems[0].field.as_deref(), Some("args"));
-    assert_eq!(report.problems[0].message, "a string is no `int`");
+    assert_eq!(report.problems[0].message, "a string is not of type `int`");
     assert_eq!(report.verdicts[0].verdict, Verdict::Unknown);
     assert_eq!(report.verdicts[0].undecided_by[0].step, 1);
     let many = (0..1000).map(|_| object(Value::Null)).collect();
