@@ -447,7 +447,7 @@ fn a_circle_of_promises_about_the_future_proves_nothing() {
         let refused = verdict.refused.join(" ");
         assert!(
             verdict.property.ends_with("assume")
-                || refused.contains("circle") && refused.contains("safety"),
+                || refused.contains("cycle") && refused.contains("safety"),
             "{verdict:#?}"
         );
     }
