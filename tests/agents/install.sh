@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs, below a folder, the packages that `tests/recipes.rs` and `tests/claude_code.rs` try the product with, and prints what
+# Installs, below a folder, the packages that `tests/it/recipes.rs` and `tests/it/claude_code.rs` try the product with, and prints what
 # to set so that the tests find them. Without them these tests say what they lack and are skipped.
 #
-#     eval "$(tests/agents/install.sh target/agents)" && cargo test --test recipes --test claude_code
+#     eval "$(tests/agents/install.sh target/agents)" && cargo test --test it recipes claude_code
 set -euo pipefail
 folder=$(mkdir -p "${1:-target/agents}" && cd "${1:-target/agents}" && pwd)
 {

@@ -137,7 +137,8 @@ fn converse(claude: &Path, spec: &Path, script: &str) -> Vec<Json> {
         .arg(claude)
         .arg(GUARD)
         .arg(spec)
-        .arg(settings())
+        // The sub-agent of the script reports in the background: in one trace with the main agent its report may come first.
+        .arg(settings().replace("guard hook agent", "guard hook --scope agent agent"))
         .arg(folder.path().join("f"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
