@@ -72,7 +72,7 @@ impl KeptModel {
         })
     }
 
-    /// The tables.
+    /// Returns the tables.
     ///
     /// # Errors
     /// They are damaged.
@@ -134,7 +134,7 @@ pub(crate) fn read(text: &str) -> Result<Artifact, String> {
     serde_json::from_str(text).map_err(|error| format!("is a damaged compiled spec: {error}"))
 }
 
-/// The hash of all texts of a compilation, in order; names do not count, so a spec may move.
+/// Returns the hash of all texts of a compilation, in order; names do not count, so a spec may move.
 pub(crate) fn hash(sources: &SourceMap) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in sources.iter() {

@@ -8,12 +8,12 @@ macro_rules! ids {
             pub struct $name(u32);
 
             impl $name {
-                /// The id of the element at this position.
+                /// Returns the id of the element at this position.
                 pub fn new(index: usize) -> $name {
                     $name(u32::try_from(index).unwrap_or(u32::MAX))
                 }
 
-                /// The position.
+                /// Returns the position.
                 pub fn index(self) -> usize {
                     self.0 as usize
                 }

@@ -15,7 +15,7 @@ use crate::syntax::{self, ast};
 
 /// Supplies the text of imported files.
 pub trait Loader {
-    /// The text of the file at this path below the spec's folder (`lib/mail.guard`), with the name it is to have in
+    /// Returns the text of the file at this path below the spec's folder (`lib/mail.guard`), with the name it is to have in
     /// diagnostics.
     ///
     /// # Errors

@@ -71,15 +71,16 @@ impl Pattern {
         Some(self.regex()?.is_match(text))
     }
 
-    /// A group of the first match, 0 the whole of it; the inner none where there is no match or the group has no part in it.
+    /// Returns a group of the first match, 0 the whole of it; the inner none where there is no match or the group has no
+    /// part in it.
     pub fn group<'t>(&self, text: &'t str, group: usize) -> Option<Option<&'t str>> {
         let found = self.regex()?.captures(text);
         let group = found.and_then(|found| found.get(group));
         Some(group.map(|group| group.as_str()))
     }
 
-    /// A text with every match replaced by another text, as it stands; the inner none where the result has more than `most`
-    /// bytes.
+    /// Returns a text with every match replaced by another text, as it stands; the inner none where the result has more than
+    /// `most` bytes.
     pub fn replace(&self, text: &str, with: &str, most: usize) -> Option<Option<String>> {
         let mut made = String::new();
         let mut end = 0;
@@ -104,8 +105,8 @@ impl Pattern {
     }
 }
 
-/// An upper bound, in bytes, on the compiled form of an expression: an automaton by Thompson's construction (K. Thompson,
-/// *Regular expression search algorithm*, 1968) over the bytes of UTF-8.
+/// Returns an upper bound, in bytes, on the compiled form of an expression: an automaton by Thompson's construction (K.
+/// Thompson, *Regular expression search algorithm*, 1968) over the bytes of UTF-8.
 fn at_most(hir: &Hir) -> u64 {
     /// A state with its links.
     const STATE: u64 = 96;

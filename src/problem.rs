@@ -84,13 +84,13 @@ impl Problem {
         }
     }
 
-    /// The same problem, found in a trace.
+    /// Returns the same problem, found in a trace.
     #[must_use]
     pub fn in_trace(self, trace: Option<SmolStr>) -> Problem {
         Problem { trace, ..self }
     }
 
-    /// The same problem, found at a step, in a field of it.
+    /// Returns the same problem, found at a step, in a field of it.
     #[must_use]
     pub fn at_step(self, step: Option<u32>, field: Option<SmolStr>) -> Problem {
         Problem {

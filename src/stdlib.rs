@@ -1,6 +1,6 @@
 //! The standard library, written in Guard and embedded in the binary, so that it needs no files.
 
-/// The text of a module of the library by its path without `std` (`agent`, `drift`), and the name its file has in
+/// Returns the text of a module of the library by its path without `std` (`agent`, `drift`), and the name its file has in
 /// diagnostics.
 pub fn module(path: &[&str]) -> Option<(&'static str, &'static str)> {
     let name = path.join("/");
@@ -10,7 +10,7 @@ pub fn module(path: &[&str]) -> Option<(&'static str, &'static str)> {
         .map(|(_, file, text)| (*file, *text))
 }
 
-/// The paths of all modules, without `std`.
+/// Returns the paths of all modules, without `std`.
 pub fn modules() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(module, _, _)| *module)
 }

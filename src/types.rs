@@ -71,7 +71,7 @@ impl Type {
         }
     }
 
-    /// The type without `?`.
+    /// Returns the type without `?`.
     pub fn non_null(&self) -> &Type {
         match self {
             Type::Nullable(inner) => inner,

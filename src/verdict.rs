@@ -33,7 +33,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word of the language and of reports.
+    /// Returns the word of the language and of reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Satisfied => "satisfied",
@@ -139,8 +139,8 @@ impl Serialize for Instance<'_> {
     }
 }
 
-/// A value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets as
-/// lists.
+/// Returns a value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets
+/// as lists.
 pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
     fn list<'a>(
         items: impl Iterator<Item = &'a Value>,
@@ -177,7 +177,7 @@ pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
     }
 }
 
-/// A text as JSON.
+/// Returns a text as JSON.
 pub(crate) fn quoted(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }

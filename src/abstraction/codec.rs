@@ -97,7 +97,7 @@ impl Codec {
         Ok(codec)
     }
 
-    /// The texts that were met, in the order of their codes; empty for components of other types.
+    /// Returns the texts that were met, in the order of their codes; empty for components of other types.
     pub(super) fn texts(&self) -> Vec<SmolStr> {
         match &self.kind {
             Kind::Text(texts) => {
@@ -154,20 +154,20 @@ impl Codec {
         })
     }
 
-    /// A code at its place in a key.
+    /// Returns a code at its place in a key.
     #[inline]
     pub(super) fn place_code(&self, code: u32) -> u128 {
         u128::from(code).checked_shl(self.shift).unwrap_or(0)
     }
 
-    /// The code of this component in a key.
+    /// Returns the code of this component in a key.
     #[inline]
     pub(super) fn code_in(&self, key: super::Key) -> u32 {
         let mask = (1u128 << self.bits) - 1;
         (key.0.checked_shr(self.shift).unwrap_or(0) & mask) as u32
     }
 
-    /// The code of what is seen at a place; none where it is unknown or out of range.
+    /// Returns the code of what is seen at a place; none where it is unknown or out of range.
     #[inline]
     pub(super) fn look(&self, place: usize, look: &mut Observation<'_, '_>) -> Option<u32> {
         match &self.kind {
@@ -178,7 +178,7 @@ impl Codec {
         }
     }
 
-    /// The code of a value; none where it is not one of the component's.
+    /// Returns the code of a value; none where it is not one of the component's.
     #[inline]
     pub(super) fn code(&self, value: &Value) -> Option<u32> {
         if self.nullable && matches!(value, Value::Null) {
@@ -207,7 +207,7 @@ impl Codec {
         code.checked_add(u32::from(self.nullable))
     }
 
-    /// The value of a code, as far as it is a value of the language.
+    /// Returns the value of a code, as far as it is a value of the language.
     pub(super) fn cell(&self, code: u32) -> Cell {
         let Some(code) = code.checked_sub(u32::from(self.nullable)) else {
             return Cell::Known(Value::Null);
@@ -233,7 +233,7 @@ impl Codec {
         }
     }
 
-    /// A code as a word.
+    /// Returns a code as a word.
     pub(super) fn word(&self, spec: &Spec, code: u32) -> SmolStr {
         let Some(code) = code.checked_sub(u32::from(self.nullable)) else {
             return SmolStr::new_static("null");
@@ -262,7 +262,7 @@ impl Codec {
         }
     }
 
-    /// The code of a word.
+    /// Returns the code of a word.
     pub(super) fn code_of_word(&self, spec: &Spec, word: &str) -> Option<u32> {
         if self.nullable && word == "null" {
             return Some(0);
@@ -336,7 +336,7 @@ fn text_code(texts: &RwLock<IndexSet<SmolStr, FxBuildHasher>>, text: &SmolStr) -
     u32::try_from(code).ok()
 }
 
-/// The states of a monitor in words. Of a rule: `idle` where nothing is owed, `wait(k)` where something is, with the
+/// Returns the states of a monitor in words. Of a rule: `idle` where nothing is owed, `wait(k)` where something is, with the
 /// number of steps that are left; of any property `violated` and `satisfied` where nothing can change that, else `q` and
 /// the number of the state.
 fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
@@ -371,7 +371,7 @@ fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
     dfa.states().map(&mut word_of).collect()
 }
 
-/// The fewest steps after which a state may be violated for good; none where it never can.
+/// Returns the fewest steps after which a state may be violated for good; none where it never can.
 fn steps_left(dfa: &Dfa, from: StateId) -> Option<usize> {
     let mut seen = vec![false; dfa.len()];
     let mut layer = vec![from];

@@ -87,7 +87,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of an abstraction of the spec.
+    /// Returns the space of an abstraction of the spec.
     ///
     /// # Errors
     /// [`SpaceError`]: states need more than 128 bits, or a monitor has no automaton within the limits.
@@ -151,7 +151,7 @@ impl Space {
         Ok(space)
     }
 
-    /// The state before the first step, where all components are tracks with initial values that no record changes;
+    /// Returns the state before the first step, where all components are tracks with initial values that no record changes;
     /// none where the chain begins in a state of its own.
     pub fn start(&self) -> Option<Key> {
         self.start
@@ -205,7 +205,7 @@ impl Space {
         }
     }
 
-    /// The abstraction.
+    /// Returns the abstraction.
     pub fn abstraction(&self) -> &Abstraction {
         &self.abstraction
     }
@@ -215,17 +215,17 @@ impl Space {
         self.codecs.iter().map(Codec::bits).sum()
     }
 
-    /// The components of a state, in order.
+    /// Returns the components of a state, in order.
     pub fn components(&self) -> &[Component] {
         &self.abstraction.components
     }
 
-    /// The program that reads traces for it; see [`Program::observe`].
+    /// Returns the program that reads traces for it; see [`Program::observe`].
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The spec.
+    /// Returns the spec.
     pub fn spec(&self) -> &Arc<Spec> {
         &self.spec
     }
@@ -260,7 +260,7 @@ impl Space {
         }
     }
 
-    /// The state after a step, from what its own program sees of it.
+    /// Returns the state after a step, from what its own program sees of it.
     ///
     /// # Complexity
     /// One evaluation of each component; nothing is allocated unless a component is unknown.
@@ -269,7 +269,7 @@ impl Space {
         self.encode_at(&self.own, look)
     }
 
-    /// The same from what another program sees.
+    /// Returns the same from what another program sees.
     #[inline]
     pub fn encode_at(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
         if let Some(steps) = mount.steps {
@@ -289,7 +289,7 @@ impl Space {
         Sight::One(Key(key))
     }
 
-    /// The states that it may be, where components are unknown.
+    /// Returns the states that it may be, where components are unknown.
     #[cold]
     fn several(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
         let mut keys = vec![0];
@@ -318,7 +318,7 @@ impl Space {
             .collect()
     }
 
-    /// The state with these words, one for each component; texts become known by it.
+    /// Returns the state with these words, one for each component; texts become known by it.
     ///
     /// # Errors
     /// The component, and the word that is none of its values.
@@ -334,13 +334,13 @@ impl Space {
         Ok(Key(key))
     }
 
-    /// A state as a person reads it: `exposure=credentials, reach=network, leak`.
+    /// Returns a state as a person reads it: `exposure=credentials, reach=network, leak`.
     pub fn describe(&self, key: Key) -> String {
         let words = self.decode(key);
         self.describe_words(&words)
     }
 
-    /// The same, from words.
+    /// Returns the same, from words.
     pub fn describe_words(&self, words: &[SmolStr]) -> String {
         let parts: Vec<String> = self
             .abstraction

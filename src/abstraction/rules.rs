@@ -106,7 +106,7 @@ impl Space {
         })
     }
 
-    /// An evaluator of the rules.
+    /// Returns an evaluator of the rules.
     pub fn rules<'a>(&'a self, of: &'a RuleCode) -> Rules<'a> {
         Rules {
             space: self,
@@ -187,7 +187,7 @@ impl Rules<'_> {
         self.allows_between(from, to)
     }
 
-    /// The same where both states are valid.
+    /// Returns the same where both states are valid.
     fn allows_between(&mut self, from: Key, to: Key) -> Step {
         self.cells.clear();
         self.space.cells(from, &mut self.cells);
@@ -249,7 +249,7 @@ impl Rules<'_> {
         true
     }
 
-    /// All states that exist, in order of their keys; of texts only those met.
+    /// Returns all states that exist, in order of their keys; of texts only those met.
     ///
     /// # Errors
     /// [`SpaceError::TooManyStates`], where more combinations than that would have to be looked at.
@@ -299,7 +299,7 @@ impl Rules<'_> {
         Ok(states)
     }
 
-    /// The declared successors of a state among `states`, by position.
+    /// Returns the declared successors of a state among `states`, by position.
     pub fn successors(&mut self, from: Key, states: &[Key]) -> Vec<u32> {
         let mut found = Vec::new();
         for (place, to) in states.iter().enumerate() {

@@ -64,7 +64,7 @@ pub enum ReadersError {
 }
 
 impl Readers {
-    /// The readers for a schema. `from` is the value of `--from`.
+    /// Returns the readers for a schema. `from` is the value of `--from`.
     ///
     /// # Errors
     /// See [`ReadersError`].
@@ -163,7 +163,7 @@ impl Readers {
     }
 }
 
-/// The format of a stream by its first bytes: as many as it takes to see a whole value.
+/// Returns the format of a stream by its first bytes: as many as it takes to see a whole value.
 fn detect(splitter: &mut Splitter<impl Read>, limits: &InputLimits) -> Option<Detection> {
     let mut want = HEAD;
     loop {

@@ -6,7 +6,7 @@ use crate::hir::Test;
 use crate::input::record::{Origin, Record, Step};
 use crate::source::SourceMap;
 
-/// The trace of a test; it is complete.
+/// Returns the trace of a test; it is complete.
 pub fn test_record(test: &Test, sources: &SourceMap) -> Record {
     let file = sources.get(test.span.file);
     let name: Arc<str> = file.name().into();

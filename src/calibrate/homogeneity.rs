@@ -106,7 +106,7 @@ pub(super) fn discoveries(tests: Vec<(String, GTest)>) -> Vec<RowTest> {
         .collect()
 }
 
-/// The sum of independent tests.
+/// Returns the sum of independent tests.
 pub(super) fn together(tests: &[RowTest]) -> Option<GTest> {
     (!tests.is_empty()).then(|| {
         let statistic = tests.iter().map(|row| row.test.statistic).sum();

@@ -245,7 +245,7 @@ pub(super) fn moves<'n>(
     found
 }
 
-/// A memory in words; before its first state a run was at the start.
+/// Returns a memory in words; before its first state a run was at the start.
 fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
     let before = memory.iter().take_while(|symbol| **symbol == 0).count();
     let names = memory[before.saturating_sub(1)..].iter();
@@ -255,8 +255,8 @@ fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
     words.join(" → ")
 }
 
-/// The risk by memory, in the chain of that order. A memory that no run went on from goes on as its longest end that one
-/// did. None where the chain is too large.
+/// Returns the risk by memory, in the chain of that order. A memory that no run went on from goes on as its longest end that
+/// one did. None where the chain is too large.
 fn risks(
     counts: &[Successors],
     order: usize,

@@ -573,7 +573,8 @@ fn table(rows: &[Targets]) -> Vec<Vec<u64>> {
     rows.iter().map(cells).collect()
 }
 
-/// The states of each walk, as far as the chain goes: nothing is left that is never left. And whether the run ended there.
+/// Returns the states of each walk, as far as the chain goes: nothing is left that is never left. And whether the run ended
+/// there.
 fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
     let subject = forecast.subject();
     let mut rules = subject.space.rules(&subject.rules);
@@ -587,8 +588,8 @@ fn runs<'w>(forecast: &Forecast, walks: &'w [Walk]) -> Vec<(&'w [Key], bool)> {
     walks.iter().map(&mut run).collect()
 }
 
-/// The states of runs, by name and from `first` on by number: in the order of their names, so that no result depends on the
-/// order of traces.
+/// Returns the states of runs, by name and from `first` on by number: in the order of their names, so that no result depends
+/// on the order of traces.
 fn numbered<T>(
     forecast: &Forecast,
     runs: &[(&[Key], T)],

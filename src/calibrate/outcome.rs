@@ -169,7 +169,7 @@ impl Course<'_> {
         values
     }
 
-    /// The value at a position that may lie in the tail. `weak`: what counts where there is no such position; `own`:
+    /// Returns the value at a position that may lie in the tail. `weak`: what counts where there is no such position; `own`:
     /// whether the end itself counts.
     fn read(&self, of: &[Truth], at: usize, weak: bool, own: bool) -> Truth {
         if at < self.len {
@@ -220,7 +220,7 @@ impl Course<'_> {
         value
     }
 
-    /// A condition at a position.
+    /// Returns a condition at a position.
     fn state(&self, id: ExprId, at: usize) -> Result<Truth, QueryError> {
         let (a, b);
         match self.spec.exprs.get(id) {
@@ -256,7 +256,7 @@ impl Course<'_> {
         })
     }
 
-    /// A condition that the state decides: it keeps its value where the walk stays, and is false at the end.
+    /// Returns a condition that the state decides: it keeps its value where the walk stays, and is false at the end.
     fn plain(&self, id: ExprId, at: usize) -> Truth {
         if at < self.len {
             return (self.holds)(id, at);

@@ -16,7 +16,7 @@ use crate::report::text::{number, plural};
 const MOST_SHOWN: usize = 12;
 
 impl QueryCalibration {
-    /// One object.
+    /// Returns one object.
     pub fn to_json(&self) -> Json {
         let traces = self
             .traces
@@ -76,7 +76,7 @@ impl QueryCalibration {
         })
     }
 
-    /// Text for people.
+    /// Returns the text for people.
     ///
     /// # Errors
     /// Where the sink cannot be written.
@@ -232,7 +232,7 @@ impl QueryCalibration {
 }
 
 impl Quality {
-    /// One object.
+    /// Returns one object.
     pub fn to_json(&self) -> Json {
         json!({
             "v": 1,
@@ -245,7 +245,7 @@ impl Quality {
         })
     }
 
-    /// Text for people.
+    /// Returns the text for people.
     ///
     /// # Errors
     /// Where the sink cannot be written.

@@ -73,7 +73,7 @@ impl Rate {
         }
     }
 
-    /// The share.
+    /// Returns the share.
     pub fn share(&self) -> f64 {
         if self.of == 0 {
             0.0
@@ -84,13 +84,13 @@ impl Rate {
 }
 
 impl Scored {
-    /// The largest risk; below every threshold where none is known.
+    /// Returns the largest risk; below every threshold where none is known.
     fn score(&self) -> f64 {
         let known = self.risks.iter().flatten().copied();
         known.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The first place at which the risk reaches a threshold: 0 is before the first step.
+    /// Returns the first place at which the risk reaches a threshold: 0 is before the first step.
     fn alarm(&self, threshold: f64) -> Option<usize> {
         self.risks
             .iter()
@@ -135,7 +135,7 @@ fn median(sorted: &[f64]) -> Option<f64> {
     })
 }
 
-/// The area; none where all runs are of one kind.
+/// Returns the area; none where all runs are of one kind.
 pub(super) fn area(runs: &[Scored]) -> Option<Area> {
     let scores = |bad: bool| -> Vec<f64> {
         let of = runs.iter().filter(|run| run.bad == bad);
@@ -175,7 +175,7 @@ pub(super) fn area(runs: &[Scored]) -> Option<Area> {
     })
 }
 
-/// The curve: every threshold that tells some runs apart, highest first.
+/// Returns the curve: every threshold that tells some runs apart, highest first.
 pub(super) fn curve(runs: &[Scored]) -> Vec<Point> {
     let mut thresholds: Vec<f64> = runs
         .iter()

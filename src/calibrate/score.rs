@@ -63,7 +63,7 @@ pub struct Bin {
 /// How many bins probabilities are told in.
 const BINS: usize = 10;
 
-/// The score; none without forecasts.
+/// Returns the score; none without forecasts.
 pub(super) fn brier(forecasts: &[Forecasted]) -> Option<Brier> {
     if forecasts.is_empty() {
         return None;

@@ -13,7 +13,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'a> {
-    /// The abstraction that an item declares.
+    /// Returns the abstraction that an item declares.
     pub(super) fn abstraction(&mut self, item_ref: ItemRef) -> Option<AbstractionId> {
         if let Some(known) = self.abstractions.get(&item_ref) {
             return Some(*known);
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// A Boolean over the components; `primes`: and over those of the next state.
+    /// Returns a Boolean over the components; `primes`: and over those of the next state.
     fn clause(
         &mut self,
         scope: &Scope<'a>,
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One entry of `over`, and the value it stands for.
+    /// Returns one entry of `over`, and the value it stands for.
     fn component(
         &mut self,
         scope: &Scope<'a>,
@@ -269,7 +269,7 @@ impl<'a> Checker<'a> {
         Some((component, typed))
     }
 
-    /// A rule by its name, or `violated(r)`; none where the entry is a value. The outer none: reported.
+    /// Returns a rule by its name, or `violated(r)`; none where the entry is a value. The outer none: reported.
     #[expect(clippy::option_option, reason = "wrong, no monitor, a monitor")]
     fn monitor_entry(
         &mut self,
@@ -331,7 +331,7 @@ impl<'a> Checker<'a> {
         value
     }
 
-    /// The values that a component may have; reported where they are not finitely many.
+    /// Returns the values that a component may have; reported where they are not finitely many.
     fn domain(&mut self, typed: &Typed, span: Span) -> Option<Domain> {
         let inner = match typed.ty.non_null() {
             Type::Bool => Domain::Bool,

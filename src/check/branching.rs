@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         Some(Ask::Compare(compare(op), number))
     }
 
-    /// A constant number, between bounds where there are some.
+    /// Returns a constant number, between bounds where there are some.
     pub(super) fn number_between(
         &mut self,
         scope: &Scope<'a>,
@@ -268,7 +268,7 @@ impl<'a> Checker<'a> {
         Some(number)
     }
 
-    /// A condition that only states have: a quoted label, or a name of an imported chain.
+    /// Returns a condition that only states have: a quoted label, or a name of an imported chain.
     pub(super) fn state_condition(
         &mut self,
         scope: &Scope<'a>,
@@ -370,7 +370,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The rule or property that a name means, one that a chain can follow: without quantified names.
+    /// Returns the rule or property that a name means, one that a chain can follow: without quantified names.
     pub(super) fn monitored(
         &mut self,
         scope: &Scope<'a>,
@@ -441,7 +441,7 @@ pub(super) fn list(names: &[SmolStr]) -> String {
     }
 }
 
-/// A comparison with a threshold.
+/// Returns a comparison with a threshold.
 pub(super) fn compare(op: ThresholdOp) -> Compare {
     match op {
         ThresholdOp::Lt => Compare::Lt,

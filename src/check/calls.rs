@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The predicate (or definition) that an argument for a `pred(…)` parameter names.
+    /// Returns the predicate (or definition) that an argument for a `pred(…)` parameter names.
     pub(super) fn predicate_of(
         &mut self,
         scope: &Scope<'a>,
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// The scope of a body: parameters bound to arguments. Arguments are checked against the types of parameters.
+    /// Returns the scope of a body: parameters bound to arguments. Arguments are checked against the types of parameters.
     pub(super) fn bind(
         &mut self,
         scope: &Scope<'a>,

@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The common type of two branches, or a report.
+    /// Returns the common type of two branches, or a report.
     pub(super) fn joined(
         &mut self,
         lhs: &Typed,

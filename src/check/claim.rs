@@ -298,7 +298,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Text of a message that stands where no event is at hand.
+    /// Returns the text of a message that stands where no event is at hand.
     fn plain_text(&mut self, message: &'a ast::Message) -> Option<SmolStr> {
         let mut text = String::new();
         for part in &message.parts {

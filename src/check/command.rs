@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
         Some(Update { var, next, span })
     }
 
-    /// The variable that an update changes.
+    /// Returns the variable that an update changes.
     fn target(
         &mut self,
         scope: &Scope<'a>,

@@ -14,7 +14,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// An `assume` or `guarantee`.
+    /// Returns an `assume` or `guarantee`.
     pub(super) fn contract(
         &mut self,
         scope: &Scope<'a>,
@@ -133,8 +133,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A formula about states read as one about events, if it can be: whoever names a condition on events like a label of
-    /// a component means the same thing by both.
+    /// Returns a formula about states read as one about events, if it can be: whoever names a condition on events like a
+    /// label of a component means the same thing by both.
     fn of_events(&mut self, expr: &'a ast::Expr) -> Option<FormulaId> {
         if self.spec.schema.fields.is_empty() {
             return None;

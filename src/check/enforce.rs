@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The property of a clause; none where there is no such thing, which is then told.
+    /// Returns the property of a clause; none where there is no such thing, which is then told.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
         let declared = self.find(0, Space::Property, name);
         let known = self.spec.properties.iter().position(|property| {
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// The names that messages of a clause may use: those that the property quantifies.
+    /// Returns the names that messages of a clause may use: those that the property quantifies.
     fn instance_scope(&mut self, scope: &Scope<'a>, property: PropertyId, span: Span) -> Scope<'a> {
         let quantified = self.spec.property(property).quantified.as_ref();
         let names: Vec<SmolStr> = quantified
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// The arms of a clause, and whether errors are let through.
+    /// Returns the arms of a clause, and whether errors are let through.
     fn arms(
         &mut self,
         scope: &Scope<'a>,

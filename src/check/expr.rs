@@ -219,7 +219,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A condition as a value: a Boolean, never null.
+    /// Returns a condition as a value: a Boolean, never null.
     pub(super) fn boolean(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         if let Some(id) = self.state_condition(scope, expr) {
             return id;
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// A value of a type that the place asks for.
+    /// Returns a value of a type that the place asks for.
     pub(super) fn value_as(
         &mut self,
         scope: &Scope<'a>,

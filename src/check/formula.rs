@@ -280,7 +280,7 @@ impl<'a> Checker<'a> {
             .add(Formula::Unary(unary, bound, operand))
     }
 
-    /// A condition on the step: one atom.
+    /// Returns a condition on the step: one atom.
     fn leaf(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
         let id = self.boolean(scope, expr);
         match self.spec.exprs.get(id) {
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A predicate, definition or unsafe state that is a formula, in place of its name.
+    /// Returns a predicate, definition or unsafe state that is a formula, in place of its name.
     fn temporal_item(
         &mut self,
         scope: &Scope<'a>,
@@ -365,7 +365,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// A bound as written after an operator.
+    /// Returns a bound as written after an operator.
     pub(super) fn bound(&mut self, scope: &Scope<'a>, bound: &'a ast::Bound) -> Option<Bound> {
         let lower = match &bound.lower {
             Some(lower) => Some(self.end(scope, lower)?),
@@ -375,7 +375,7 @@ impl<'a> Checker<'a> {
         self.both_ends(lower, upper, *bound.span)
     }
 
-    /// The window of `within …`.
+    /// Returns the window of `within …`.
     pub(super) fn window(&mut self, scope: &Scope<'a>, window: &'a ast::Window) -> Option<Bound> {
         let lower = match &window.lower {
             Some(lower) => Some(self.end(scope, lower)?),
@@ -454,7 +454,7 @@ impl<'a> Checker<'a> {
         Some(bound)
     }
 
-    /// A number of steps, as in `C<=k`.
+    /// Returns a number of steps, as in `C<=k`.
     pub(super) fn steps(&mut self, scope: &Scope<'a>, end: &'a BoundValue) -> Option<u32> {
         match self.end(scope, end)? {
             End::Steps(steps) => Some(steps),
@@ -553,7 +553,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A temporal operator where a value is asked for: past ones are expressions with history.
+    /// Returns a temporal operator where a value is asked for: past ones are expressions with history.
     pub(super) fn past_value(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Typed {
         let span = *expr.span;
         let (op, bound, first, second): (PastOp, Option<&'a ast::Bound>, ExprId, Option<ExprId>) =

@@ -44,7 +44,7 @@ const FUNCTIONS: &[(&str, Builtin)] = &[
     ("normalize", Builtin::Normalize),
 ];
 
-/// The names of the predefined functions.
+/// Returns the names of the predefined functions.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let named = FUNCTIONS.iter().map(|(name, _)| *name);
     named.chain(["before", "capture", "replace", "todo"])
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Replace(text.id, regex, with.id), ty, span)
     }
 
-    /// A predefined function.
+    /// Returns a predefined function.
     pub(super) fn function(
         &mut self,
         scope: &Scope<'a>,

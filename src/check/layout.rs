@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The one block of its kind; a second one in the spec is an error.
+    /// Returns the one block of its kind; a second one in the spec is an error.
     fn only<T>(
         &mut self,
         word: &str,
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// A pointer or path.
+    /// Returns a pointer or path.
     fn path(&mut self, written: &ast::StringLit) -> Option<Path> {
         let text = &written.value;
         if text.is_empty() {
@@ -390,7 +390,8 @@ impl<'a> Checker<'a> {
         self.spec.schema.layout = layout;
     }
 
-    /// The scope of `id`, `complete` and `records where`: fields of the record by their names, and where it was found.
+    /// Returns the scope of `id`, `complete` and `records where`: fields of the record by their names, and where it was
+    /// found.
     fn record_scope(&mut self, scope: &Scope<'a>, trace: &ast::Trace) -> Scope<'a> {
         let asked = trace.clauses.iter().any(|clause| {
             matches!(

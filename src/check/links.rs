@@ -23,8 +23,8 @@ impl Links {
         self.declared.insert(name, declaration);
     }
 
-    /// The name that stands at an offset of a file, or right before it, and the declaration it means. Of names within
-    /// one another the shortest. Takes O(log n) for n links.
+    /// Returns the name that stands at an offset of a file, or right before it, and the declaration it means. Of names
+    /// within one another the shortest. Takes O(log n) for n links.
     #[must_use]
     pub fn at(&self, file: FileId, offset: u32) -> Option<(Span, Span)> {
         let before = self.declared.range(..=Span::new(file, offset, u32::MAX));
@@ -35,14 +35,14 @@ impl Links {
             .map(|(name, declaration)| (*name, *declaration))
     }
 
-    /// All names that mean a declaration, by file and place. Takes O(n).
+    /// Returns all names that mean a declaration, by file and place. Takes O(n).
     pub fn uses(&self, declaration: Span) -> impl Iterator<Item = Span> + '_ {
         let all = self.declared.iter();
         all.filter(move |(_, meant)| **meant == declaration)
             .map(|(name, _)| *name)
     }
 
-    /// All links of a file, by place.
+    /// Returns all links of a file, by place.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (Span, Span)> + '_ {
         let from = Span::at(file, 0);
         self.declared

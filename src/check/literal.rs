@@ -11,7 +11,7 @@ use crate::syntax::ast::{self, DurationUnit, ExprKind};
 use crate::types::Type;
 use crate::value::{Cell, Instant, Number, Object, Value};
 
-/// A length of time, exactly.
+/// Returns a length of time, exactly.
 pub(super) fn duration(literal: &ast::DurationLit) -> Option<Instant> {
     const SECOND: i128 = Instant::SECOND;
     let unit = match literal.unit {
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The constant that an expression is, where it is one.
+    /// Returns the constant that an expression is, where it is one.
     pub(super) fn constant(
         &mut self,
         scope: &Scope<'a>,
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The cell that a literal of a test stands for; `unknown` is a cell without a value.
+    /// Returns the cell that a literal of a test stands for; `unknown` is a cell without a value.
     pub(super) fn cell(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Cell {
         if let ExprKind::Name(name) = &expr.kind
             && name.as_str() == "unknown"

@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Member(base_typed.id, name.text.clone()), ty, span)
     }
 
-    /// A field of the record.
+    /// Returns a field of the record.
     pub(super) fn meta_field(&mut self, name: &ast::Name) -> Typed {
         if let Some(idx) = self
             .spec

@@ -395,7 +395,7 @@ impl<'a> Checker<'a> {
         LocalId::new(self.locals - 1)
     }
 
-    /// The text of a span, on one line, for atoms and messages.
+    /// Returns the text of a span, on one line, for atoms and messages.
     fn snippet(&self, span: Span) -> SmolStr {
         let text = self.sources.slice(span);
         if text.contains('\n') {

@@ -22,7 +22,7 @@ use crate::types::Type;
 const MAX_ORDER: u32 = 8;
 
 impl<'a> Checker<'a> {
-    /// The model that an item declares.
+    /// Returns the model that an item declares.
     pub(super) fn model(&mut self, item_ref: ItemRef) -> Option<ModelId> {
         if let Some(known) = self.models.get(&item_ref) {
             return *known;
@@ -75,7 +75,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// The abstraction that `learn` names, or one to be derived from what is said of the model.
+    /// Returns the abstraction that `learn` names, or one to be derived from what is said of the model.
     fn learned_over(
         &mut self,
         scope: &Scope<'a>,
@@ -194,7 +194,7 @@ impl<'a> Checker<'a> {
         learn
     }
 
-    /// A number above 0 and below 1.
+    /// Returns a number above 0 and below 1.
     fn share(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, what: &str) -> Option<f64> {
         let value = self.number_between(scope, expr, Some((0.0, 1.0)))?.to_f64();
         if value <= 0.0 || value >= 1.0 {
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
         (Place::Model(model), inner)
     }
 
-    /// The conditions on single states in a claim, with their texts where they have some.
+    /// Returns the conditions on single states in a claim, with their texts where they have some.
     fn conditions(&self, formula: ClaimFormula) -> Vec<(ExprId, Option<SmolStr>)> {
         let spec = &self.spec;
         let atoms = |path| {
@@ -271,7 +271,8 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// The operator that an expression is, or none of its own where they stand below it; nothing where there are none.
+    /// Returns the operator that an expression is, or none of its own where they stand below it; nothing where there are
+    /// none.
     fn branchings_below(&self, id: ExprId) -> Option<Vec<Branching>> {
         let spec = &self.spec;
         if let Expr::Branching(branching) = spec.exprs.get(id) {
@@ -397,7 +398,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The parts of a condition between its connectives that read the step.
+    /// Returns the parts of a condition between its connectives that read the step.
     fn atoms(&self, id: ExprId) -> Vec<ExprId> {
         let spec = &self.spec;
         let none = Abstraction::empty(SmolStr::default(), true, Span::default());

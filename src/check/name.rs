@@ -21,7 +21,7 @@ pub(super) enum Qualifier {
 }
 
 impl<'a> Checker<'a> {
-    /// The enum value that a name means where this type is expected.
+    /// Returns the enum value that a name means where this type is expected.
     pub(super) fn enum_value(
         &mut self,
         name: &ast::Name,
@@ -95,7 +95,7 @@ impl<'a> Checker<'a> {
         self.wrong()
     }
 
-    /// A field of the event.
+    /// Returns a field of the event.
     pub(super) fn field(&mut self, name: &str, span: Span) -> Option<Typed> {
         let idx = self
             .spec
@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The value of an item that is used by its name alone.
+    /// Returns the value of an item that is used by its name alone.
     pub(super) fn item_value(
         &mut self,
         item_ref: ItemRef,
@@ -263,7 +263,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A value of a declared type: the node keeps the declared one, so that an int declared as float is one.
+    /// Returns a value of a declared type: the node keeps the declared one, so that an int declared as float is one.
     pub(super) fn typed_as(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr, ty: &Type) -> Typed {
         let typed = self.value_as(scope, expr, ty);
         Typed {
@@ -360,7 +360,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The item that `name`, or `module.name`, means as something callable or as a value.
+    /// Returns the item that `name`, or `module.name`, means as something callable or as a value.
     pub(super) fn item_of(&self, scope: &Scope<'a>, expr: &ast::Expr) -> Option<ItemRef> {
         match &expr.kind {
             ExprKind::Name(name) => {

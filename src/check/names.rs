@@ -44,7 +44,7 @@ pub(super) struct Names<'a> {
 /// Names that mean something everywhere and cannot be declared.
 const PREDEFINED: &[&str] = &["last", "meta", "unknown", "before", "start"];
 
-/// The name of an item, with its namespaces.
+/// Returns the name of an item, with its namespaces.
 pub(super) fn declared(item: &ast::Item) -> Option<(&ast::Name, &'static [Space])> {
     let spaces: &[Space] = match item.kind.word() {
         "enum" | "record" => &[Space::Type],
@@ -176,12 +176,12 @@ impl<'a> Names<'a> {
             .copied()
     }
 
-    /// The module that a name means in a module.
+    /// Returns the module that a name means in a module.
     pub(super) fn module(&self, module: ModuleIdx, name: &str) -> Option<ModuleIdx> {
         self.modules[module].get(name).copied()
     }
 
-    /// The names of a module in a namespace, sorted.
+    /// Returns the names of a module in a namespace, sorted.
     pub(super) fn all(&self, module: ModuleIdx, space: Space) -> Vec<&str> {
         let mut names: Vec<&str> = self.items[module]
             .keys()
@@ -192,7 +192,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// The item.
+    /// Returns the item.
     pub(super) fn item(&self, item: ItemRef) -> &'a ast::Item {
         &self.trees[item.module].items[item.item]
     }

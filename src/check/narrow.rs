@@ -17,7 +17,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl Checker<'_> {
-    /// The type of an expression at this place.
+    /// Returns the type of an expression at this place.
     pub(super) fn narrowed(&self, id: ExprId, ty: Type) -> Type {
         match ty {
             Type::Nullable(inner) if self.facts.contains(&id) => inner.as_ref().clone(),

@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         self.not_null.contains(&id) || self.facts.contains(&id)
     }
 
-    /// Both sides of a comparison: an enum value named on either side is found by the type of the other.
+    /// Returns both sides of a comparison: an enum value named on either side is found by the type of the other.
     fn sides(
         &mut self,
         scope: &Scope<'a>,
@@ -466,7 +466,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Contains(left.id, right.id), Type::Bool, span)
     }
 
-    /// An operand that is to be a text: a string, perhaps null, or JSON.
+    /// Returns an operand that is to be a text: a string, perhaps null, or JSON.
     pub(super) fn text_operand(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         let typed = self.value(scope, expr, Some(&Type::String));
         match typed.ty.non_null() {
@@ -481,7 +481,7 @@ impl<'a> Checker<'a> {
         typed.id
     }
 
-    /// A regular expression: a literal or the name of a constant that is one.
+    /// Returns a regular expression: a literal or the name of a constant that is one.
     pub(super) fn regex(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Option<RegexId> {
         match &expr.kind {
             ExprKind::Regex { pattern, flags } => {

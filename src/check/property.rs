@@ -596,7 +596,7 @@ impl<'a> Checker<'a> {
         self.leave();
     }
 
-    /// A parameter without a value.
+    /// Returns a parameter without a value.
     pub(super) fn placeholder(&mut self, ty: Type) -> Binding<'a> {
         let local = self.local();
         let typed: Typed = self.add(Expr::Local(local), ty, Span::default());
@@ -630,7 +630,7 @@ fn scope_free(scope: &Scope<'_>, callee: &ast::Expr) -> bool {
     }
 }
 
-/// A quantified variable before its terms are known.
+/// Returns a quantified variable before its terms are known.
 pub(super) fn variable(name: SmolStr, range: Option<ExprId>) -> QuantifiedVar {
     QuantifiedVar {
         name,

@@ -40,7 +40,7 @@ pub(super) enum Binding<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The scope of the items of a module.
+    /// Returns the scope of the items of a module.
     pub(super) fn module(module: ModuleIdx) -> Scope<'a> {
         Scope {
             module,
@@ -98,7 +98,7 @@ impl<'a> Scope<'a> {
         self.find(name).map(|(binding, _)| binding)
     }
 
-    /// The same, with the place that declares it.
+    /// Returns the same, with the place that declares it.
     pub(super) fn find(&self, name: &str) -> Option<(&Binding<'a>, Option<Span>)> {
         let mut frame = self.innermost.as_deref();
         while let Some(here) = frame {
@@ -110,7 +110,7 @@ impl<'a> Scope<'a> {
         None
     }
 
-    /// The values that all names are bound to; none where one is bound to something else.
+    /// Returns the values that all names are bound to; none where one is bound to something else.
     pub(super) fn values(&self) -> Option<Vec<ExprId>> {
         let mut values = Vec::new();
         let mut frame = self.innermost.as_deref();
@@ -124,7 +124,7 @@ impl<'a> Scope<'a> {
         Some(values)
     }
 
-    /// All bound names, innermost first, for "did you mean".
+    /// Returns all bound names, innermost first, for "did you mean".
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         let mut frame = self.innermost.as_deref();

@@ -305,7 +305,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// A property that only a test is about.
+    /// Returns a property that only a test is about.
     fn tested(
         &mut self,
         expect: &ast::Expect,

@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// The type of a variable, and its values.
+    /// Returns the type of a variable, and its values.
     fn state_type(&mut self, scope: &Scope<'a>, written: &'a ast::Type) -> (Type, Domain) {
         let wrong = Domain {
             kind: DomainKind::Bool,
@@ -261,7 +261,7 @@ impl<'a> Checker<'a> {
         (ty, Domain { kind, nullable })
     }
 
-    /// The enum of a set of names; equal sets are one type, so that their values can be compared.
+    /// Returns the enum of a set of names; equal sets are one type, so that their values can be compared.
     fn anonymous_enum(&mut self, values: Vec<SmolStr>) -> Arc<crate::types::EnumType> {
         let name = format!("{{ {} }}", values.join(", "));
         let known = self.spec.enums.iter().find(|of| of.name == name);
@@ -328,13 +328,13 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// The name that a system, component or composition is known by in a module.
+    /// Returns the name that a system, component or composition is known by in a module.
     pub(super) fn system_named(&self, scope: &Scope<'a>, name: &ast::Name) -> Option<SystemId> {
         let item = self.find(scope.module, Space::Model, name)?;
         self.system_ids.get(&item).copied()
     }
 
-    /// The scope of what is said of a system: its variables and labels, and those of others where it is a component.
+    /// Returns the scope of what is said of a system: its variables and labels, and those of others where it is a component.
     pub(super) fn system_scope(&mut self, id: SystemId, module: usize) -> Scope<'a> {
         let mut scope = Scope::module(module);
         let others: Vec<SystemId> = match &self.spec.system(id).kind {
@@ -378,7 +378,7 @@ impl<'a> Checker<'a> {
         scope
     }
 
-    /// A scope with a member under its whole name, `agent.mode`.
+    /// Returns a scope with a member under its whole name, `agent.mode`.
     fn qualified(&self, scope: Scope<'a>, owner: SystemId, member: &Member) -> Scope<'a> {
         let owner = &self.spec.system(owner).name;
         let name = smol_str::format_smolstr!("{owner}.{}", member.name);
@@ -495,7 +495,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A condition on the state.
+    /// Returns a condition on the state.
     pub(super) fn condition_on_state(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         let id = self.boolean(scope, expr);
         self.of_state(id, *expr.span, false)

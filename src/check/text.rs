@@ -8,7 +8,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// A message.
+    /// Returns a message.
     pub(super) fn text(&mut self, scope: &Scope<'a>, message: &'a ast::Message) -> Text {
         let mut parts = Vec::new();
         for part in &message.parts {

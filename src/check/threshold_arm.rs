@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The names that messages of a clause on a query may use: its own, `state`, `why`.
+    /// Returns the names that messages of a clause on a query may use: its own, `state`, `why`.
     pub(super) fn reading_scope(
         &mut self,
         scope: &Scope<'a>,

@@ -25,7 +25,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The track that an item declares. Tracks may read one another: they are updated together.
+    /// Returns the track that an item declares. Tracks may read one another: they are updated together.
     pub(super) fn track(&mut self, item_ref: ItemRef) -> Option<TrackId> {
         match self.tracks.get(&item_ref) {
             Some(known) => Some(*known),
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The value of a `const` by its name.
+    /// Returns the value of a `const` by its name.
     pub(super) fn constant_by_name(&mut self, item_ref: ItemRef, name: &'a ast::Name) -> Typed {
         self.used.insert(item_ref);
         let scope = Scope::module(item_ref.module);
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The scope of a definition on its own: parameters without values.
+    /// Returns the scope of a definition on its own: parameters without values.
     fn parameters(&mut self, scope: &Scope<'a>, params: &'a [ast::Param]) -> Scope<'a> {
         let mut inner = scope.clone();
         for param in params {

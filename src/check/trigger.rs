@@ -68,7 +68,7 @@ impl Checker<'_> {
                 .all(|operand| self.is_timeless(operand))
     }
 
-    /// The conjuncts without temporal operators, as one condition.
+    /// Returns the conjuncts without temporal operators, as one condition.
     fn timeless_part(&mut self, formula: FormulaId) -> Option<ExprId> {
         if self.is_timeless(formula) {
             return Some(self.state_expr(formula));
@@ -99,7 +99,7 @@ impl Checker<'_> {
             .all(|operand| self.is_state(operand))
     }
 
-    /// The conjuncts of a formula that speak of the step and its past only, as one condition.
+    /// Returns the conjuncts of a formula that speak of the step and its past only, as one condition.
     fn state_part(&mut self, formula: FormulaId) -> Option<ExprId> {
         if self.is_state(formula) {
             return Some(self.state_expr(formula));
@@ -114,7 +114,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A formula without future operators as an expression.
+    /// Returns a formula without future operators as an expression.
     pub(super) fn state_expr(&mut self, formula: FormulaId) -> ExprId {
         let expr = match self.spec.formulas.get(formula).clone() {
             Formula::Atom(atom) => return self.spec.formulas.atom(atom).expr,

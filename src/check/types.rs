@@ -11,7 +11,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 impl<'a> Checker<'a> {
-    /// A type as written.
+    /// Returns a type as written.
     pub(super) fn ty(&mut self, scope: &Scope<'a>, written: &ast::Type) -> Type {
         match &written.kind {
             ast::TypeKind::Primitive(primitive) => match primitive {
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
         Type::Error
     }
 
-    /// The type that an `enum` or `record` declares.
+    /// Returns the type that an `enum` or `record` declares.
     pub(super) fn declared_type(&mut self, item_ref: ItemRef) -> Type {
         if let Some(known) = self.types.get(&item_ref) {
             return known.clone();
@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// The type that has the values of both; none where they do not go together.
+    /// Returns the type that has the values of both; none where they do not go together.
     pub(super) fn join(lhs: &Type, rhs: &Type) -> Option<Type> {
         Some(match (lhs, rhs) {
             (lhs, rhs) if lhs == rhs => lhs.clone(),

@@ -274,7 +274,7 @@ fn walks(
     Ok(read)
 }
 
-/// The model of the spec that the file holds.
+/// Returns the model of the spec that the file holds.
 fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> {
     let name = &file.header.model;
     let loads =
@@ -289,7 +289,7 @@ fn model_of(spec: &Spec, file: &Model, path: &Path) -> Result<ModelId, Failure> 
         })
 }
 
-/// The queries of a model that are meant: those named, or all that ask for a probability.
+/// Returns the queries of a model that are meant: those named, or all that ask for a probability.
 fn chosen(spec: &Spec, model: ModelId, names: &[String]) -> Result<Vec<ClaimId>, Failure> {
     let of_model = || {
         (0..spec.claims.len())
@@ -394,7 +394,7 @@ fn read_labels(path: &Path) -> Result<BTreeMap<String, bool>, Failure> {
     Ok(found)
 }
 
-/// The points of no return of a query, by category.
+/// Returns the points of no return of a query, by category.
 fn no_returns(
     args: &CalibrateArgs,
     subject: &Subject,

@@ -41,7 +41,7 @@ pub(super) struct LoadedChain<V> {
 }
 
 impl ChainArgs {
-    /// The values given for constants.
+    /// Returns the values given for constants.
     pub(super) fn definitions(&self) -> Result<Definitions, Failure> {
         self.constants
             .iter()
@@ -131,7 +131,7 @@ impl ChainArgs {
         Ok(Some(chain))
     }
 
-    /// The file of labels of a `.tra` file.
+    /// Returns the file of labels of a `.tra` file.
     fn labels_of(&self, path: &Path) -> Option<PathBuf> {
         let beside = path.with_extension("lab");
         match &self.labels {
@@ -238,7 +238,7 @@ fn paired(files: &[PathBuf]) -> Result<RewardFiles, Failure> {
     Ok(found.into_iter().map(|entry| entry.1).collect())
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))

@@ -182,7 +182,7 @@ fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptM
     .map_err(Failure::Usage)
 }
 
-/// The plan of each claim on a model as a line of JSON.
+/// Returns the plan of each claim on a model as a line of JSON.
 fn plan_lines(spec: &Arc<Spec>, sources: &SourceMap) -> Result<Vec<String>, Failure> {
     let plans = plan::plans(spec, None)?;
     let claims = plans.names().filter_map(|name| plan::claim(spec, name));
@@ -250,7 +250,7 @@ fn automata(
     Ok(())
 }
 
-/// One automaton as a line of JSON.
+/// Returns one automaton as a line of JSON.
 fn line(name: &str, key: &str, automaton: serde_json::Value) -> String {
     format!("{}\n", json!({"v": 1, "name": name, key: automaton}))
 }

@@ -75,7 +75,7 @@ pub(super) fn run(args: DraftArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// The text, and what it is called. An argument that names no file is a requirement itself.
+/// Returns the text, and what it is called. An argument that names no file is a requirement itself.
 fn read(input: &str) -> Result<(String, String), Failure> {
     let path = Path::new(input);
     if input == "-" {

@@ -192,7 +192,7 @@ impl DurableMonitor {
         })
     }
 
-    /// The time that the monitor is given.
+    /// Returns the time that the monitor is given.
     pub(super) fn now(&self) -> Option<Instant> {
         self.time.now()
     }
@@ -216,7 +216,7 @@ impl DurableMonitor {
         Ok(())
     }
 
-    /// The decision on a line, kept before it is told.
+    /// Returns the decision on a line, kept before it is told.
     ///
     /// # Errors
     /// It cannot be kept, so it must not be told.
@@ -227,7 +227,7 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// The decision on a request, kept before it is told. The journal holds the line that makes the request.
+    /// Returns the decision on a request, kept before it is told. The journal holds the line that makes the request.
     ///
     /// # Errors
     /// It cannot be kept, so it must not be told.
@@ -248,7 +248,7 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// The decision on a line, or on what cannot even be looked at for a reason; not to be told before it is
+    /// Returns the decision on a line, or on what cannot even be looked at for a reason; not to be told before it is
     /// [kept](Self::keep).
     pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         let now = self.time.now();

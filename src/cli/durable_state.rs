@@ -293,7 +293,7 @@ impl DurableState {
         Ok(end.inputs)
     }
 
-    /// The key that the log is signed with.
+    /// Returns the key that the log is signed with.
     fn signing_key(&self) -> Result<Option<log::SigningKey>, Failure> {
         let Some(path) = &self.files.key else {
             return Ok(None);
@@ -303,7 +303,7 @@ impl DurableState {
         Ok(Some(key))
     }
 
-    /// The end of a long log, by its last lines, and its bytes; none where those are not enough.
+    /// Returns the end of a long log, by its last lines, and its bytes; none where those are not enough.
     fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let mut read = |from: u64, most: u64| -> io::Result<String> {
             file.seek(SeekFrom::Start(from))?;
@@ -325,7 +325,7 @@ impl DurableState {
         Ok(end.zip(usize::try_from(len).ok()))
     }
 
-    /// A log that is verified as a whole, and its whole bytes; none where there is none yet.
+    /// Returns a log that is verified as a whole, and its whole bytes; none where there is none yet.
     fn whole_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let rewound = file.rewind();
         rewound.map_err(|error| failed("read", path, &error))?;
@@ -384,7 +384,7 @@ impl DurableState {
         Ok(Some(latest))
     }
 
-    /// The journal, ready to go on.
+    /// Returns the journal, ready to go on.
     fn begin(
         &self,
         path: PathBuf,
@@ -521,7 +521,7 @@ impl DurableState {
     }
 }
 
-/// The hash of a state, which it ends in.
+/// Returns the hash of a state, which it ends in.
 fn hash_of(state: &[u8]) -> String {
     let sum = state.iter().skip(state.len().saturating_sub(32));
     sum.map(|byte| format!("{byte:02x}")).collect()

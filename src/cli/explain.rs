@@ -116,7 +116,7 @@ fn property(args: &ExplainArgs, name: &str) -> Result<Outcome, Failure> {
     )
 }
 
-/// The explanation of a property, compared with an automaton from elsewhere.
+/// Returns the explanation of a property, compared with an automaton from elsewhere.
 fn against_automaton(
     args: &ExplainArgs,
     path: &str,
@@ -201,7 +201,7 @@ fn write_clauses(output: &mut Output, clauses: &[Clause]) -> io::Result<()> {
     Ok(())
 }
 
-/// An object in JSON with the clauses as one more member, where there are some.
+/// Returns an object in JSON with the clauses as one more member, where there are some.
 fn with_clauses(told: &str, clauses: &[Clause]) -> String {
     match told.strip_suffix('}') {
         Some(open) if !clauses.is_empty() => {
@@ -233,7 +233,7 @@ fn query(args: &ExplainArgs, spec: Spec, checked: &Loaded, name: &str) -> Result
     Ok(Outcome::Holds)
 }
 
-/// The formula of a property of another spec, from `SPEC:NAME`; none if that is no file.
+/// Returns the formula of a property of another spec, from `SPEC:NAME`; none if that is no file.
 fn elsewhere(against: &str) -> Result<Option<String>, Failure> {
     let Some((path, name)) = against.rsplit_once(':') else {
         return Ok(None);
@@ -353,7 +353,7 @@ fn not_found(spec: &Spec, name: &str) -> String {
     }
 }
 
-/// The page of a diagnostic code, found by its number or its name.
+/// Returns the page of a diagnostic code, found by its number or its name.
 fn code(subject: &Path, format: ExplainFormat) -> Result<Outcome, Failure> {
     let text = subject.to_string_lossy();
     let Some(code) = Code::named(&text) else {

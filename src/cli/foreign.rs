@@ -20,8 +20,8 @@ pub(super) struct File {
     text: String,
 }
 
-/// The file that `against` names, if it is one that ends in `.hoa` or begins like an automaton; `FILE.hoa:NAME` is one of
-/// several in it.
+/// Returns the file that `against` names, if it is one that ends in `.hoa` or begins like an automaton; `FILE.hoa:NAME` is
+/// one of several in it.
 ///
 /// # Errors
 /// A file that ends in `.hoa` cannot be read.
@@ -51,7 +51,7 @@ impl File {
         Failure::Usage(format!("`{}`: {reason}", self.path))
     }
 
-    /// The automaton that is meant: the only one, the one that was named, or the one with the name of the property.
+    /// Returns the automaton that is meant: the only one, the one that was named, or the one with the name of the property.
     fn automaton(&self, property: &str, limits: &Limits) -> Result<Automaton, Failure> {
         let mut all = hoa::parse_all(&self.text, limits).map_err(|error| self.wrong(error))?;
         if all.len() == 1 && self.name.is_none() {
@@ -92,8 +92,8 @@ pub(super) struct Read {
     pub(super) semantics: Semantics,
 }
 
-/// An automaton whose atomic propositions are conditions of the spec: letters of a property by their texts, else predicates
-/// by their names, else conditions as the language writes them.
+/// Returns an automaton whose atomic propositions are conditions of the spec: letters of a property by their texts, else
+/// predicates by their names, else conditions as the language writes them.
 ///
 /// # Errors
 /// What is wrong with the file, by its line; a proposition that the spec does not know; a limit.
@@ -184,7 +184,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The letter that a proposition has become, if it is one.
+/// Returns the letter that a proposition has become, if it is one.
 fn letter(spec: &Spec, index: usize) -> Option<AtomId> {
     let property = spec.property(spec.find_property(&format!("{ATOM}{index}"))?);
     let Formula::Unary(Unary::Always, _, inner) = spec.formulas.get(property.formula) else {

@@ -249,7 +249,7 @@ fn judge(args: &Args) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// The input. Of what is too long, cut off or damaged, the rest.
+/// Returns the input. Of what is too long, cut off or damaged, the rest.
 fn read_input() -> Result<Outline, String> {
     let mut input = Vec::new();
     let mut stdin = std::io::stdin().lock();
@@ -275,7 +275,7 @@ fn read_input() -> Result<Outline, String> {
     }
 }
 
-/// The end of a call that was not judged: the reason on the error output, and the code that fits the hook.
+/// Returns the end of a call that was not judged: the reason on the error output, and the code that fits the hook.
 fn denied(hook: Option<&str>, reason: &str) -> Failure {
     complain(&format!("the call was not checked: {reason}"));
     let denies = hook.is_none_or(hook::decides);

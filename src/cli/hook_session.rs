@@ -54,7 +54,7 @@ fn of(error: &std::io::Error, path: &Path) -> String {
 }
 
 impl Session {
-    /// The session of a call, or the sub-agent that made it.
+    /// Returns the session of a call, or the sub-agent that made it.
     pub(super) fn of(folder: Option<&Path>, call: &Call) -> Result<Session, String> {
         let mut session = Session::unlocked(folder, call.session())?;
         if let (Scope::Agent, Some(agent)) = (call.scope(), call.agent()) {
@@ -63,7 +63,7 @@ impl Session {
         Ok(session)
     }
 
-    /// A session by its id, locked.
+    /// Returns a session by its id, locked.
     pub(super) fn open(folder: Option<&Path>, id: &str) -> Result<Session, String> {
         let mut session = Session::unlocked(folder, id)?;
         session.lock()?;
@@ -85,7 +85,7 @@ impl Session {
         })
     }
 
-    /// A file of the session.
+    /// Returns a file of the session.
     pub(super) fn file(&self, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", self.stem))
     }
@@ -137,7 +137,7 @@ impl Session {
         })
     }
 
-    /// The marks that no process holds any more, other than one's own; they are held from here on.
+    /// Returns the marks that no process holds any more, other than one's own; they are held from here on.
     pub(super) fn marked(&self, own: Option<&Mark>) -> Result<Vec<Mark>, String> {
         let folder = self.file("open");
         let entries = match std::fs::read_dir(&folder) {
@@ -312,7 +312,7 @@ fn hash(id: &str) -> String {
         .collect()
 }
 
-/// An id as a word of a shell.
+/// Returns an id as a word of a shell.
 fn shown(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     match !id.is_empty() && id.chars().all(plain) {

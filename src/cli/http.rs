@@ -55,19 +55,19 @@ pub(super) struct RequestHead {
 }
 
 impl RequestHead {
-    /// A header field; of several of a name the first.
+    /// Returns a header field; of several of a name the first.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         self.fields(name).next()
     }
 
-    /// All header fields of a name.
+    /// Returns all header fields of a name.
     pub(super) fn fields(&self, name: &str) -> impl Iterator<Item = &str> {
         let fields = self.fields.iter();
         let found = fields.filter(move |(field, _)| field.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The length of the body, or why it is not sent.
+    /// Returns the length of the body, or why it is not sent.
     fn length(&self) -> Result<usize, Response> {
         if self.field("Transfer-Encoding").is_some() {
             return Err(Response::refusal(
@@ -160,7 +160,7 @@ pub(super) trait Service: Send + Sync + 'static {
     /// The refusal.
     fn admit(&self, head: &RequestHead) -> Result<Self::Grant, Response>;
 
-    /// The answer to an admitted request.
+    /// Returns the answer to an admitted request.
     fn answer(&self, head: &RequestHead, grant: Self::Grant, body: &[u8]) -> Response;
 }
 
@@ -462,7 +462,7 @@ impl Client {
         Ok(head.keeps)
     }
 
-    /// The head, where it has arrived; it is taken from what was read.
+    /// Returns the head, where it has arrived; it is taken from what was read.
     fn head(&mut self) -> Result<Option<RequestHead>, ConnectionEnd> {
         let refused = |status, why: &str| ConnectionEnd::Refused(Response::refusal(status, why));
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];

@@ -203,7 +203,7 @@ fn guarantees(
     Ok(found)
 }
 
-/// The model that is meant: the one named, or the only one that is learned.
+/// Returns the model that is meant: the one named, or the only one that is learned.
 fn chosen(spec: &Spec, name: Option<&str>) -> Result<ModelId, Failure> {
     let learned: Vec<&str> = spec
         .models

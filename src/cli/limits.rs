@@ -60,7 +60,7 @@ impl LimitArgs {
         }
     }
 
-    /// The limits of a chain.
+    /// Returns the limits of a chain.
     pub(super) fn rows(&self) -> RowLimits {
         let default = RowLimits::default();
         RowLimits {

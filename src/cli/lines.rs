@@ -12,7 +12,7 @@ pub(super) enum Line {
     Failed(io::Error),
 }
 
-/// The next line of at most so many bytes that is not blank; none at the end of the stream.
+/// Returns the next line of at most so many bytes that is not blank; none at the end of the stream.
 ///
 /// No more than the limit is held, however long a line is.
 pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {

@@ -127,8 +127,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if hook { of_hook(code) } else { code }
 }
 
-/// The exit code of a hook. Claude Code treats only exit code 2 as a denial, so an internal error must not use its own
-/// code.
+/// Returns the exit code of a hook. Claude Code treats only exit code 2 as a denial, so an internal error must not use its
+/// own code.
 fn of_hook(code: u8) -> u8 {
     if code == code::INTERNAL {
         code::HOOK_DENIES

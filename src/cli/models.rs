@@ -27,8 +27,8 @@ impl ModelArgs {
         !self.given.is_empty()
     }
 
-    /// The models that clauses of a spec ask about, by their names there: a file that is given, what a compiled spec keeps
-    /// of it, or what the spec loads.
+    /// Returns the models that clauses of a spec ask about, by their names there: a file that is given, what a compiled spec
+    /// keeps of it, or what the spec loads.
     ///
     /// # Errors
     /// One is missing or cannot be read.
@@ -83,7 +83,7 @@ pub(super) fn unreached(spec: &Spec, monitor: &Monitor) -> Vec<Diagnostic> {
     monitor.unreached().into_iter().filter_map(told).collect()
 }
 
-/// The names of the models that clauses ask about.
+/// Returns the names of the models that clauses ask about.
 fn asked(spec: &Spec) -> Vec<SmolStr> {
     let mut names: Vec<SmolStr> = Vec::new();
     for clause in &spec.enforces {
@@ -99,7 +99,7 @@ fn asked(spec: &Spec) -> Vec<SmolStr> {
     names
 }
 
-/// The model that a spec loads from a file beside it.
+/// Returns the model that a spec loads from a file beside it.
 fn loaded(spec: &Spec, path: &Path, name: &str) -> Result<Model, Failure> {
     let model = spec.models.iter().find(|model| model.name == name);
     match model.map(|model| &model.source) {

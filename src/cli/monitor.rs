@@ -217,7 +217,7 @@ impl<W: Write> MonitorLoop<W> {
         }
     }
 
-    /// The next line; an empty answer where a deadline passes first, and none at the end of the input.
+    /// Returns the next line; an empty answer where a deadline passes first, and none at the end of the input.
     fn wait(&self, from: &Receiver<Line>) -> Option<Option<Line>> {
         let deadline = self.desk.monitor.next_deadline().zip(self.desk.now());
         let Some((deadline, now)) = deadline else {

@@ -42,7 +42,7 @@ pub(super) fn spares<P: AsRef<Path>>(
 }
 
 impl Output {
-    /// The file `path`, or the standard output where there is none (or `-`).
+    /// Returns the file `path`, or the standard output where there is none (or `-`).
     pub(super) fn open(path: Option<&Path>) -> Result<Output, Failure> {
         match path {
             Some(path) if path != Path::new("-") => {

@@ -19,7 +19,7 @@ use crate::source::SourceMap;
 /// Abstractions of more states are not listed.
 const MOST_LISTED: usize = 10_000;
 
-/// The plans of all claims; with a model file, of chains as they were counted.
+/// Returns the plans of all claims; with a model file, of chains as they were counted.
 ///
 /// # Errors
 /// The model file cannot be used.
@@ -41,7 +41,7 @@ pub(super) fn plans(spec: &Arc<Spec>, model: Option<&Path>) -> Result<Plans, Fai
     Ok(Plans::new(spec, &sizes))
 }
 
-/// The claim on a model that a name or an `@id` means.
+/// Returns the claim on a model that a name or an `@id` means.
 pub(super) fn claim<'s>(spec: &'s Spec, name: &str) -> Option<&'s Claim> {
     let on_models = || {
         let claims = spec.claims.iter();
@@ -51,7 +51,7 @@ pub(super) fn claim<'s>(spec: &'s Spec, name: &str) -> Option<&'s Claim> {
     on_models().find(|claim| claim.name == name).or_else(by_id)
 }
 
-/// One claim as JSON.
+/// Returns one claim as JSON.
 pub(super) fn to_json(spec: &Spec, sources: &SourceMap, plans: &Plans, claim: &Claim) -> Value {
     let is_query = claim.kind == crate::hir::ClaimKind::Query;
     let atoms: Vec<&str> = match claim.formula {
@@ -87,7 +87,7 @@ fn place(sources: &SourceMap, claim: &Claim) -> String {
     )
 }
 
-/// One claim for people.
+/// Returns one claim for people.
 ///
 /// # Errors
 /// Where the output cannot be written.
@@ -126,7 +126,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The state space of an abstraction as JSON: components, bits, and the states where they are few enough to list.
+/// Returns the state space of an abstraction as JSON: components, bits, and the states where they are few enough to list.
 ///
 /// # Errors
 /// The states cannot be told.

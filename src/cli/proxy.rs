@@ -258,7 +258,8 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.flush()
 }
 
-/// The next line; none at the end of the stream, or where it cannot be read on. A line beyond the limit is passed over.
+/// Returns the next line; none at the end of the stream, or where it cannot be read on. A line beyond the limit is passed
+/// over.
 fn next_line(from: &mut impl BufRead, longest: usize) -> Option<Result<Vec<u8>, String>> {
     match lines::next(from, longest)? {
         Line::Whole(line) => Some(Ok(line)),

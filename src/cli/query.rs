@@ -141,7 +141,7 @@ pub(super) struct ChainFile {
 }
 
 impl QueryArgs {
-    /// The properties of a text that are asked for.
+    /// Returns the properties of a text that are asked for.
     pub(super) fn wanted<'s>(&self, source: &'s ChainFile) -> impl Iterator<Item = &'s Property> {
         source.file.properties.iter().filter(|property| {
             let name = property.name.as_ref();
@@ -417,7 +417,7 @@ impl<V: Scalar> AnswerView<'_, V> {
         }
     }
 
-    /// The value for the initial states, where they agree.
+    /// Returns the value for the initial states, where they agree.
     fn single(&self) -> Option<Shown<V>> {
         if let Answer::Number(single) = &self.root.answer {
             return Some(match single {

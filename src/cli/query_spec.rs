@@ -223,7 +223,7 @@ fn is_name(text: &str) -> bool {
         .all(|c| c.is_alphanumeric() || "_-.".contains(c))
 }
 
-/// The model that formulas of the command are about: the one that was learned into the file, or the only one.
+/// Returns the model that formulas of the command are about: the one that was learned into the file, or the only one.
 fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s str, Failure> {
     let named = given.and_then(|given| spec.find_model(&given.header.model));
     match (named, spec.models.as_slice()) {
@@ -238,7 +238,7 @@ fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s st
     }
 }
 
-/// The claims that are asked for: those named, and so many formulas; all where nothing is named.
+/// Returns the claims that are asked for: those named, and so many formulas; all where nothing is named.
 fn chosen<'s>(
     spec: &'s Spec,
     names: &[String],
@@ -343,7 +343,7 @@ struct ClaimView<'a> {
 }
 
 impl ClaimView<'_> {
-    /// The name of the claim; a formula of the command has none.
+    /// Returns the name of the claim; a formula of the command has none.
     fn name(&self) -> Option<&str> {
         let name = self.claim.name.as_str();
         (!name.starts_with(FORMULA)).then_some(name)

@@ -331,7 +331,7 @@ impl Judging {
         }
     }
 
-    /// One decision; deadlines that passed before make lines of their own.
+    /// Returns one decision; deadlines that passed before make lines of their own.
     fn decide(&mut self, line: &[u8]) -> Result<String, String> {
         let decided = self.monitor.decide(line);
         let decision = decided.map_err(|failure| {

@@ -27,14 +27,14 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// The format that is asked for.
+    /// Returns the format that is asked for.
     pub(super) fn format(&self) -> Result<FormatChoice, Failure> {
         self.from
             .parse()
             .map_err(|error| Failure::Usage(format!("`--from`: {error}")))
     }
 
-    /// The files that the arguments name; what cannot be opened is a problem, and the others are still read.
+    /// Returns the files that the arguments name; what cannot be opened is a problem, and the others are still read.
     pub(super) fn find(&self, traces: &[String]) -> Result<(Vec<Source>, Vec<Problem>), Failure> {
         let selection = Selection::new(&self.glob, &self.exclude)
             .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -42,15 +42,15 @@ impl Reading {
     }
 }
 
-/// The values of `--from`.
+/// Returns the values of `--from`.
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new(
         std::iter::once("auto").chain(Format::ALL.into_iter().map(Format::name)),
     )
 }
 
-/// The files that the arguments name. What cannot be opened is a problem, and the others are still read; how many files of
-/// a folder are left out is a note.
+/// Returns the files that the arguments name. What cannot be opened is a problem, and the others are still read; how many
+/// files of a folder are left out is a note.
 fn find(
     traces: &[String],
     selection: &Selection,

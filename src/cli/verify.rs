@@ -131,7 +131,7 @@ fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
     verdict.property.is_empty() || names.iter().any(names_it)
 }
 
-/// The questions that are named; all of them where none is.
+/// Returns the questions that are named; all of them where none is.
 fn selected(
     spec: &crate::hir::Spec,
     verifier: &Verifier<'_>,
@@ -166,7 +166,7 @@ fn selected(
         .collect())
 }
 
-/// An error, with the flag that raises the limit.
+/// Returns an error, with the flag that raises the limit.
 fn explain(error: &VerifyError) -> String {
     let flag = match error {
         VerifyError::System(SystemError::States { .. } | SystemError::InitialWork { .. })

@@ -33,7 +33,7 @@ impl SpecError {
         Self { reports }
     }
 
-    /// The diagnostics, in order.
+    /// Returns the diagnostics, in order.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         self.reports.iter().map(|report| &report.diagnostic)
     }

@@ -50,7 +50,7 @@ struct JsonEdit<'d> {
     text: &'d str,
 }
 
-/// One line of JSON for each diagnostic.
+/// Returns one line of JSON for each diagnostic.
 #[must_use]
 pub fn json_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let mut out = String::new();
@@ -61,7 +61,7 @@ pub fn json_lines(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     out
 }
 
-/// A diagnostic as one JSON object without a line break.
+/// Returns a diagnostic as one JSON object without a line break.
 #[must_use]
 pub fn json(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let span = |span: Span| {

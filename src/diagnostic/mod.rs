@@ -93,7 +93,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic of the code's default severity at `span`.
+    /// Returns a diagnostic of the code's default severity at `span`.
     pub fn new(code: Code, span: impl Into<Span>, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -116,7 +116,7 @@ impl Diagnostic {
         self
     }
 
-    /// A further labelled span.
+    /// Returns a further labelled span.
     #[must_use]
     pub fn also(mut self, span: impl Into<Span>, message: impl Into<String>) -> Self {
         self.secondary.push(Label {
@@ -126,14 +126,14 @@ impl Diagnostic {
         self
     }
 
-    /// A sentence of background.
+    /// Returns a sentence of background.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// An edit that replaces one span.
+    /// Returns an edit that replaces one span.
     #[must_use]
     pub fn fix(
         self,
@@ -144,7 +144,7 @@ impl Diagnostic {
         self.fix_all(message, vec![(span.into(), replacement.into())])
     }
 
-    /// An edit of several spans.
+    /// Returns an edit of several spans.
     #[must_use]
     pub fn fix_all(mut self, message: impl Into<String>, edits: Vec<(Span, String)>) -> Self {
         self.fixes.push(Fix {
@@ -154,14 +154,14 @@ impl Diagnostic {
         self
     }
 
-    /// Another severity than the code's default.
+    /// Returns another severity than the code's default.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
-    /// The primary span.
+    /// Returns the primary span.
     #[must_use]
     pub fn span(&self) -> Span {
         self.primary.span

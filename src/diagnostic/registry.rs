@@ -20,19 +20,19 @@ macro_rules! codes {
             /// All codes, in order.
             pub const ALL: &[Code] = &[$(Code::$code),*];
 
-            /// The code as it is shown: `G0101`.
+            /// Returns the code as it is shown: `G0101`.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Code::$code => stringify!($code),)* }
             }
 
-            /// A name that reads well after "allow".
+            /// Returns a name that reads well after "allow".
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Code::$code => $name,)* }
             }
 
-            /// One line on what it reports.
+            /// Returns one line on what it reports.
             #[must_use]
             pub fn summary(self) -> &'static str {
                 match self { $(Code::$code => $summary,)* }
@@ -44,7 +44,7 @@ macro_rules! codes {
                 match self { $(Code::$code => Severity::$severity,)* }
             }
 
-            /// The page that explains it, in Markdown.
+            /// Returns the page that explains it, in Markdown.
             #[must_use]
             pub fn page(self) -> &'static str {
                 match self {
@@ -165,7 +165,7 @@ codes! {
 }
 
 impl Code {
-    /// The code written as `text`, in any case.
+    /// Returns the code written as `text`, in any case.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL
@@ -174,13 +174,13 @@ impl Code {
             .find(|code| code.as_str().eq_ignore_ascii_case(text))
     }
 
-    /// The code that this name, or the code itself, stands for.
+    /// Returns the code that this name, or the code itself, stands for.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         Self::by_name(text).or_else(|| Self::parse(text))
     }
 
-    /// The code with this name; `_` may stand for `-`, so that `@allow(strong_next)` can be said without quotes.
+    /// Returns the code with this name; `_` may stand for `-`, so that `@allow(strong_next)` can be said without quotes.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         let name = name.replace('_', "-");

@@ -67,7 +67,7 @@ fn without_colors(line: &str) -> String {
     out
 }
 
-/// One line for each diagnostic: `file:line:column: error G0101: message`.
+/// Returns one line for each diagnostic: `file:line:column: error G0101: message`.
 #[must_use]
 pub fn render_short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     diagnostics
@@ -93,7 +93,7 @@ fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 /// Bytes of the longest line that is drawn whole; nobody reads a longer one.
 const LONGEST: u32 = 1_000;
 
-/// The line on which a span begins.
+/// Returns the line on which a span begins.
 fn line_of(span: Span, sources: &SourceMap) -> Span {
     let file = sources.get(span.file);
     let line = file.lines().line_index(span.start);
@@ -188,7 +188,7 @@ fn report<'d>(
     builder.finish()
 }
 
-/// A span that lies in its file.
+/// Returns a span that lies in its file.
 fn place(span: Span, sources: &SourceMap) -> Place {
     let len = sources.get(span.file).text().len();
     let range = span.range();
@@ -203,7 +203,7 @@ fn help(fix: &Fix, sources: &SourceMap) -> String {
     }
 }
 
-/// The line with all edits made, if they all are on one line.
+/// Returns the line with all edits made, if they all are on one line.
 fn fixed_line(fix: &Fix, sources: &SourceMap) -> Option<String> {
     let (first, _) = fix.edits.first()?;
     let file = sources.get(first.file);

@@ -54,7 +54,7 @@ impl Graph {
         }
     }
 
-    /// The picture as an SVG element.
+    /// Returns the picture as an SVG element.
     pub fn svg(&self) -> String {
         let mut graph = VisualGraph::new(Orientation::LeftToRight);
         let style = |verdict: Option<Verdict>| {
@@ -111,7 +111,7 @@ impl Graph {
             .to_owned()
     }
 
-    /// The graph as a Mermaid flow chart.
+    /// Returns the graph as a Mermaid flow chart.
     pub fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n  start([start])\n");
         for (index, (verdict, accepting)) in self.states.iter().enumerate() {

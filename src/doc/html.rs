@@ -17,7 +17,7 @@ figure{margin:.5rem 0;overflow:auto;background:#fff;border-radius:.4rem}figure s
 table{border-collapse:collapse}td,th{border:1px solid var(--soft);padding:.2rem .5rem;text-align:left}\
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto}}";
 
-/// A module.
+/// Returns a module.
 pub fn page(page: &Page) -> String {
     let nav = html! {
         a href="index.html" { "Contents" }
@@ -31,7 +31,7 @@ pub fn page(page: &Page) -> String {
     document(&page.title, &nav, &body)
 }
 
-/// The list of pages, with the file of each.
+/// Returns the list of pages, with the file of each.
 pub fn index(pages: &[(String, &Page)]) -> String {
     let nav = html! { @for (file, page) in pages { a href=(file) { (page.title) } } };
     let body = html! {
@@ -84,8 +84,8 @@ fn document(title: &str, nav: &Markup, body: &Markup) -> String {
     page.into_string()
 }
 
-/// Markdown of a comment as HTML. Tags in it are shown as text. Links to other schemes than the web's and mail's are shown
-/// without their address, and so are pictures, which a page would fetch.
+/// Returns markdown of a comment as HTML. Tags in it are shown as text. Links to other schemes than the web's and mail's are
+/// shown without their address, and so are pictures, which a page would fetch.
 fn markdown(text: &str) -> Markup {
     let mut open = Vec::new();
     let events = Parser::new_ext(text, Options::ENABLE_TABLES).filter_map(|event| match event {

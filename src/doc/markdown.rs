@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use super::html::is_safe_link;
 use super::{Entry, Page};
 
-/// A module.
+/// Returns a module.
 pub fn page(page: &Page) -> String {
     let mut out = format!("# {}\n\n", page.title);
     if !page.intro.is_empty() {
@@ -42,8 +42,8 @@ fn write_entry(out: &mut String, entry: &Entry) {
     }
 }
 
-/// Markdown of a comment without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and mail's,
-/// and pictures, get brackets that are escaped, so that they are shown as they are written.
+/// Returns markdown of a comment without raw HTML: what begins a tag is escaped. Links to other schemes than the web's and
+/// mail's, and pictures, get brackets that are escaped, so that they are shown as they are written.
 fn inert(text: &str) -> String {
     let mut marks = Vec::new();
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -83,7 +83,7 @@ fn inert(text: &str) -> String {
     out
 }
 
-/// The list of pages, with the file of each.
+/// Returns the list of pages, with the file of each.
 pub fn index(pages: &[(String, &Page)]) -> String {
     let mut out = String::from("# Contents\n\n");
     for (file, page) in pages {

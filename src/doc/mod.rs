@@ -66,7 +66,7 @@ pub struct Facts {
     pub graph: Option<draw::Graph>,
 }
 
-/// The page of a module.
+/// Returns the page of a module.
 ///
 /// `spec` is the module checked as a spec, where it is one; properties are explained with it. `loader` finds what the
 /// module imports.
@@ -114,7 +114,7 @@ pub fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
     })
 }
 
-/// The first word of an item and the name it declares; nothing for what only tests and imports.
+/// Returns the first word of an item and the name it declares; nothing for what only tests and imports.
 fn declared(kind: &ast::ItemKind) -> Option<(&str, &str)> {
     let word = kind.word();
     match kind {

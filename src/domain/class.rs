@@ -21,7 +21,7 @@ pub(super) enum Class {
     Other,
 }
 
-/// The answer that one value gives to a question, with the list that it names; none for a question about a text.
+/// Returns the answer that one value gives to a question, with the list that it names; none for a question about a text.
 fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Option<bool> {
     match question {
         Question::Equals(other) => Some(value == other),
@@ -31,7 +31,7 @@ fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Optio
     }
 }
 
-/// A comparison of two known values; none where the types do not fit, which the language calls unknown.
+/// Returns a comparison of two known values; none where the types do not fit, which the language calls unknown.
 pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Option<bool> {
     if op == Compare::Eq {
         return Some(lhs == rhs);
@@ -54,7 +54,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Option<bool> {
     })
 }
 
-/// The classes of a term: together they are all its values.
+/// Returns the classes of a term: together they are all its values.
 pub(super) fn classes(spec: &Spec, id: ExprId, asked: &Asked) -> Vec<Class> {
     let (expr, ty) = (spec.exprs.get(id), spec.exprs.ty(id));
     let mut classes = Vec::new();
@@ -161,7 +161,7 @@ fn merge(classes: &mut Vec<Class>, asked: &Asked) {
     });
 }
 
-/// The gaps between neighbours, those that hold no value left out.
+/// Returns the gaps between neighbours, those that hold no value left out.
 fn gaps(ends: &[Option<Value>], whole: bool) -> Vec<Class> {
     let empty = |low: &Value, high: &Value| match (low, high) {
         (Value::Number(low), Value::Number(high)) if whole => match (low.to_int(), high.to_int()) {
@@ -179,7 +179,7 @@ fn gaps(ends: &[Option<Value>], whole: bool) -> Vec<Class> {
         .collect()
 }
 
-/// The least value that a function of this kind gives.
+/// Returns the least value that a function of this kind gives.
 fn least(expr: &Expr) -> Option<Value> {
     match expr {
         Expr::Call(Builtin::Len | Builtin::Abs, _)
@@ -192,7 +192,7 @@ fn least(expr: &Expr) -> Option<Value> {
     }
 }
 
-/// The integer below a number.
+/// Returns the integer below a number.
 fn below(value: Value) -> Value {
     match &value {
         Value::Number(Number::Int(int)) => Value::int(int.saturating_sub(1)),

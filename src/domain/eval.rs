@@ -30,7 +30,7 @@ pub(super) enum Known {
 }
 
 impl Search<'_> {
-    /// The truth of a condition.
+    /// Returns the truth of a condition.
     pub(super) fn truth(&mut self, id: ExprId) -> Result<bool, Missing> {
         if let Some(&known) = self.truths.get(&id) {
             return Ok(known);
@@ -114,7 +114,7 @@ impl Search<'_> {
         rhs
     }
 
-    /// A condition that may be either way.
+    /// Returns a condition that may be either way.
     fn atom(&mut self, id: ExprId) -> Result<bool, Missing> {
         self.atoms.get(&id).copied().ok_or(Missing::Atom(id))
     }
@@ -126,7 +126,7 @@ impl Search<'_> {
         }
     }
 
-    /// A question about a text: false of null; of a text that is not known, either way.
+    /// Returns a question about a text: false of null; of a text that is not known, either way.
     fn of_text(
         &mut self,
         id: ExprId,
@@ -233,7 +233,7 @@ impl Search<'_> {
     }
 }
 
-/// A comparison of what is known of two values; none where that does not decide it.
+/// Returns a comparison of what is known of two values; none where that does not decide it.
 fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<bool> {
     match (lhs, rhs) {
         (Known::Nothing, _) | (_, Known::Nothing) => None,
@@ -273,7 +273,7 @@ fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<
     }
 }
 
-/// A comparison of some value of a class with a constant.
+/// Returns a comparison of some value of a class with a constant.
 fn of_class(
     op: Compare,
     term: ExprId,

@@ -60,7 +60,7 @@ pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Opt
     Some(event)
 }
 
-/// The expressions whose values are settled.
+/// Returns the expressions whose values are settled.
 fn fixed(spec: &Spec, given: &Given) -> Vec<(ExprId, Value)> {
     (0..spec.exprs.len())
         .map(ExprId::new)
@@ -75,7 +75,7 @@ fn fixed(spec: &Spec, given: &Given) -> Vec<(ExprId, Value)> {
         .collect()
 }
 
-/// A value for every term of the assignment.
+/// Returns a value for every term of the assignment.
 fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
     let mut values: FxHashMap<ExprId, Value> = FxHashMap::default();
     let mut open: Vec<ExprId> = Vec::new();
@@ -116,7 +116,7 @@ fn values(spec: &Spec, search: &Search<'_>) -> FxHashMap<ExprId, Value> {
     values
 }
 
-/// Some value of the class of a term.
+/// Returns some value of the class of a term.
 fn chosen(spec: &Spec, search: &Search<'_>, id: ExprId) -> Option<Value> {
     let class = search.assigned.get(&id)?;
     if let Class::Between(low, high) = class {
@@ -170,7 +170,7 @@ fn reads_through(spec: &Spec, id: ExprId, term: ExprId) -> bool {
         }
 }
 
-/// A value strictly between two.
+/// Returns a value strictly between two.
 fn between(low: Option<&Value>, high: Option<&Value>, ty: &Type) -> Option<Value> {
     let number = |value: Option<&Value>| match value {
         Some(Value::Number(number)) => Some(number.to_f64()),
@@ -247,7 +247,7 @@ impl Event {
     }
 }
 
-/// The field that an expression is read from, with the members that lead to it.
+/// Returns the field that an expression is read from, with the members that lead to it.
 fn field_path(spec: &Spec, id: ExprId) -> Option<(usize, Vec<SmolStr>)> {
     match spec.exprs.get(id) {
         Expr::Field(field) => Some((*field, Vec::new())),
@@ -260,7 +260,7 @@ fn field_path(spec: &Spec, id: ExprId) -> Option<(usize, Vec<SmolStr>)> {
     }
 }
 
-/// An object with a value at a path.
+/// Returns an object with a value at a path.
 fn with_member(old: Option<Value>, path: &[SmolStr], value: Value) -> Value {
     let Some((first, rest)) = path.split_first() else {
         return value;

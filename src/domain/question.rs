@@ -30,7 +30,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Every constant that is mentioned, in order, each once.
+    /// Returns every constant that is mentioned, in order, each once.
     pub(super) fn constants(&self) -> Vec<Value> {
         let mut values: Vec<Value> = Vec::new();
         for question in &self.questions {
@@ -98,7 +98,7 @@ pub(super) fn is_term(expr: &Expr) -> bool {
 }
 
 impl Questions {
-    /// Everything that is asked within these expressions.
+    /// Returns everything that is asked within these expressions.
     pub(super) fn of(spec: &Spec, roots: impl Iterator<Item = ExprId>) -> Questions {
         let mut questions = Questions::default();
         let mut seen = FxHashSet::default();
@@ -192,7 +192,7 @@ impl Questions {
     }
 }
 
-/// The elements of a constant list or set.
+/// Returns the elements of a constant list or set.
 pub(super) fn items(expr: &Expr) -> Option<Vec<&Value>> {
     match expr {
         Expr::Const(Value::List(items)) => Some(items.iter().collect()),

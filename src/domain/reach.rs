@@ -114,7 +114,7 @@ fn all_values(
     told.is_ok() && known_all
 }
 
-/// The tracks of finite type, without parameters, that expressions read, also through one another's updates.
+/// Returns the tracks of finite type, without parameters, that expressions read, also through one another's updates.
 fn followed(spec: &Spec, roots: &[ExprId]) -> Vec<(TrackId, ExprId)> {
     let mut found: Vec<(TrackId, ExprId)> = Vec::new();
     let mut seen = vec![false; spec.exprs.len()];

@@ -36,7 +36,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search about these conditions.
+    /// Returns a search about these conditions.
     pub(super) fn new(
         spec: &'a Spec,
         roots: impl Iterator<Item = ExprId>,
@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
         asked.is_some_and(|asked| asked.mentions(value))
     }
 
-    /// The classes of a term.
+    /// Returns the classes of a term.
     fn classes_of(&mut self, term: ExprId) -> Rc<[Class]> {
         let (spec, questions) = (self.spec, &self.questions);
         let made = self.classes.entry(term).or_insert_with(|| {

@@ -196,14 +196,14 @@ impl Analysis {
         }
     }
 
-    /// The module that a path names, if the spec imports it.
+    /// Returns the module that a path names, if the spec imports it.
     fn module_at(&self, path: &[String]) -> Option<ModuleIdx> {
         let path = path.join(".");
         let mut modules = self.checked.project.modules.iter();
         modules.position(|module| module.path == path.as_str())
     }
 
-    /// The module that a name means in the spec.
+    /// Returns the module that a name means in the spec.
     fn module_called(&self, name: &str) -> Option<ModuleIdx> {
         let imports = &self.checked.project.modules.first()?.imports;
         imports.iter().find_map(|(import, _, target)| {
@@ -288,7 +288,7 @@ impl Analysis {
         });
     }
 
-    /// The record type of a field of the event, by its name.
+    /// Returns the record type of a field of the event, by its name.
     fn record_of(&self, field: &str) -> Option<String> {
         use crate::syntax::ast::TypeKind;
         let modules = self.checked.project.modules.iter();

@@ -134,7 +134,7 @@ struct Part<'a> {
     docs: &'a [ast::Doc],
 }
 
-/// The names that parts of an item declare.
+/// Returns the names that parts of an item declare.
 fn parts(item: &ast::Item) -> Vec<Part<'_>> {
     let part = |kind, name, whole, docs| Part {
         kind,
@@ -205,7 +205,7 @@ fn parts(item: &ast::Item) -> Vec<Part<'_>> {
     all
 }
 
-/// The parameters of an item.
+/// Returns the parameters of an item.
 pub(super) fn params(item: &ItemKind) -> &[ast::Param] {
     match item {
         ItemKind::Let(item) => &item.params,

@@ -15,7 +15,7 @@ pub struct Coloured {
 }
 
 impl Analysis {
-    /// The names of the spec that mean something, by place and without overlap.
+    /// Returns the names of the spec that mean something, by place and without overlap.
     pub fn colours(&self) -> Vec<Coloured> {
         let uses = self.checked.links.of_file(FileId(0));
         let mut all: Vec<Coloured> = uses

@@ -33,7 +33,7 @@ impl Analysis {
         }
     }
 
-    /// Markdown about a declaration.
+    /// Returns markdown about a declaration.
     pub(super) fn about(&self, target: Span, name: Span) -> Option<String> {
         let sources = self.sources();
         if target.is_empty() {

@@ -60,12 +60,12 @@ impl Analysis {
         }
     }
 
-    /// All texts that took part; file 0 is the spec.
+    /// Returns all texts that took part; file 0 is the spec.
     pub fn sources(&self) -> &SourceMap {
         &self.checked.sources
     }
 
-    /// The text that was analysed.
+    /// Returns the text that was analysed.
     pub fn file(&self) -> &SourceFile {
         self.checked.sources.get(FileId(0))
     }

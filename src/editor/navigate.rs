@@ -54,8 +54,8 @@ impl Analysis {
         })
     }
 
-    /// Every name in the spec that means the same as the one at an offset, the declaration included where it is in the
-    /// spec; by place.
+    /// Returns every name in the spec that means the same as the one at an offset, the declaration included where it is in
+    /// the spec; by place.
     pub fn references(&self, offset: u32) -> Vec<Span> {
         let Some(meant) = self.definition(offset) else {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Analysis {
         all
     }
 
-    /// The places to change so that the name at an offset is another.
+    /// Returns the places to change so that the name at an offset is another.
     ///
     /// # Errors
     /// See [`RenameError`].

@@ -23,7 +23,7 @@ pub struct Symbol {
 }
 
 impl Analysis {
-    /// The items of the spec in the order of its text.
+    /// Returns the items of the spec in the order of its text.
     pub fn outline(&self) -> Vec<Symbol> {
         let Some(module) = self.checked.project.modules.first() else {
             return Vec::new();

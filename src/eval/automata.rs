@@ -26,7 +26,7 @@ impl<'l> Automata<'l> {
         }
     }
 
-    /// The automaton of a formula.
+    /// Returns the automaton of a formula.
     pub(super) fn of(
         &mut self,
         formulas: &Formulas,

@@ -25,7 +25,7 @@ pub(super) fn below<'m, T: 'm>(
     all_below(get, key).next().map(|(_, found)| found)
 }
 
-/// All that is kept under keys properly below this one, most informative first, with the number of bound places.
+/// Returns all that is kept under keys properly below this one, most informative first, with the number of bound places.
 pub(super) fn all_below<'m, T: 'm>(
     get: impl Fn(&[Option<Value>]) -> Option<&'m T>,
     key: &[Option<Value>],
@@ -54,8 +54,8 @@ pub(super) fn all_below<'m, T: 'm>(
     })
 }
 
-/// Every key that an event touches: the joins of kept keys (and of the empty one) with the values that it has for each
-/// place, where at least one place is touched.
+/// Returns every key that an event touches: the joins of kept keys (and of the empty one) with the values that it has for
+/// each place, where at least one place is touched.
 pub(super) fn matched<'m>(
     kept: impl Iterator<Item = &'m Key>,
     n_places: usize,

@@ -11,7 +11,7 @@ use crate::shell;
 use crate::texts;
 use crate::value::{Number, Value};
 
-/// The name of a function, for messages.
+/// Returns the name of a function, for messages.
 fn name(builtin: Builtin) -> &'static str {
     match builtin {
         Builtin::Len => "len",
@@ -196,7 +196,7 @@ fn or_null(text: Option<String>) -> Value {
     text.map_or(Value::Null, Value::string)
 }
 
-/// A number of elements; below zero none.
+/// Returns a number of elements; below zero none.
 fn position(number: &Number) -> usize {
     match number.to_int() {
         Some(int) => usize::try_from(int.max(0)).unwrap_or(usize::MAX),
@@ -248,7 +248,7 @@ fn join(list: &Value, by: &str) -> Result<Value, Fault> {
     Ok(Value::string(text))
 }
 
-/// The remainder with the sign of the divisor.
+/// Returns the remainder with the sign of the divisor.
 fn modulo(lhs: &Number, rhs: &Number) -> Result<Value, Fault> {
     match (lhs, rhs) {
         (_, Number::Int(0)) => Err(Fault::DivisionByZero),

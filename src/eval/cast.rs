@@ -6,8 +6,8 @@ use super::ops::{Fault, kind_of};
 use crate::types::Type;
 use crate::value::{EnumValue, Instant, Number, Object, Value};
 
-/// The value as one of the type. A nullable type takes null where the value has another type; a number that is too large
-/// for a float is an error also then, since a default in its place would make it small.
+/// Returns the value as one of the type. A nullable type takes null where the value has another type; a number that is too
+/// large for a float is an error also then, since a default in its place would make it small.
 pub(super) fn cast(value: &Value, ty: &Type) -> Result<Value, Fault> {
     match ty {
         Type::Nullable(inner)

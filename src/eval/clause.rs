@@ -99,7 +99,7 @@ fn again(
     property_code(spec, of, automaton, lower).map(Some)
 }
 
-/// The letters of a property.
+/// Returns the letters of a property.
 fn letters(spec: &Spec, property: PropertyId) -> Vec<ExprId> {
     let letters = spec.formulas.atoms_of(spec.property(property).formula);
     letters
@@ -108,7 +108,7 @@ fn letters(spec: &Spec, property: PropertyId) -> Vec<ExprId> {
         .collect()
 }
 
-/// All that a clause may depend on.
+/// Returns all that a clause may depend on.
 fn depends(spec: &Spec, watched: &Watched) -> Depends {
     let mut roots: Vec<ExprId> = spec.filter.step.into_iter().collect();
     match watched {

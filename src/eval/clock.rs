@@ -159,7 +159,7 @@ impl Occurrences {
             .for_each(|sighting| sighting.certain = false);
     }
 
-    /// The same sightings with positions counted from this step back, to compare traces of different length.
+    /// Returns the same sightings with positions counted from this step back, to compare traces of different length.
     pub(super) fn relative_to(&self, position: u64) -> Occurrences {
         let mut seen = self.seen.clone();
         seen.iter_mut()

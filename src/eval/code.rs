@@ -239,7 +239,7 @@ impl Code {
         }
     }
 
-    /// The registers below these nodes whose state belongs to an instance or to a key.
+    /// Returns the registers below these nodes whose state belongs to an instance or to a key.
     pub(super) fn frame_of(&self, roots: impl IntoIterator<Item = NodeId>) -> Box<[u32]> {
         let mut seen = FxHashSet::default();
         let mut todo: Vec<NodeId> = roots.into_iter().collect();

@@ -123,7 +123,7 @@ pub(super) fn compile(
     })
 }
 
-/// The initial values of all tracks; they read no event.
+/// Returns the initial values of all tracks; they read no event.
 fn initial_values(spec: &Spec, limits: &Limits) -> Result<Vec<Cell>, LimitError> {
     let mut lower = Lower::new(spec, vec![None; spec.tracks.len()]);
     let roots: Result<Vec<NodeId>, LimitError> = spec
@@ -162,7 +162,7 @@ pub(super) fn message(text: &Text, lower: &mut Lower<'_>) -> Result<Message, Lim
     Ok(Message { parts: parts? })
 }
 
-/// The formula of a property over its letters, in their order.
+/// Returns the formula of a property over its letters, in their order.
 fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
     let ids = spec.formulas.atoms_of(property.formula);
     let mut formulas = AFormulas::new();
@@ -175,7 +175,7 @@ fn formula_of(spec: &Spec, property: &Property) -> (AFormulas, AFormulaId) {
     (formulas, formula)
 }
 
-/// The automaton of a property.
+/// Returns the automaton of a property.
 fn automaton(
     spec: &Spec,
     property: &Property,
@@ -189,7 +189,7 @@ fn automaton(
     })
 }
 
-/// A property that is followed by this automaton.
+/// Returns a property that is followed by this automaton.
 pub(super) fn property_code(
     spec: &Spec,
     property: &Property,
@@ -268,7 +268,7 @@ pub(super) fn property_code(
 }
 
 impl PropertyCode {
-    /// The automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
+    /// Returns the automaton of `G (s -> φ)` where the formula is `G φ`; `s` is the letter after the others.
     pub(super) fn started(
         &self,
         spec: &Spec,

@@ -40,7 +40,7 @@ impl Compiled {
         &self.spec
     }
 
-    /// Those of some properties that are not stepped as one.
+    /// Returns those of some properties that are not stepped as one.
     pub(super) fn stepped_alone(
         &self,
         ids: impl IntoIterator<Item = u32>,
@@ -50,12 +50,12 @@ impl Compiled {
             .filter(|id| product.binary_search(id).is_err())
     }
 
-    /// The properties of the spec.
+    /// Returns the properties of the spec.
     pub(super) fn property_ids(&self) -> impl Iterator<Item = PropertyId> + use<> {
         (0..self.spec.properties.len()).map(PropertyId::new)
     }
 
-    /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    /// Returns the automaton that follows a property; none where it has none (bounds in time) or is quantified.
     pub(super) fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         let code = self.properties.get(property.index())?;
         match &*code.automaton {
@@ -140,7 +140,7 @@ pub(super) struct VarCode {
 }
 
 impl QuantifiedCode {
-    /// The terms that the only variable is compared with, where they alone say which of its values an event touches.
+    /// Returns the terms that the only variable is compared with, where they alone say which of its values an event touches.
     pub(super) fn only_terms(&self) -> Option<&[NodeId]> {
         let [var] = &*self.vars else {
             return None;

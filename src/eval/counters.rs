@@ -211,7 +211,7 @@ impl CounterStates {
         known.into_iter().flat_map(|(followed, _)| followed.iter())
     }
 
-    /// The earliest deadline of something owed, after a time.
+    /// Returns the earliest deadline of something owed, after a time.
     pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
         let deadlines = self
             .each(state_set)
@@ -219,7 +219,7 @@ impl CounterStates {
         deadlines.min()
     }
 
-    /// The value of the formula in a state set.
+    /// Returns the value of the formula in a state set.
     #[inline]
     pub(super) fn status(&self, state_set: StateSetId) -> Status {
         let each = self.each(state_set).map(CounterState::status);
@@ -255,7 +255,7 @@ impl CounterStates {
         !followed.is_empty() && followed.iter().all(fits)
     }
 
-    /// The number of a state set.
+    /// Returns the number of a state set.
     pub(super) fn number(&mut self, followed: &[CounterState]) -> StateSetId {
         self.insert(followed.to_vec())
     }
@@ -283,7 +283,7 @@ impl CounterStates {
     }
 }
 
-/// A step. One without a time is as good as any where it makes no difference when it was: nothing that is owed or
+/// Returns a step. One without a time is as good as any where it makes no difference when it was: nothing that is owed or
 /// remembered has a deadline.
 fn step_at(
     lazy: &mut LazyDfa,

@@ -113,7 +113,7 @@ impl EvalCache {
             .and_then(|transitions| transitions.class(code, cells, deferred));
     }
 
-    /// A bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
+    /// Returns a bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
     #[inline]
     pub(super) fn class_bit(&self) -> u64 {
         self.class
@@ -134,14 +134,14 @@ impl EvalCache {
         Some((self.transitions.as_deref_mut()?, self.class?))
     }
 
-    /// The truth of a condition that follows from the class of the event, whatever variables are.
+    /// Returns the truth of a condition that follows from the class of the event, whatever variables are.
     #[inline]
     pub(super) fn by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
         let (transitions, class) = self.class()?;
         transitions.truth(code, class, node)
     }
 
-    /// The same where variables have values that nothing has.
+    /// Returns the same where variables have values that nothing has.
     #[inline]
     pub(super) fn unseen_by_class(&mut self, code: &Code, node: NodeId) -> Option<Truth> {
         let (transitions, class) = self.class()?;

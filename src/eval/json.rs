@@ -25,7 +25,7 @@ impl From<jiter::JiterError> for Failure {
     }
 }
 
-/// The value of a JSON text; null where it is none.
+/// Returns the value of a JSON text; null where it is none.
 pub(super) fn parse(text: &str) -> Result<Value, Fault> {
     let mut jiter = Jiter::new(text.as_bytes());
     let value = jiter
@@ -86,8 +86,8 @@ pub(super) struct Room {
     decoded: String,
 }
 
-/// A member of the object that a text is, null where it has none of this name: the tree is not built. None where the text is
-/// anything but a plain object, whatever [`parse`] makes of it.
+/// Returns a member of the object that a text is, null where it has none of this name: the tree is not built. None where the
+/// text is anything but a plain object, whatever [`parse`] makes of it.
 pub(super) fn member(text: &str, name: &str, room: &mut Room) -> Option<Value> {
     room.keys.clear();
     let mut pass = Pass {
@@ -131,7 +131,7 @@ struct Pass<'t, 'r> {
 }
 
 impl Pass<'_, '_> {
-    /// The end of the value at an offset.
+    /// Returns the end of the value at an offset.
     fn value(&mut self, at: usize, depth: usize) -> Option<usize> {
         let word = |word: &str| {
             let end = at + word.len();

@@ -19,7 +19,7 @@ impl Program {
         self.judge_for(record, Deferred::NONE, Wanted::ALL)
     }
 
-    /// The same for a record some of whose texts are deferred; only what is wanted is explained.
+    /// Returns the same for a record some of whose texts are deferred; only what is wanted is explained.
     pub fn judge_for(
         &self,
         record: Record,

@@ -163,10 +163,10 @@ enum Need {
 
 /// What a step asks of the event.
 pub(super) trait Letters {
-    /// The truth of a letter that the class of the event leaves open.
+    /// Returns the truth of a letter that the class of the event leaves open.
     fn open_letter(&mut self, node: NodeId) -> Truth;
 
-    /// The truth of a letter as far as it follows from the class of the event.
+    /// Returns the truth of a letter as far as it follows from the class of the event.
     fn by_class(&mut self, node: NodeId) -> Option<Truth>;
 
     /// Whether nothing was read before this event.
@@ -226,7 +226,7 @@ impl LazyProductDfa {
         Some(Step(leaf))
     }
 
-    /// The state that a world is in.
+    /// Returns the state that a world is in.
     fn enter(
         &mut self,
         program: &Compiled,

@@ -42,7 +42,7 @@ pub struct StepCache {
 }
 
 impl Live {
-    /// A trace of which nothing was read.
+    /// Returns a trace of which nothing was read.
     pub fn new(program: &Program) -> Live {
         Live {
             run: Run::new(program.first_world(), program.compiled.properties.len()),
@@ -51,7 +51,7 @@ impl Live {
         }
     }
 
-    /// A copy that shares what neither of the two changes.
+    /// Returns a copy that shares what neither of the two changes.
     pub fn fork(&mut self, program: &Program) -> Live {
         for world in &mut self.run.worlds {
             world.share(&program.compiled);
@@ -78,17 +78,17 @@ impl Live {
         self.meta = meta.into();
     }
 
-    /// Index of the last step.
+    /// Returns the index of the last step.
     pub fn last(&self) -> Option<u32> {
         self.run.last
     }
 
-    /// Number of steps.
+    /// Returns the number of steps.
     pub fn n_steps(&self) -> u64 {
         self.run.n_steps
     }
 
-    /// The latest time that the clock has shown.
+    /// Returns the latest time that the clock has shown.
     pub fn latest(&self) -> Option<i128> {
         self.run
             .worlds
@@ -99,7 +99,7 @@ impl Live {
 }
 
 impl StepCache {
-    /// A step cache for the traces of a program.
+    /// Returns a step cache for the traces of a program.
     pub fn new(program: &Program) -> StepCache {
         let mut cache = program.cache();
         cache.eval_cache.transitions = Some(program.transitions());
@@ -211,7 +211,7 @@ impl StepCache {
         });
     }
 
-    /// The verdict on a property.
+    /// Returns the verdict on a property.
     pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
         self.intern(live);
         live.run
@@ -219,7 +219,7 @@ impl StepCache {
             .verdict
     }
 
-    /// The earliest deadline in time of something that is owed, after a time; both on the clock of the trace.
+    /// Returns the earliest deadline in time of something that is owed, after a time; both on the clock of the trace.
     pub fn deadline(&mut self, live: &mut Live, after: i128) -> Option<i128> {
         self.intern(live);
         let worlds = live.run.worlds.iter();

@@ -23,7 +23,7 @@ pub(super) struct Lower<'a> {
     regexes: FxHashMap<RegexId, u32>,
 }
 
-/// All values of a finite type, in order.
+/// Returns all values of a finite type, in order.
 pub(super) fn values_of(ty: &Type) -> Option<Arc<[Value]>> {
     // Beyond this a set of values says too little for what it costs.
     const MOST: usize = 64;
@@ -76,14 +76,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The node of an expression that something outside of expressions evaluates; `early`: within updates of tracks.
+    /// Returns the node of an expression that something outside of expressions evaluates; `early`: within updates of tracks.
     pub(super) fn root(&mut self, expr: ExprId, early: bool) -> Result<NodeId, LimitError> {
         let node = self.lower(expr, early)?;
         self.uses[node.index()] += 1;
         Ok(node)
     }
 
-    /// The table, once all roots are in it.
+    /// Returns the table, once all roots are in it.
     pub(super) fn finish(mut self) -> Code {
         self.project_json();
         for (index, info) in self.code.info.iter_mut().enumerate() {

@@ -38,7 +38,7 @@ impl Status {
         fixed: true,
     };
 
-    /// The verdict; a trace that is complete leaves nothing open.
+    /// Returns the verdict; a trace that is complete leaves nothing open.
     pub(super) fn verdict(self, complete: bool) -> Verdict {
         match (self.now, self.fixed || complete) {
             (Truth::True, true) => Verdict::Satisfied,
@@ -196,7 +196,7 @@ impl Automaton {
     }
 }
 
-/// The minimal automaton, unless it has to count far.
+/// Returns the minimal automaton, unless it has to count far.
 fn unrolled(
     formulas: &AFormulas,
     formula: AFormulaId,
@@ -341,12 +341,12 @@ impl StateSetInterner {
         self.counted.is_some()
     }
 
-    /// The earliest deadline of something owed, after a time.
+    /// Returns the earliest deadline of something owed, after a time.
     pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
         self.counted.as_ref()?.deadline(state_set, after)
     }
 
-    /// The value of the formula in this state set.
+    /// Returns the value of the formula in this state set.
     #[inline]
     pub(super) fn status(&self, automaton: &Automaton, state_set: StateSetId) -> Status {
         match automaton {
@@ -393,7 +393,7 @@ impl StateSetInterner {
         }
     }
 
-    /// The states of a state set that is not one state.
+    /// Returns the states of a state set that is not one state.
     fn set(&self, state_set: StateSetId) -> Option<&[u32]> {
         let place = state_set
             .checked_sub(self.n_states)
@@ -448,7 +448,7 @@ impl StateSetInterner {
         state_set == LOST || (self.counted.is_none() && state_set < self.n_states)
     }
 
-    /// The number of a state set.
+    /// Returns the number of a state set.
     pub(super) fn number(&mut self, content: &Content) -> StateSetId {
         match (content, &mut self.counted) {
             (Content::Set(set), _) => match self.sets.get_index_of(set) {

@@ -34,14 +34,14 @@ pub enum Observed<T> {
 }
 
 impl Program {
-    /// A trace of which nothing has been read, to be looked at.
+    /// Returns a trace of which nothing has been read, to be looked at.
     pub fn observe(&self, source: TraceSource) -> Observer<'_> {
         Observer {
             state: self.open(source),
         }
     }
 
-    /// The value of an observed expression before the first event, where it reads no event.
+    /// Returns the value of an observed expression before the first event, where it reads no event.
     pub fn initially(&self, place: usize, meta: &[Cell]) -> Cell {
         match self.compiled.observed.get(place) {
             Some(node) => self.outside(meta, |eval| eval.cell(*node)),
@@ -85,7 +85,7 @@ impl Observer<'_> {
         self.state.note(problems);
     }
 
-    /// The name of the trace.
+    /// Returns the name of the trace.
     pub fn name(&self) -> &smol_str::SmolStr {
         self.state.name()
     }
@@ -113,7 +113,7 @@ impl<'a, 'g> Observation<'a, 'g> {
             .unwrap_or(Truth::Unknown)
     }
 
-    /// The value of an observed expression; none where it is unknown.
+    /// Returns the value of an observed expression; none where it is unknown.
     #[inline]
     pub fn value<T>(&mut self, place: usize, read: impl FnOnce(Option<&Value>) -> T) -> Option<T> {
         let node = self.view.program.observed.get(place)?;
@@ -121,7 +121,7 @@ impl<'a, 'g> Observation<'a, 'g> {
             .with_eval(&[], |eval| eval.with_value(*node, read))
     }
 
-    /// The state of the automaton of a property; none where an unknown letter leaves it open.
+    /// Returns the state of the automaton of a property; none where an unknown letter leaves it open.
     pub fn monitor(&self, property: usize) -> Option<u32> {
         let watch = self.view.run.worlds.first()?.watches.get(property)?;
         let Watch::Plain { state_set, .. } = watch else {

@@ -48,7 +48,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// The kind of a value, as messages name it.
+/// Returns the kind of a value, as messages name it.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -94,7 +94,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Result<bool, Fau
     })
 }
 
-/// The elements of a list or set; null has none. None for anything else.
+/// Returns the elements of a list or set; null has none. None for anything else.
 pub(super) fn elements(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
     match value {
         Value::Null => Some(Box::new(std::iter::empty())),
@@ -160,7 +160,7 @@ pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Fault> {
     }
 }
 
-/// A test of two strings; false where one is null.
+/// Returns a test of two strings; false where one is null.
 pub(super) fn text_test(
     operator: &'static str,
     lhs: &Value,
@@ -333,7 +333,7 @@ pub(super) fn negate(value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// A Boolean where one is needed. Null is neither true nor false.
+/// Returns a Boolean where one is needed. Null is neither true nor false.
 pub(super) fn truth_of(value: &Value) -> Result<Truth, Fault> {
     match value {
         Value::Null => Ok(Truth::Unknown),

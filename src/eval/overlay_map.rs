@@ -123,7 +123,7 @@ impl<T: Clone> OverlayMap<T> {
         before
     }
 
-    /// All members, in no order.
+    /// Returns all members, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
         let (own, shared) = match self {
             OverlayMap::Own(map) => (Some(map.iter()), None),

@@ -39,7 +39,7 @@ impl Program {
         Program::new(Arc::new(spec.clone()), &[], limits, false)
     }
 
-    /// The same, with expressions that can be looked at after each step (see [`Program::observe`]).
+    /// Returns the same, with expressions that can be looked at after each step (see [`Program::observe`]).
     ///
     /// # Errors
     /// As [`Program::compile`].
@@ -82,29 +82,29 @@ impl Program {
         self.transitions.get(TransitionCache::default)
     }
 
-    /// A cache for one trace, as new.
+    /// Returns a cache for one trace, as new.
     pub(super) fn cache(&self) -> PoolGuard<Cache> {
         self.caches.get(|| Cache::new(&self.compiled))
     }
 
-    /// The limits in force.
+    /// Returns the limits in force.
     pub fn limits(&self) -> &Limits {
         &self.compiled.limits
     }
 
-    /// The spec that it was made from.
+    /// Returns the spec that it was made from.
     pub fn spec(&self) -> &Spec {
         &self.compiled.spec
     }
 
-    /// A trace of which nothing was read; what events do not change is shared between traces.
+    /// Returns a trace of which nothing was read; what events do not change is shared between traces.
     pub(super) fn first_world(&self) -> World {
         self.first
             .get_or_init(|| World::new(&self.compiled))
             .clone()
     }
 
-    /// The automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    /// Returns the automaton that follows a property; none where it has none (bounds in time) or is quantified.
     pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         self.compiled.dfa(property)
     }

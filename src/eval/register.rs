@@ -44,7 +44,7 @@ impl Register {
         }
     }
 
-    /// The value of the node at this step.
+    /// Returns the value of the node at this step.
     pub(super) fn value(&self, kind: &RegisterKind, operands: Operands, clock: &Clock) -> Cell {
         let known = |truth: Truth| {
             truth
@@ -166,7 +166,7 @@ impl Register {
         }
     }
 
-    /// The same with positions counted back from `position`.
+    /// Returns the same with positions counted back from `position`.
     pub(super) fn relative_to(&self, position: u64) -> Register {
         match self {
             Register::Window(seen) => Register::Window(seen.relative_to(position)),

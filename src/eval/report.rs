@@ -19,7 +19,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::{Truth, Value};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-/// The report on a trace. The `texts` that its history lacks are decoded where it is read again.
+/// Returns the report on a trace. The `texts` that its history lacks are decoded where it is read again.
 pub(super) fn report(
     mut state: TraceState<'_>,
     complete: bool,
@@ -107,7 +107,7 @@ fn property_verdicts(
     into.extend(instances.iter().map(one));
 }
 
-/// The violated instances of a `forall`, in every way to read the trace.
+/// Returns the violated instances of a `forall`, in every way to read the trace.
 fn violated(state: &mut TraceState<'_>, id: usize, complete: bool) -> Vec<Instance> {
     let program = state.program;
     let property = &program.properties[id];
@@ -187,7 +187,7 @@ fn problem(
     Problem::new(kind, &origin.file, origin.line, message).in_trace(Some(trace.clone()))
 }
 
-/// Everything that was wrong with the data, in order of steps.
+/// Returns everything that was wrong with the data, in order of steps.
 pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     let mut problems = std::mem::take(&mut state.problems);
     let eval_cache = &mut state.cache.eval_cache;
@@ -250,7 +250,7 @@ pub(super) fn problems(state: &mut TraceState<'_>) -> Vec<Problem> {
     problems
 }
 
-/// The field, where there is but one, and what was wrong.
+/// Returns the field, where there is but one, and what was wrong.
 pub(super) fn describe(program: &Compiled, fault: &RawFault) -> (Option<SmolStr>, String) {
     let fields = &program.spec.schema.fields;
     match &fault.at {

@@ -203,7 +203,7 @@ impl Run {
         }
     }
 
-    /// The value of a property over all ways to read the trace.
+    /// Returns the value of a property over all ways to read the trace.
     pub(super) fn status(
         &self,
         program: &Compiled,
@@ -248,7 +248,7 @@ impl Run {
             .unwrap_or(Truth::Unknown)
     }
 
-    /// The verdict on one property after what has been read.
+    /// Returns the verdict on one property after what has been read.
     pub(super) fn verdict(
         &self,
         program: &Compiled,

@@ -73,7 +73,7 @@ impl StateCode {
         })
     }
 
-    /// An evaluator.
+    /// Returns an evaluator.
     pub fn eval(&self) -> StateEval<'_> {
         StateEval {
             of: self,
@@ -84,13 +84,13 @@ impl StateCode {
 }
 
 impl StateEval<'_> {
-    /// The truth of a root in a state. `cells`: those of the state, then those of the next one.
+    /// Returns the truth of a root in a state. `cells`: those of the state, then those of the next one.
     pub fn truth(&mut self, root: usize, cells: &[Cell]) -> Truth {
         self.with(root, cells, |eval, node| eval.letter(node))
             .unwrap_or(Truth::Unknown)
     }
 
-    /// The value of a root in a state.
+    /// Returns the value of a root in a state.
     pub fn cell(&mut self, root: usize, cells: &[Cell]) -> Cell {
         self.with(root, cells, |eval, node| eval.cell(node))
             .unwrap_or(Cell::Unknown)
@@ -128,7 +128,7 @@ struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
-    /// The expression over cells; those of the state begin at `first`.
+    /// Returns the expression over cells; those of the state begin at `first`.
     fn expr(&mut self, id: ExprId, first: usize) -> ExprId {
         if let Some(known) = self.known.get(&(id, first)) {
             return *known;

@@ -51,7 +51,7 @@ pub struct Obligation {
 }
 
 impl StepView<'_> {
-    /// The verdict on a property after this step.
+    /// Returns the verdict on a property after this step.
     pub fn verdict(&self, property: PropertyId) -> Verdict {
         let state_sets = &self.cache.state_sets;
         let verdict = self.run.verdict(self.program, state_sets, property).verdict;
@@ -181,7 +181,7 @@ impl StepView<'_> {
         }
     }
 
-    /// An error met by an expression of the clause at this step.
+    /// Returns an error met by an expression of the clause at this step.
     fn fault(&self, depends: &Depends) -> Option<String> {
         self.cache.eval_cache.faults.iter().find_map(|fault| {
             let (node, _) = fault.at.as_ref()?;
@@ -197,7 +197,7 @@ impl StepView<'_> {
         })
     }
 
-    /// A field that is not known, and not because the action has not happened.
+    /// Returns a field that is not known, and not because the action has not happened.
     fn unknown_field(&self, depends: &Depends, awaited: &[usize]) -> Option<String> {
         let schema = &self.program.spec.schema;
         let clock = self.program.clock;
@@ -247,7 +247,7 @@ impl StepView<'_> {
         doubtful(run).then(|| "an earlier step could not be read or evaluated".to_owned())
     }
 
-    /// The values for which the property of a clause is violated at this step; of several, the least.
+    /// Returns the values for which the property of a clause is violated at this step; of several, the least.
     pub fn instance(&self, clause: usize) -> Vec<Option<Value>> {
         let WatchedCode::Property(property, again) = self.program.clauses.watched[clause] else {
             return Vec::new();
@@ -277,7 +277,7 @@ impl StepView<'_> {
             .unwrap_or_default()
     }
 
-    /// The names of the quantified variables of a clause with these values.
+    /// Returns the names of the quantified variables of a clause with these values.
     pub fn named(&self, clause: usize, values: &[Option<Value>]) -> Vec<(SmolStr, Value)> {
         match self.program.clauses.watched[clause] {
             WatchedCode::When(_) | WatchedCode::Elsewhere => Vec::new(),
@@ -307,7 +307,7 @@ impl StepView<'_> {
         self.with_eval(values, |eval| text::fill(message, eval))
     }
 
-    /// The arguments of an arm's `invoke`; unknown ones are null.
+    /// Returns the arguments of an arm's `invoke`; unknown ones are null.
     pub fn args(
         &mut self,
         clause: usize,
@@ -328,7 +328,7 @@ impl StepView<'_> {
         .unwrap_or_default()
     }
 
-    /// Everything that is owed after this step, by property; at most `most` instances of each.
+    /// Returns everything that is owed after this step, by property; at most `most` instances of each.
     pub fn obligations(&self, property: PropertyId, most: usize) -> Vec<Obligation> {
         let id = self.again(property).unwrap_or(property.index());
         let code = &self.program.properties[id];

@@ -8,7 +8,7 @@ use crate::value::{Cell, Number, Value};
 /// The longest text of a value in evidence.
 pub(super) const EVIDENCE: usize = 80;
 
-/// The text of a message at a step.
+/// Returns the text of a message at a step.
 pub(super) fn fill(message: &Message, eval: &mut Eval<'_>) -> String {
     let mut text = String::new();
     for part in &message.parts {
@@ -25,7 +25,7 @@ pub(super) fn fill(message: &Message, eval: &mut Eval<'_>) -> String {
     text
 }
 
-/// A value in a format such as `.2` or `.0%`; formats are for numbers.
+/// Returns a value in a format such as `.2` or `.0%`; formats are for numbers.
 fn formatted(code: &Code, value: &Value, format: Option<&str>) -> String {
     if let (Value::Number(number), Some(format)) = (value, format) {
         let (format, percent) = match format.strip_suffix('%') {
@@ -54,7 +54,7 @@ fn formatted(code: &Code, value: &Value, format: Option<&str>) -> String {
     plain(code, value)
 }
 
-/// A value as it stands in a sentence: texts without quotes, enum values by name.
+/// Returns a value as it stands in a sentence: texts without quotes, enum values by name.
 fn plain(code: &Code, value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
@@ -62,7 +62,7 @@ fn plain(code: &Code, value: &Value) -> String {
     }
 }
 
-/// A value as it stands in a spec or in JSON.
+/// Returns a value as it stands in a spec or in JSON.
 pub(super) fn quoted(code: &Code, value: &Value) -> String {
     let joined = |items: &mut dyn Iterator<Item = &Value>| {
         items
@@ -83,7 +83,7 @@ pub(super) fn quoted(code: &Code, value: &Value) -> String {
     }
 }
 
-/// A text cut to so many characters.
+/// Returns a text cut to so many characters.
 pub(super) fn cut(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

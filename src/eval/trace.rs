@@ -53,7 +53,7 @@ pub(super) struct History {
 }
 
 impl Program {
-    /// A trace of which nothing has been read.
+    /// Returns a trace of which nothing has been read.
     pub fn open(&self, source: TraceSource) -> TraceState<'_> {
         let name = self.name(&source);
         TraceState {
@@ -151,13 +151,13 @@ impl TraceState<'_> {
         }
     }
 
-    /// The verdict on one property after what has been read.
+    /// Returns the verdict on one property after what has been read.
     pub fn verdict(&self, property: PropertyId) -> Current {
         self.run
             .verdict(self.program, &self.cache.state_sets, property)
     }
 
-    /// The verdicts on all properties after what has been read, in order of declaration.
+    /// Returns the verdicts on all properties after what has been read, in order of declaration.
     pub fn verdicts(&self) -> Vec<Current> {
         self.program
             .property_ids()
@@ -165,12 +165,12 @@ impl TraceState<'_> {
             .collect()
     }
 
-    /// Index of the last event that is a step, or may be one.
+    /// Returns the index of the last event that is a step, or may be one.
     pub fn last(&self) -> Option<u32> {
         self.run.last
     }
 
-    /// The name of the trace.
+    /// Returns the name of the trace.
     pub fn name(&self) -> &SmolStr {
         &self.name
     }
@@ -185,7 +185,7 @@ impl TraceState<'_> {
         self.finish_for(complete, Wanted::ALL)
     }
 
-    /// The same; only what is wanted is explained.
+    /// Returns the same; only what is wanted is explained.
     pub fn finish_for(self, complete: bool, wanted: &Wanted) -> TraceReport {
         super::report::report(self, complete, wanted, Deferred::NONE)
     }

@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// The step as expressions outside of updates see it, its events already part of the tracks.
+    /// Returns the step as expressions outside of updates see it, its events already part of the tracks.
     pub(super) fn eval<'a>(
         &'a self,
         code: &'a Code,
@@ -438,7 +438,7 @@ impl World {
         }
     }
 
-    /// The properties that an event may still change, in order.
+    /// Returns the properties that an event may still change, in order.
     pub(super) fn unsettled(&self) -> Vec<u32> {
         let mut all = [&*self.live, &*self.open].concat();
         all.sort_unstable();
@@ -460,7 +460,7 @@ impl World {
         }
     }
 
-    /// The value of a property on what has been read.
+    /// Returns the value of a property on what has been read.
     pub(super) fn status(
         &self,
         program: &Compiled,
@@ -527,7 +527,7 @@ impl World {
         }
     }
 
-    /// The earliest deadline in time of something owed, after a time.
+    /// Returns the earliest deadline in time of something owed, after a time.
     pub(super) fn deadline(&self, state_sets: &[StateSetInterner], after: i128) -> Option<i128> {
         let watches = self.watches.iter().zip(state_sets);
         let timed = watches.filter(|(_, state_sets)| state_sets.counts());
@@ -550,7 +550,7 @@ impl World {
         }
     }
 
-    /// The state sets of a property's instances.
+    /// Returns the state sets of a property's instances.
     pub(super) fn state_sets(&mut self, id: usize) -> impl Iterator<Item = &mut StateSetId> {
         let (plain, sliced) = match &mut self.watches[id] {
             Watch::Plain { state_set, .. } => (Some(state_set), None),

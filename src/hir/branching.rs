@@ -163,7 +163,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The path formula whose probability it asks for, or compares; none for anything else, and with a condition.
+    /// Returns the path formula whose probability it asks for, or compares; none for anything else, and with a condition.
     pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {
         let ClaimFormula::State(state) = self.formula else {
             return None;
@@ -187,12 +187,12 @@ pub struct Branchings {
 }
 
 impl Branchings {
-    /// The id of this operator, made where it is new.
+    /// Returns the id of this operator, made where it is new.
     pub fn add(&mut self, branching: Branching) -> BranchingId {
         BranchingId::new(self.nodes.insert_full(branching).0)
     }
 
-    /// The operator.
+    /// Returns the operator.
     pub fn get(&self, id: BranchingId) -> &Branching {
         &self.nodes[id.index()]
     }
@@ -219,7 +219,7 @@ impl Branching {
         }
     }
 
-    /// The path formulas and state formulas directly in it.
+    /// Returns the path formulas and state formulas directly in it.
     pub fn parts(&self) -> (Vec<FormulaId>, Vec<ExprId>) {
         match self {
             Branching::Path { path, .. } => (vec![*path], Vec::new()),
@@ -237,7 +237,7 @@ impl Branching {
         }
     }
 
-    /// The state formulas in it: its own, and the atoms of its path formulas.
+    /// Returns the state formulas in it: its own, and the atoms of its path formulas.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         let (paths, mut states) = self.parts();
         for path in paths {
@@ -249,7 +249,7 @@ impl Branching {
 }
 
 impl ClaimFormula {
-    /// The state formulas in it: itself, or the atoms of the path formula.
+    /// Returns the state formulas in it: itself, or the atoms of the path formula.
     pub fn states(&self, formulas: &Formulas) -> Vec<ExprId> {
         match self {
             ClaimFormula::State(state) => vec![*state],
@@ -264,7 +264,7 @@ impl ClaimFormula {
     }
 }
 
-/// All expressions below these state formulas, also within operators, each once and what is nested first.
+/// Returns all expressions below these state formulas, also within operators, each once and what is nested first.
 pub fn below(
     exprs: &Exprs,
     formulas: &Formulas,

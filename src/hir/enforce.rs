@@ -125,7 +125,7 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// The word of the language and of decisions.
+    /// Returns the word of the language and of decisions.
     pub fn as_str(self) -> &'static str {
         match self {
             ActionKind::Log => "log",

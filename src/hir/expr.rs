@@ -314,7 +314,7 @@ pub enum TextPart {
 }
 
 impl Exprs {
-    /// The id of this expression, made where it is new.
+    /// Returns the id of this expression, made where it is new.
     pub fn add(&mut self, expr: Expr, ty: Type) -> ExprId {
         let (index, new) = self
             .nodes
@@ -325,7 +325,7 @@ impl Exprs {
         ExprId::new(index)
     }
 
-    /// The expression.
+    /// Returns the expression.
     pub fn get(&self, id: ExprId) -> &Expr {
         &self.nodes[id.index()].0
     }
@@ -358,12 +358,12 @@ impl Exprs {
         Ok(RegexId::new(self.patterns.len() - 1))
     }
 
-    /// The regular expression of this id.
+    /// Returns the regular expression of this id.
     pub fn regex(&self, id: RegexId) -> &Arc<Pattern> {
         &self.patterns[id.index()]
     }
 
-    /// The operands of an expression, in order.
+    /// Returns the operands of an expression, in order.
     pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
         match self.get(id) {
             Expr::Const(_)
@@ -410,7 +410,7 @@ impl Exprs {
         }
     }
 
-    /// The same expression over other operands: `f` says what stands in the place of each, in order.
+    /// Returns the same expression over other operands: `f` says what stands in the place of each, in order.
     pub fn with_operands(&self, id: ExprId, mut f: impl FnMut(ExprId) -> ExprId) -> Expr {
         let mut all = |ids: &[ExprId]| -> Box<[ExprId]> { ids.iter().map(|id| f(*id)).collect() };
         match self.get(id) {

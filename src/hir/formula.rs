@@ -57,12 +57,12 @@ pub enum Formula {
 }
 
 impl Formulas {
-    /// The id of this formula, made where it is new.
+    /// Returns the id of this formula, made where it is new.
     pub fn add(&mut self, formula: Formula) -> FormulaId {
         FormulaId::new(self.nodes.insert_full(formula).0)
     }
 
-    /// The formula.
+    /// Returns the formula.
     pub fn get(&self, id: FormulaId) -> &Formula {
         &self.nodes[id.index()]
     }
@@ -77,7 +77,7 @@ impl Formulas {
         self.nodes.is_empty()
     }
 
-    /// The atom for this expression, made where it is new; the first text and span stay.
+    /// Returns the atom for this expression, made where it is new; the first text and span stay.
     pub fn add_atom(&mut self, atom: Atom) -> AtomId {
         let known = self.atoms.iter().position(|other| other.expr == atom.expr);
         AtomId::new(known.unwrap_or_else(|| {
@@ -86,17 +86,17 @@ impl Formulas {
         }))
     }
 
-    /// The atom of this id.
+    /// Returns the atom of this id.
     pub fn atom(&self, id: AtomId) -> &Atom {
         &self.atoms[id.index()]
     }
 
-    /// All atoms.
+    /// Returns all atoms.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
 
-    /// The operands of a formula, in order.
+    /// Returns the operands of a formula, in order.
     pub fn operands(&self, id: FormulaId) -> Vec<FormulaId> {
         match self.get(id) {
             Formula::True | Formula::False | Formula::Atom(_) | Formula::Last => Vec::new(),
@@ -114,7 +114,7 @@ impl Formulas {
         self.add(if value { Formula::True } else { Formula::False })
     }
 
-    /// The same operator on other operands; as many as [`operands`](Self::operands) gives.
+    /// Returns the same operator on other operands; as many as [`operands`](Self::operands) gives.
     pub fn with_operands(&mut self, id: FormulaId, operands: &[FormulaId]) -> FormulaId {
         let node = match (self.get(id).clone(), operands) {
             (Formula::Not(_), [a]) => Formula::Not(*a),
@@ -129,7 +129,7 @@ impl Formulas {
         self.add(node)
     }
 
-    /// The formula with another part at a place, which is the path to it: the position of an operand in each node.
+    /// Returns the formula with another part at a place, which is the path to it: the position of an operand in each node.
     pub fn with_part(&mut self, id: FormulaId, path: &[usize], part: FormulaId) -> FormulaId {
         let Some((first, rest)) = path.split_first() else {
             return part;
@@ -141,7 +141,7 @@ impl Formulas {
         self.with_operands(id, &operands)
     }
 
-    /// The atoms of a formula, each once, in order of first appearance.
+    /// Returns the atoms of a formula, each once, in order of first appearance.
     pub fn atoms_of(&self, id: FormulaId) -> Vec<AtomId> {
         let mut seen = vec![false; self.len()];
         let mut atoms = Vec::new();

@@ -7,13 +7,13 @@ use super::{Arith, Builtin, Expr, Exprs};
 use crate::ids::ExprId;
 use crate::value::{Number, Value};
 
-/// The exact value of an expression that reads nothing; none where it reads the state or cannot be calculated.
+/// Returns the exact value of an expression that reads nothing; none where it reads the state or cannot be calculated.
 pub fn constant(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
     value(exprs, id, &mut |_| None)
 }
 
-/// The exact value of a numeric expression. `whole` gives the value of what is a condition (0 or 1) or a whole number;
-/// a float stands for the decimal it is written as, so that `0.1` is a tenth.
+/// Returns the exact value of a numeric expression. `whole` gives the value of what is a condition (0 or 1) or a whole
+/// number; a float stands for the decimal it is written as, so that `0.1` is a tenth.
 ///
 /// None where `whole` gives none, and for a division by zero.
 pub fn value(

@@ -126,42 +126,42 @@ pub struct Track {
 }
 
 impl Spec {
-    /// The track of this id.
+    /// Returns the track of this id.
     pub fn track(&self, id: TrackId) -> &Track {
         &self.tracks[id.index()]
     }
 
-    /// The property of this id.
+    /// Returns the property of this id.
     pub fn property(&self, id: PropertyId) -> &Property {
         &self.properties[id.index()]
     }
 
-    /// The system of this id.
+    /// Returns the system of this id.
     pub fn system(&self, id: SystemId) -> &System {
         &self.systems[id.index()]
     }
 
-    /// The variable of this id.
+    /// Returns the variable of this id.
     pub fn state_var(&self, id: StateVarId) -> &StateVar {
         &self.state_vars[id.index()]
     }
 
-    /// The atom of this id.
+    /// Returns the atom of this id.
     pub fn atom(&self, id: AtomId) -> &Atom {
         self.formulas.atom(id)
     }
 
-    /// The claim of this id.
+    /// Returns the claim of this id.
     pub fn claim(&self, id: ClaimId) -> &Claim {
         &self.claims[id.index()]
     }
 
-    /// The abstraction of this id.
+    /// Returns the abstraction of this id.
     pub fn abstraction(&self, id: AbstractionId) -> &Abstraction {
         &self.abstractions[id.index()]
     }
 
-    /// The model of this id.
+    /// Returns the model of this id.
     pub fn model(&self, id: ModelId) -> &Model {
         &self.models[id.index()]
     }
@@ -177,7 +177,7 @@ impl Spec {
         reads::reads(self, letters.chain(ranges).chain(self.filter.step)).todo
     }
 
-    /// The claim of this name.
+    /// Returns the claim of this name.
     pub fn find_claim(&self, name: &str) -> Option<ClaimId> {
         self.claims
             .iter()
@@ -185,7 +185,7 @@ impl Spec {
             .map(ClaimId::new)
     }
 
-    /// The model of this name.
+    /// Returns the model of this name.
     pub fn find_model(&self, name: &str) -> Option<ModelId> {
         self.models
             .iter()
@@ -193,7 +193,7 @@ impl Spec {
             .map(ModelId::new)
     }
 
-    /// The property of this name.
+    /// Returns the property of this name.
     pub fn find_property(&self, name: &str) -> Option<PropertyId> {
         self.properties
             .iter()

@@ -128,7 +128,7 @@ pub struct Pac {
 }
 
 impl Model {
-    /// The abstraction that its states are made by, as far as the spec says it.
+    /// Returns the abstraction that its states are made by, as far as the spec says it.
     pub fn abstraction(&self) -> Option<AbstractionId> {
         match &self.source {
             ModelSource::Learn(learn) => Some(learn.abstraction),
@@ -139,7 +139,7 @@ impl Model {
 }
 
 impl Abstraction {
-    /// One of no components, by which nothing is declared.
+    /// Returns one of no components, by which nothing is declared.
     pub fn empty(name: SmolStr, derived: bool, span: Span) -> Abstraction {
         Abstraction {
             name,
@@ -155,21 +155,21 @@ impl Abstraction {
         }
     }
 
-    /// The component that an expression is.
+    /// Returns the component that an expression is.
     pub fn component_of(&self, id: ExprId) -> Option<usize> {
         self.components
             .iter()
             .position(|component| component.source == Source::Value(id))
     }
 
-    /// The component that says whether a property has been violated.
+    /// Returns the component that says whether a property has been violated.
     pub fn monitor_of(&self, property: PropertyId) -> Option<usize> {
         self.components.iter().position(|component| {
             matches!(component.source, Source::Monitor(of) | Source::Violated(of) if of == property)
         })
     }
 
-    /// The parts of an expression that the components do not decide: fields, tracks and history that it reads past
+    /// Returns the parts of an expression that the components do not decide: fields, tracks and history that it reads past
     /// them. Empty where it is decided. What operators of branching time contain is looked at as well.
     ///
     /// `monitors`: whether `violated(r)` is decided also where `r` is no component, since a product can follow it.

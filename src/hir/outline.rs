@@ -26,7 +26,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// The names of the lints that `@allow` turns off at a place.
+    /// Returns the names of the lints that `@allow` turns off at a place.
     pub fn allowed_at(&self, place: Span) -> impl Iterator<Item = &str> {
         self.allowed
             .iter()

@@ -17,7 +17,7 @@ enum Level {
     Atom,
 }
 
-/// The formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its atoms can stand
+/// Returns the formula in one line: `G (a -> F[0,5] b)`. Parsed again it is the same formula, as far as its atoms can stand
 /// alone.
 ///
 /// # Limits

@@ -178,7 +178,7 @@ impl Domain {
         self.len() == 0
     }
 
-    /// The value at this position; none past the end.
+    /// Returns the value at this position; none past the end.
     pub fn value(&self, index: u64) -> Option<Value> {
         if index >= self.len() {
             return None;
@@ -196,7 +196,7 @@ impl Domain {
         })
     }
 
-    /// The position of a value; none where it is not one of them.
+    /// Returns the position of a value; none where it is not one of them.
     pub fn position(&self, value: &Value) -> Option<u64> {
         let index = match (self.kind, value) {
             (_, Value::Null) => return self.nullable.then_some(0),
@@ -215,7 +215,7 @@ impl Domain {
 }
 
 impl System {
-    /// The components of a composition; of anything else, nothing.
+    /// Returns the components of a composition; of anything else, nothing.
     pub fn parts(&self) -> &[SystemId] {
         match &self.kind {
             SystemKind::Composition(parts) => parts,
@@ -229,7 +229,7 @@ impl System {
         branches.any(|branch| branch.probability.is_some())
     }
 
-    /// All expressions of its commands, labels, rewards and initial states.
+    /// Returns all expressions of its commands, labels, rewards and initial states.
     pub fn roots(&self) -> Vec<ExprId> {
         let mut roots = self.inits.clone();
         for command in &self.commands {
@@ -246,7 +246,7 @@ impl System {
 }
 
 impl Next {
-    /// The expression.
+    /// Returns the expression.
     pub fn expr(self) -> ExprId {
         match self {
             Next::Is(expr) | Next::In(expr) => expr,
@@ -254,7 +254,7 @@ impl Next {
     }
 }
 
-/// The variables of systems that expressions read, in order, each once.
+/// Returns the variables of systems that expressions read, in order, each once.
 pub fn state_vars(exprs: &Exprs, roots: impl IntoIterator<Item = ExprId>) -> Vec<StateVarId> {
     let mut vars = std::collections::BTreeSet::new();
     let mut seen = vec![false; exprs.len()];

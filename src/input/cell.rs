@@ -24,7 +24,7 @@ fn trouble<T>(kind: ProblemKind, message: String) -> Result<T, Option<Trouble>> 
     Err(Some(Trouble { kind, message }))
 }
 
-/// A reading as a cell, and what to tell.
+/// Returns a reading as a cell, and what to tell.
 pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
     match reading {
         Ok(value) => (Cell::Known(value), None),
@@ -119,7 +119,7 @@ pub(crate) fn from_value(field: &Field, value: &Value) -> CellResult {
     }
 }
 
-/// A list or an object where a scalar must be.
+/// Returns a list or an object where a scalar must be.
 pub(crate) fn no_scalar(field: &Field, open: Peek) -> CellResult {
     let found = if open == Peek::Object {
         "an object"
@@ -129,7 +129,7 @@ pub(crate) fn no_scalar(field: &Field, open: Peek) -> CellResult {
     wrong(found, &field.ty)
 }
 
-/// A value that cannot be known.
+/// Returns a value that cannot be known.
 pub(crate) fn stand_in(kind: ProblemKind) -> CellResult {
     let message = match kind {
         ProblemKind::DuplicateKey => "contains an object with a duplicate key",
@@ -166,7 +166,7 @@ fn found(value: &Value) -> String {
     }
 }
 
-/// The value as one of a type.
+/// Returns the value as one of a type.
 fn convert(value: Value, ty: &Type, unit: TimeUnit) -> CellResult {
     if let Some(kind) = document::why(&value) {
         return stand_in(kind);
@@ -262,7 +262,7 @@ fn instant(ty: &Type, digits: &str, unit: TimeUnit) -> CellResult {
     }
 }
 
-/// A time written as text: a number of the field's unit, or (for a point in time) RFC 3339.
+/// Returns a time written as text: a number of the field's unit, or (for a point in time) RFC 3339.
 fn spelt_instant(ty: &Type, text: &str, unit: TimeUnit) -> CellResult {
     let digits = text.trim();
     if let Some(instant) = Instant::from_decimal(digits, unit.attoseconds()) {

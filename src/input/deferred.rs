@@ -56,12 +56,12 @@ impl<'t> Deferred<'t> {
         Deferred { text, places }
     }
 
-    /// The text at a place.
+    /// Returns the text at a place.
     pub fn decode(&self, place: &DeferredText) -> Cell {
         self.beginning(place, usize::MAX)
     }
 
-    /// The beginning of the text at a place: `most` bytes of it, or a little more.
+    /// Returns the beginning of the text at a place: `most` bytes of it, or a little more.
     pub fn beginning(&self, place: &DeferredText, most: usize) -> Cell {
         let start = place.at + 1;
         let written = self.text.get(start..start + place.len);

@@ -20,7 +20,7 @@ use crate::value::{EnumValue, Number, Object, Value};
 /// No spec has this many enums.
 const STAND_IN: u16 = u16::MAX;
 
-/// The stand-in for a value that cannot be known.
+/// Returns the stand-in for a value that cannot be known.
 pub fn unknown(why: ProblemKind) -> Value {
     let index = match why {
         ProblemKind::DuplicateKey => 1,
@@ -107,7 +107,7 @@ pub(crate) fn newlines(bytes: &[u8], at: usize) -> u64 {
     memchr::memchr_iter(b'\n', before).count() as u64
 }
 
-/// A fault as a kind of problem and a clause.
+/// Returns a fault as a kind of problem and a clause.
 pub(crate) fn explain(fault: Fault, bytes: &[u8], limits: &InputLimits) -> (ProblemKind, String) {
     let line_start = memchr::memrchr(b'\n', bytes.get(..fault.at).unwrap_or(bytes))
         .map_or(0, |newline| newline + 1);
@@ -240,7 +240,7 @@ pub(crate) fn duplicate_key(key: &str) -> String {
     format!("duplicate key `{}` in an object", brief(key))
 }
 
-/// The value of a scalar; where it is a number that cannot be kept, its digits.
+/// Returns the value of a scalar; where it is a number that cannot be kept, its digits.
 pub(crate) fn scalar(lexeme: Lexeme<'_>) -> Result<Value, &str> {
     match lexeme {
         Lexeme::Null => Ok(Value::Null),
@@ -250,7 +250,7 @@ pub(crate) fn scalar(lexeme: Lexeme<'_>) -> Result<Value, &str> {
     }
 }
 
-/// The first part of a text that may be long, for a message.
+/// Returns the first part of a text that may be long, for a message.
 pub(crate) fn brief(text: &str) -> String {
     let mut chars = text.chars();
     let mut brief: String = chars.by_ref().take(60).collect();

@@ -80,7 +80,7 @@ impl GroupByTrace {
         }));
     }
 
-    /// The traces, each in its order.
+    /// Returns the traces, each in its order.
     pub(crate) fn finish(self, projection: &Projection) -> impl Iterator<Item = Unit> {
         let width = projection.order_fields().len();
         self.traces.into_values().map(move |trace| {

@@ -47,7 +47,7 @@ struct Edge {
 }
 
 impl KeyPathCache {
-    /// The beginning of objects of a kind.
+    /// Returns the beginning of objects of a kind.
     #[inline]
     pub(crate) fn root(&mut self, kind: usize) -> Option<KeyPathId> {
         match self.roots.get(kind) {
@@ -80,7 +80,7 @@ impl KeyPathCache {
         Some((self.places.len() - 1) as KeyPathId)
     }
 
-    /// The expected key at an offset: how many bytes it has, where its value begins, and the place after it.
+    /// Returns the expected key at an offset: how many bytes it has, where its value begins, and the place after it.
     #[inline]
     pub(crate) fn next(
         &mut self,

@@ -84,7 +84,7 @@ impl OpenKeys {
         self.entries.truncate(base);
     }
 
-    /// Number of keys of the innermost open object.
+    /// Returns the number of keys of the innermost open object.
     pub(crate) fn count(&self) -> usize {
         self.entries.len() - self.bases.last().copied().unwrap_or_default()
     }

@@ -25,7 +25,7 @@ impl InputLimits {
     /// No setting allows deeper nesting: values are built, compared and dropped by recursion.
     pub const DEEPEST: usize = 1024;
 
-    /// The message about a record that is too long.
+    /// Returns the message about a record that is too long.
     pub(crate) fn too_long(&self) -> String {
         format!(
             "longer than {} bytes (limit `record_bytes`)",
@@ -33,7 +33,7 @@ impl InputLimits {
         )
     }
 
-    /// The depth in force.
+    /// Returns the depth in force.
     pub(crate) fn depth(&self) -> usize {
         self.depth.min(InputLimits::DEEPEST)
     }

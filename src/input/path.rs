@@ -117,7 +117,7 @@ fn searches(segment: &Segment) -> bool {
     }
 }
 
-/// The value that a step leads to.
+/// Returns the value that a step leads to.
 pub(crate) fn follow<'v>(value: &'v Value, step: &PathStep) -> Option<&'v Value> {
     match value {
         Value::Object(object) => object.get(step.name.as_deref()?),
@@ -126,7 +126,7 @@ pub(crate) fn follow<'v>(value: &'v Value, step: &PathStep) -> Option<&'v Value>
     }
 }
 
-/// The value that steps lead to.
+/// Returns the value that steps lead to.
 pub(crate) fn follow_all<'v>(value: &'v Value, steps: &[PathStep]) -> Option<&'v Value> {
     steps.iter().try_fold(value, follow)
 }
@@ -140,7 +140,7 @@ impl Query {
         )
     }
 
-    /// All nodes, in the order of the text.
+    /// Returns all nodes, in the order of the text.
     pub(crate) fn nodes(&self, root: &Value) -> Vec<Value> {
         // Nothing is converted that lies beside the path.
         if follow_all(root, &self.lead).is_none() {

@@ -10,7 +10,7 @@ use crate::input_schema::OriginField;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::Value;
 
-/// A name: a text, or a number as it is written.
+/// Returns a name: a text, or a number as it is written.
 pub(crate) fn named(value: &Value) -> Option<SmolStr> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -19,7 +19,7 @@ pub(crate) fn named(value: &Value) -> Option<SmolStr> {
     }
 }
 
-/// The problems of a record, with their lines.
+/// Returns the problems of a record, with their lines.
 pub(crate) fn problems(
     builder: &mut RecordBuilder,
     place: &ValuePlace<'_>,

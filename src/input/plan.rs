@@ -252,7 +252,7 @@ impl Plan {
         }
     }
 
-    /// A number for a place of a level, small and its own.
+    /// Returns a number for a place of a level, small and its own.
     #[inline]
     pub(crate) fn kind(&self, level: LevelId, id: NodeId) -> usize {
         let level = match level {

@@ -118,7 +118,7 @@ impl Projection {
         })
     }
 
-    /// The limits in force.
+    /// Returns the limits in force.
     pub fn limits(&self) -> &InputLimits {
         &self.limits
     }
@@ -133,12 +133,12 @@ impl Projection {
         self.plan.explodes
     }
 
-    /// The fields of `order by`; where there are any, all events of a trace are needed at once.
+    /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.
     pub fn order_fields(&self) -> &[usize] {
         &self.plan.order_fields
     }
 
-    /// The meta cells that hold this fact.
+    /// Returns the meta cells that hold this fact.
     pub(crate) fn origins(&self, fact: OriginField) -> impl Iterator<Item = usize> {
         let origins = self.plan.origins.iter();
         origins.filter_map(move |(slot, origin)| (*origin == fact).then_some(*slot))
@@ -441,7 +441,7 @@ impl Projection {
         }))
     }
 
-    /// The name in a slot of the record.
+    /// Returns the name in a slot of the record.
     fn name(
         &self,
         builder: &mut RecordBuilder,
@@ -462,7 +462,7 @@ impl Projection {
         name
     }
 
-    /// The meta cells. A single event that lacks one says nothing about its trace, so that is no problem there.
+    /// Returns the meta cells. A single event that lacks one says nothing about its trace, so that is no problem there.
     fn meta(
         &self,
         builder: &mut RecordBuilder,

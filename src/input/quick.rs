@@ -14,7 +14,7 @@ const MOST_DIGITS: usize = 4000;
 /// Bytes that are looked at together.
 const BLOCK: usize = 32;
 
-/// The offset of the first byte that is no white space.
+/// Returns the offset of the first byte that is no white space.
 #[inline]
 pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -23,7 +23,7 @@ pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The block at an offset; behind the end of the bytes stand spaces.
+/// Returns the block at an offset; behind the end of the bytes stand spaces.
 #[inline]
 fn block(bytes: &[u8], at: usize) -> u8x32 {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -42,14 +42,14 @@ fn last_block(rest: &[u8]) -> [u8; BLOCK] {
     block
 }
 
-/// A bit for each byte of a block that is this one.
+/// Returns a bit for each byte of a block that is this one.
 #[inline]
 fn each(block: u8x32, byte: u8) -> u32 {
     block.simd_eq(u8x32::splat(byte)).to_bitmask()
 }
 
-/// A bit for each byte of a block that an unescaped backslash stands before. `within`: whether (0 or 1) one stood before
-/// the block; it is set for the next block.
+/// Returns a bit for each byte of a block that an unescaped backslash stands before. `within`: whether (0 or 1) one stood
+/// before the block; it is set for the next block.
 ///
 /// Runs of backslashes are told apart by where they begin: a subtraction carries through each run.
 #[inline]
@@ -71,7 +71,7 @@ pub(crate) struct Quoted {
     pub(crate) plain: bool,
 }
 
-/// The string whose opening quote is at an offset.
+/// Returns the string whose opening quote is at an offset.
 #[inline]
 pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     let mut at = quote + 1;
@@ -146,7 +146,7 @@ pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     None
 }
 
-/// The number in `uXXXX`.
+/// Returns the number in `uXXXX`.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     let [b'u', digits @ ..] = bytes.get(at..at + 5)? else {
         return None;
@@ -213,7 +213,7 @@ pub(crate) fn unescape(written: &str, most: usize, into: &mut String) -> Option<
     Some(())
 }
 
-/// The offset after the number at an offset.
+/// Returns the offset after the number at an offset.
 #[inline]
 pub(crate) fn number(bytes: &[u8], start: usize) -> Option<usize> {
     let digits = |at: usize| {

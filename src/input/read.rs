@@ -162,8 +162,8 @@ impl<T> Line<T> {
     }
 }
 
-/// The most records that are read in one go, so that no thread has long to do when the others are done: a small part of what
-/// is one thread's share.
+/// Returns the most records that are read in one go, so that no thread has long to do when the others are done: a small part
+/// of what is one thread's share.
 fn in_one_go(records: usize) -> usize {
     (records / (16 * rayon::current_num_threads())).max(4)
 }

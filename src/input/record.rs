@@ -34,7 +34,7 @@ pub struct FileName {
 }
 
 impl FileName {
-    /// A file that was given itself.
+    /// Returns a file that was given itself.
     pub fn given(path: &str) -> FileName {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         FileName {
@@ -43,12 +43,12 @@ impl FileName {
         }
     }
 
-    /// The folder, below the argument; empty where there is none.
+    /// Returns the folder, below the argument; empty where there is none.
     pub fn dir(&self) -> &str {
         self.below.rsplit_once('/').map_or("", |(dir, _)| dir)
     }
 
-    /// The name without `.gz` or `.zst` and without the extension before it.
+    /// Returns the name without `.gz` or `.zst` and without the extension before it.
     pub fn stem(&self) -> &str {
         let name = self
             .below
@@ -79,7 +79,7 @@ pub struct RawRecord<'b> {
 }
 
 impl<'b> RawRecord<'b> {
-    /// A text by itself.
+    /// Returns a text by itself.
     pub fn new(bytes: &'b [u8]) -> RawRecord<'b> {
         RawRecord {
             bytes,

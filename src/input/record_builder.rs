@@ -88,7 +88,7 @@ impl RecordBuilder {
         self.rows.resize(len, None);
     }
 
-    /// The cells of a level; of elements, the row that was begun last.
+    /// Returns the cells of a level; of elements, the row that was begun last.
     #[inline]
     fn cell(&mut self, plan: &Plan, level: LevelId, slot: usize) -> Option<&mut Option<Cell>> {
         match level {
@@ -182,7 +182,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The slot, first key and cell of the name (of the record, or of the event's trace), where it was read.
+    /// Returns the slot, first key and cell of the name (of the record, or of the event's trace), where it was read.
     pub(crate) fn name(&self, plan: &Plan, level: LevelId) -> Option<(usize, SmolStr, Cell)> {
         let (slot, key, cells) = match level {
             LevelId::Record => (plan.id?, plan.id_key.clone()?, &self.record),
@@ -309,7 +309,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The steps; the next record is likely to have about as many.
+    /// Returns the steps; the next record is likely to have about as many.
     pub(crate) fn take_steps(&mut self) -> Vec<Step> {
         let next = Vec::with_capacity(self.steps.len().min(1 << 12));
         std::mem::replace(&mut self.steps, next)
@@ -333,7 +333,7 @@ impl RecordBuilder {
     }
 }
 
-/// The place of each event among all of them, by keys of `width` cells each. The sort is stable, and an event whose
+/// Returns the place of each event among all of them, by keys of `width` cells each. The sort is stable, and an event whose
 /// key is unknown stays behind the event before it.
 pub(crate) fn ranks(cells: &[Cell], width: usize) -> Vec<u32> {
     let mut keys: Vec<Vec<Value>> = Vec::with_capacity(cells.len() / width.max(1));

@@ -93,7 +93,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// The memory for strings with escapes, to be used again.
+    /// Returns the memory for strings with escapes, to be used again.
     pub(crate) fn into_memory(self) -> String {
         self.decoded
     }
@@ -102,13 +102,13 @@ impl<'j> Scanner<'j> {
         self.bytes
     }
 
-    /// The text of so many bytes at an offset.
+    /// Returns the text of so many bytes at an offset.
     #[inline]
     pub(crate) fn text(&self, at: usize, len: usize) -> Option<&'j str> {
         self.text.get(at..at + len)
     }
 
-    /// The offset of what comes next.
+    /// Returns the offset of what comes next.
     #[inline]
     pub(crate) fn at(&self) -> usize {
         self.at
@@ -201,7 +201,7 @@ impl<'j> Scanner<'j> {
         }))
     }
 
-    /// The outer none: something is wrong.
+    /// Returns the outer none: something is wrong.
     #[inline]
     fn plain_key(&mut self, first: bool) -> Option<Option<(usize, Quoted)>> {
         let mut at = quick::space(self.bytes, self.at + usize::from(first));
@@ -413,7 +413,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// The next member of an object that is passed over: what its value is.
+    /// Returns the next member of an object that is passed over: what its value is.
     #[inline]
     fn member(&mut self, first: bool, keys: Option<&mut OpenKeys>) -> Scan<Option<Peek>> {
         let Some((quote, quoted)) = self.pass_key(first)? else {

@@ -23,8 +23,8 @@ const TEXT: usize = 64 << 10;
 const ITEMS: usize = 32;
 const MEMBERS: usize = 256;
 
-/// The first values of a text. Where it is not `whole`, a value that its end cuts off is not among them. A line on which no
-/// value begins is passed over, and so is one that goes on after a scalar: a part of a value that is damaged.
+/// Returns the first values of a text. Where it is not `whole`, a value that its end cuts off is not among them. A line on
+/// which no value begins is passed over, and so is one that goes on after a scalar: a part of a value that is damaged.
 pub(crate) fn values(bytes: &[u8], whole: bool, depth: usize) -> Vec<Value> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -80,7 +80,7 @@ impl Sampler {
         self.left = self.left.saturating_sub(bytes + size_of::<Value>());
     }
 
-    /// The outline of the value at the scanner, which is passed over.
+    /// Returns the outline of the value at the scanner, which is passed over.
     fn value(&mut self, scanner: &mut Scanner<'_>, depth: usize) -> Result<Value, Fault> {
         let peek = scanner.peek()?;
         let too_deep = Fault {

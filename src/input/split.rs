@@ -77,12 +77,12 @@ struct Span {
 }
 
 impl Batch {
-    /// The records, in the order of the file.
+    /// Returns the records, in the order of the file.
     pub fn records(&self) -> impl ExactSizeIterator<Item = RawRecord<'_>> {
         self.spans.iter().map(|span| self.record(span))
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
@@ -92,7 +92,7 @@ impl Batch {
         self.spans.is_empty()
     }
 
-    /// A record by its place in the batch.
+    /// Returns a record by its place in the batch.
     pub fn get(&self, idx: usize) -> Option<RawRecord<'_>> {
         self.spans.get(idx).map(|span| self.record(span))
     }
@@ -193,7 +193,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// The next batch; none at the end of the stream.
+    /// Returns the next batch; none at the end of the stream.
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.batch = Batch::default();
         loop {
@@ -309,7 +309,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// The end of the line at `at`, without its line end; none where the line is too long.
+    /// Returns the end of the line at `at`, without its line end; none where the line is too long.
     fn line_end(&mut self) -> Option<usize> {
         let mut from = self.at;
         loop {

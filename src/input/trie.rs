@@ -67,7 +67,7 @@ impl Default for Trie {
 }
 
 impl Trie {
-    /// A node of this trie.
+    /// Returns a node of this trie.
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id]
@@ -87,8 +87,8 @@ impl Trie {
         }
     }
 
-    /// The places that steps lead to. A pointer's token `0` leads to a member and to an item, so there may be several,
-    /// of which a text has one at most.
+    /// Returns the places that steps lead to. A pointer's token `0` leads to a member and to an item, so there may be
+    /// several, of which a text has one at most.
     fn path(&mut self, steps: &[PathStep], mut pass: impl FnMut(&mut Node)) -> Vec<NodeId> {
         let mut places = vec![0];
         for step in steps {

@@ -16,7 +16,7 @@ impl NodeId {
     /// Before the first step.
     pub const START: NodeId = NodeId(0);
 
-    /// The position among [`Counts::nodes`].
+    /// Returns the position among [`Counts::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -114,7 +114,7 @@ impl Counts {
         counts
     }
 
-    /// The node that remembers these states.
+    /// Returns the node that remembers these states.
     pub fn node(&mut self, keys: &[Key]) -> NodeId {
         if let Some(known) = self.by_keys.get(keys) {
             return *known;
@@ -127,7 +127,7 @@ impl Counts {
         node
     }
 
-    /// The node of these states, if it was met.
+    /// Returns the node of these states, if it was met.
     pub fn find(&self, keys: &[Key]) -> Option<NodeId> {
         self.by_keys.get(keys).copied()
     }
@@ -138,7 +138,7 @@ impl Counts {
         self.moves.get(&(from, to)).copied()
     }
 
-    /// The edge to the next state, made where it is new.
+    /// Returns the edge to the next state, made where it is new.
     pub fn edge(&mut self, from: NodeId, to: Key) -> u32 {
         if let Some(known) = self.follow(from, to) {
             return known;

@@ -111,7 +111,7 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// A model of counts.
+    /// Returns a model of counts.
     pub fn new(
         name: &str,
         space: &Space,
@@ -169,7 +169,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn to_text(&self) -> String {
         // One line for each transition would be long, one for all unreadable in a diff: one for each chain's part.
         serde_json::to_string(self).unwrap_or_default()
@@ -241,7 +241,7 @@ impl Header {
         Err(ModelError::OtherSpec { changed })
     }
 
-    /// The abstraction of a spec that it names.
+    /// Returns the abstraction of a spec that it names.
     ///
     /// # Errors
     /// There is none of that name.

@@ -17,7 +17,7 @@ pub struct Fingerprint {
     pub parts: BTreeMap<String, String>,
 }
 
-/// The fingerprint of what a model is learned by.
+/// Returns the fingerprint of what a model is learned by.
 ///
 /// Expressions are hashed by their structure, so that names of definitions, comments and layout do not matter, and
 /// neither does what the model is asked.

@@ -36,7 +36,7 @@ pub enum ChainPosition {
 }
 
 impl ChainPosition {
-    /// The current state of the abstraction.
+    /// Returns the current state of the abstraction.
     pub fn key(&self) -> Option<Key> {
         match self {
             ChainPosition::At(keys) => keys.last().copied(),
@@ -89,7 +89,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows of counts. `declared`: with all transitions that are declared possible, for smoothing; without, only
+    /// Returns the rows of counts. `declared`: with all transitions that are declared possible, for smoothing; without, only
     /// where a state was never left.
     ///
     /// # Errors
@@ -287,7 +287,7 @@ impl Rows {
         }
     }
 
-    /// The number of states, start and end included.
+    /// Returns the number of states, start and end included.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -297,7 +297,7 @@ impl Rows {
         self.places.is_empty()
     }
 
-    /// The state that remembers these states of the abstraction.
+    /// Returns the state that remembers these states of the abstraction.
     pub fn find(&self, keys: &[Key]) -> Option<u32> {
         self.index.get(keys).copied()
     }
@@ -310,7 +310,7 @@ impl Rows {
             || state == self.start
     }
 
-    /// A state as a person reads it.
+    /// Returns a state as a person reads it.
     pub fn describe(&self, space: &Space, state: u32) -> String {
         match &self.places[state as usize] {
             ChainPosition::Start => "start".to_owned(),

@@ -72,7 +72,7 @@ impl Subject {
         })
     }
 
-    /// A model of a spec with the counts of a model file, by category.
+    /// Returns a model of a spec with the counts of a model file, by category.
     ///
     /// # Errors
     /// The file was learned by another spec, or over what the spec does not have; the states cannot be told.
@@ -144,7 +144,7 @@ impl Subject {
         )
     }
 
-    /// The model file of counts.
+    /// Returns the model file of counts.
     pub fn model(&self, chains: &BTreeMap<SmolStr, Counts>) -> Model {
         let by = self.learn.by.is_some();
         Model::new(

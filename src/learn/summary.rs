@@ -147,7 +147,7 @@ impl Summary {
         all
     }
 
-    /// The guarantee over all categories: each has its own.
+    /// Returns the guarantee over all categories: each has its own.
     fn pac(&self) -> Json {
         let status = |chain: &'_ ChainSummary| chain.pac.clone();
         let Some(first) = self.chains.iter().find_map(status) else {
@@ -167,7 +167,7 @@ impl Summary {
         })
     }
 
-    /// One object, as `cli.md` describes it.
+    /// Returns one object, as `cli.md` describes it.
     pub fn to_json(&self) -> String {
         let chains = &self.chains;
         let unseen: Option<usize> = chains
@@ -206,7 +206,7 @@ impl Summary {
         object.to_string()
     }
 
-    /// Text for people.
+    /// Returns the text for people.
     ///
     /// # Errors
     /// Where the sink cannot be written.

@@ -77,7 +77,7 @@ impl Categories {
         })
     }
 
-    /// The category of a record with these facts; none without `by`, or where it is unknown.
+    /// Returns the category of a record with these facts; none without `by`, or where it is unknown.
     pub fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.by.as_ref()?.initially(0, meta) {
             Cell::Known(Value::String(text)) => Some(text),
@@ -107,7 +107,7 @@ pub struct Walking<'s> {
 }
 
 impl<'s> Walker<'s> {
-    /// A walker through a space. `by` tells categories of traces apart.
+    /// Returns a walker through a space. `by` tells categories of traces apart.
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.

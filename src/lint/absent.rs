@@ -51,7 +51,7 @@ pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The fields that a name is compared with, if it is compared with nothing else and each of them may be absent.
+/// Returns the fields that a name is compared with, if it is compared with nothing else and each of them may be absent.
 fn absent_fields(spec: &Spec, var: &QuantifiedVar) -> Option<Vec<usize>> {
     if var.range.is_some() || !var.element_terms.is_empty() || !var.constants.is_empty() {
         return None;
@@ -69,7 +69,7 @@ fn absent_fields(spec: &Spec, var: &QuantifiedVar) -> Option<Vec<usize>> {
     fields.filter(|fields| !fields.is_empty())
 }
 
-/// The fields that some condition of the spec compares with null: their absence is thought of.
+/// Returns the fields that some condition of the spec compares with null: their absence is thought of.
 fn asked_for_null(spec: &Spec) -> Vec<usize> {
     let all = (0..spec.exprs.len()).map(crate::ids::ExprId::new);
     all.filter_map(|id| match spec.exprs.get(id) {

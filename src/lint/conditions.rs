@@ -81,8 +81,8 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
     known
 }
 
-/// The only truth that a condition can have; none where it can have both, where that is not decided, and of constants
-/// that were written.
+/// Returns the only truth that a condition can have; none where it can have both, where that is not decided, and of
+/// constants that were written.
 fn outcome(spec: &Spec, expr: ExprId, budget: &mut Budget) -> Option<bool> {
     if matches!(spec.exprs.get(expr), Expr::Const(_)) {
         return None;
@@ -96,8 +96,8 @@ fn outcome(spec: &Spec, expr: ExprId, budget: &mut Budget) -> Option<bool> {
     }
 }
 
-/// The `cases` of each place, in all the ways in which it is used; where it is used with arguments, what holds whatever
-/// they are is left out.
+/// Returns the `cases` of each place, in all the ways in which it is used; where it is used with arguments, what holds
+/// whatever they are is left out.
 fn by_place(spec: &Spec) -> Vec<Vec<&Cases>> {
     let mut places: BTreeMap<Span, Vec<&Cases>> = BTreeMap::new();
     for cases in &spec.outline.cases {

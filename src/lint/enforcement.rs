@@ -57,8 +57,8 @@ fn at_the_end(subject: &Subject<'_>, arm: &Arm) -> Diagnostic {
     )
 }
 
-/// The fields that are there only once an action has happened, where every violation depends on them: then no proposal is
-/// ever known to violate.
+/// Returns the fields that are there only once an action has happened, where every violation depends on them: then no
+/// proposal is ever known to violate.
 fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<String>> {
     let spec = subjects.spec;
     let dfa = subject.dfa.as_ref().filter(|_| !subject.timed)?;

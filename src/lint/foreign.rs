@@ -54,7 +54,7 @@ pub fn compare_automaton(
     Relation::decided(forth, back, || Ok(common))
 }
 
-/// A trace of the formula alone, one of the automaton alone, and whether there is one of both.
+/// Returns a trace of the formula alone, one of the automaton alone, and whether there is one of both.
 fn finite(
     spec: &Spec,
     formula: ids::FormulaId,

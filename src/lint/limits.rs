@@ -66,7 +66,7 @@ impl Budget {
         &self.limits
     }
 
-    /// A part of a letter that is known to be impossible.
+    /// Returns a part of a letter that is known to be impossible.
     pub(super) fn excluded_part(&self, letter: &Letter) -> Option<Letter> {
         let known = letter
             .iter()
@@ -93,14 +93,14 @@ impl Budget {
         }
     }
 
-    /// The automaton of a formula; none beyond the limits.
+    /// Returns the automaton of a formula; none beyond the limits.
     pub(super) fn compile(&mut self, formulas: &Formulas, formula: FormulaId) -> Option<Dfa> {
         let (made, work) = compile_counted(formulas, formula, &self.allowance());
         self.left = self.left.saturating_sub(work);
         made.ok()
     }
 
-    /// The traces that both accept.
+    /// Returns the traces that both accept.
     pub(super) fn both(&mut self, lhs: &Dfa, rhs: &Dfa) -> Option<Dfa> {
         let (made, work) = lhs.product_counted(rhs, |a, b| a && b, &self.allowance());
         self.left = self.left.saturating_sub(work);
@@ -115,7 +115,7 @@ impl Budget {
         clashes.ok()
     }
 
-    /// The traces of an automaton without a step that has all these literals, which are in order.
+    /// Returns the traces of an automaton without a step that has all these literals, which are in order.
     pub(super) fn forbidding(&mut self, dfa: &Dfa, literals: &Letter) -> Dfa {
         let made = dfa.forbidding(literals);
         let work = 4 * (made.len() + made.n_branches()) as u64;
@@ -123,7 +123,7 @@ impl Budget {
         made
     }
 
-    /// A shortest trace on which `wanted` holds of the values of both; the inner none where there is no such trace.
+    /// Returns a shortest trace on which `wanted` holds of the values of both; the inner none where there is no such trace.
     pub(super) fn search(
         &mut self,
         lhs: &Dfa,

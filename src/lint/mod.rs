@@ -45,8 +45,8 @@ pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, Relation, Semantics, compare};
 use subject::Subjects;
 
-/// Everything that the linter finds, sorted by place. What `@allow` turns off is left out, and so are conditions of which
-/// the checker has `told` already why they have one outcome.
+/// Returns everything that the linter finds, sorted by place. What `@allow` turns off is left out, and so are conditions of
+/// which the checker has `told` already why they have one outcome.
 ///
 /// ```
 /// use guard_lang::{check, front, lint, modules::NoFiles};

@@ -88,7 +88,7 @@ impl Relation {
         })
     }
 
-    /// The word of reports.
+    /// Returns the word of reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Relation::Equivalent => "equivalent",
@@ -187,7 +187,7 @@ impl Trace {
         self.runs.iter().map(|run| run.times).sum()
     }
 
-    /// The letters that it has, one for each run.
+    /// Returns the letters that it has, one for each run.
     fn letters(&self) -> Word {
         self.runs.iter().map(|run| run.letter.clone()).collect()
     }
@@ -236,7 +236,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// A trace of one formula that is none of another.
+    /// Returns a trace of one formula that is none of another.
     fn excess(
         &mut self,
         of: FormulaId,
@@ -260,12 +260,12 @@ impl<'a> Asking<'a> {
         self.trace(all)
     }
 
-    /// A trace of a formula all of whose steps some event gives, as far as that is decided.
+    /// Returns a trace of a formula all of whose steps some event gives, as far as that is decided.
     fn trace(&mut self, formula: FormulaId) -> Result<Option<Trace>, String> {
         self.trace_with(formula, None)
     }
 
-    /// The same, of one that an automaton over traces that never end accepts as well.
+    /// Returns the same, of one that an automaton over traces that never end accepts as well.
     pub(super) fn trace_with(
         &mut self,
         formula: FormulaId,
@@ -344,7 +344,7 @@ impl<'a> Asking<'a> {
         Ok(Some(Trace::of(steps, repeats_from, Vec::new())))
     }
 
-    /// A trace by the automaton with counters; the outer none where that does not decide.
+    /// Returns a trace by the automaton with counters; the outer none where that does not decide.
     fn counted_trace(&self, formula: FormulaId) -> Option<Option<Trace>> {
         let mut lazy = LazyDfa::new(&self.formulas, formula, self.limits).ok()?;
         let survey = lazy.survey();

@@ -52,7 +52,7 @@ fn forgiven(subjects: &Subjects<'_>, index: usize) -> Option<Diagnostic> {
     None
 }
 
-/// The other operands of a disjunction of which one is `last`.
+/// Returns the other operands of a disjunction of which one is `last`.
 fn without_last(formulas: &Formulas, id: FormulaId) -> Option<FormulaId> {
     let Formula::Or(a, b) = formulas.get(id) else {
         return None;
@@ -64,7 +64,7 @@ fn without_last(formulas: &Formulas, id: FormulaId) -> Option<FormulaId> {
     }
 }
 
-/// A strong next step under `always` fails at the last step of a trace, where there is none.
+/// Returns a strong next step under `always` fails at the last step of a trace, where there is none.
 fn strong_next(
     subjects: &mut Subjects<'_>,
     index: usize,

@@ -40,7 +40,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// The prefixes of which that can come.
+    /// Returns the prefixes of which that can come.
     pub(super) fn of(self, dfa: &Dfa) -> Dfa {
         match self {
             Part::Enforceable => dfa.enforceable_part(),
@@ -122,14 +122,14 @@ impl<'s> Subjects<'s> {
         subjects
     }
 
-    /// A formula of `scratch` as automata read it, without clocks.
+    /// Returns a formula of `scratch` as automata read it, without clocks.
     pub(super) fn translated(&mut self, formula: ids::FormulaId) -> FormulaId {
         let translated = translate(&self.scratch, formula, atom, &mut self.formulas);
         self.timed.untimed(&mut self.formulas, translated)
     }
 
-    /// The automaton of a formula of `scratch`. Of one with bounds in time it accepts what no clock rules out, and among
-    /// words in which parts bounded in time behave as such parts can: equal automata mean equal formulas.
+    /// Returns the automaton of a formula of `scratch`. Of one with bounds in time it accepts what no clock rules out, and
+    /// among words in which parts bounded in time behave as such parts can: equal automata mean equal formulas.
     pub(super) fn automaton(
         &mut self,
         formula: ids::FormulaId,
@@ -149,7 +149,7 @@ impl<'s> Subjects<'s> {
         budget.compile(&self.formulas, whole)
     }
 
-    /// The automaton of a property, for comparison with another one that may be bounded in time.
+    /// Returns the automaton of a property, for comparison with another one that may be bounded in time.
     pub(super) fn clocked(
         &self,
         index: usize,
@@ -179,14 +179,14 @@ impl<'s> Subjects<'s> {
         }
     }
 
-    /// A word for people.
+    /// Returns a word for people.
     pub(super) fn steps(&self, word: &Word) -> Steps {
         Steps::new(&self.spec.formulas, word)
     }
 }
 
 impl Subject<'_> {
-    /// The prefixes that something can still come of.
+    /// Returns the prefixes that something can still come of.
     pub(super) fn open(&self, part: Part) -> Option<&Dfa> {
         let dfa = self.dfa.as_ref()?;
         Some(self.open[part as usize].get_or_init(|| part.of(dfa)))

@@ -30,7 +30,7 @@ pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) ->
     None
 }
 
-/// A shortest trace that `wanted` accepts and that, as far as is known, can happen; the outer none: not decided.
+/// Returns a shortest trace that `wanted` accepts and that, as far as is known, can happen; the outer none: not decided.
 pub(super) fn shortest(
     spec: &Spec,
     wanted: &Dfa,
@@ -50,7 +50,7 @@ pub(super) fn shortest(
     None
 }
 
-/// A set of literals of one step that no event gives together; one that is known already where there is one.
+/// Returns a set of literals of one step that no event gives together; one that is known already where there is one.
 fn excluded_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter> {
     if let Some(known) = word.iter().find_map(|letter| budget.excluded_part(letter)) {
         return Some(known);
@@ -60,7 +60,7 @@ fn excluded_part(spec: &Spec, word: &Word, budget: &mut Budget) -> Option<Letter
     Some(part)
 }
 
-/// A smallest set of literals of one step that no event gives together.
+/// Returns a smallest set of literals of one step that no event gives together.
 pub(super) fn impossible_part(spec: &Spec, word: &Word, work: &mut Work) -> Option<Letter> {
     for letter in word {
         // What stands for a part that is bounded in time is no letter.
@@ -95,7 +95,7 @@ fn impossible(spec: &Spec, letter: &Letter, work: &mut Work) -> bool {
     domain::possible(spec, &goals, None, work) == Some(false)
 }
 
-/// The traces without a step that has all these literals.
+/// Returns the traces without a step that has all these literals.
 fn without(dfa: &Dfa, part: &Letter, budget: &mut Budget) -> Option<Dfa> {
     let mut formulas = Formulas::new();
     let literals: Vec<_> = part
@@ -112,7 +112,7 @@ fn without(dfa: &Dfa, part: &Letter, budget: &mut Budget) -> Option<Dfa> {
     budget.both(dfa, &never)
 }
 
-/// The traces in which letters about the record alone do not change.
+/// Returns the traces in which letters about the record alone do not change.
 fn rigid(spec: &Spec, dfa: &Dfa, budget: &mut Budget) -> Option<Dfa> {
     let fixed = |atom: &Atom| {
         let Some(letter) = spec.formulas.atoms().get(atom.0 as usize) else {

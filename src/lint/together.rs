@@ -283,8 +283,8 @@ struct DeadEnd {
     may_end: bool,
 }
 
-/// A shortest beginning after which each property can still be kept, and not all of them; or else one after which each
-/// lets the trace go on, and all together let it only end.
+/// Returns a shortest beginning after which each property can still be kept, and not all of them; or else one after which
+/// each lets the trace go on, and all together let it only end.
 ///
 /// Dead ends of a few of the properties that are `known` already are passed over. The outer none: not decided.
 fn dead_end(
@@ -437,7 +437,7 @@ fn conflict(subjects: &Subjects<'_>, members: &[usize], dead_end: &DeadEnd) -> D
     diagnostic
 }
 
-/// The positions of the fields that the letters of a property read.
+/// Returns the positions of the fields that the letters of a property read.
 pub(super) fn fields(spec: &Spec, letters: &[AtomId]) -> Vec<usize> {
     reads(spec, letters.iter().map(|letter| spec.atom(*letter).expr))
         .fields

@@ -89,7 +89,7 @@ fn parts(subjects: &mut Subjects<'_>, index: usize, budget: &mut Budget) -> Vec<
         .collect()
 }
 
-/// The parts right below a node, last first, with their paths from the root.
+/// Returns the parts right below a node, last first, with their paths from the root.
 fn below(
     subjects: &Subjects<'_>,
     formula: FormulaId,
@@ -160,7 +160,7 @@ fn vacuous(
     Some(without)
 }
 
-/// The formula with a constant at a path.
+/// Returns the formula with a constant at a path.
 pub(super) fn with_constant(
     formulas: &mut crate::hir::Formulas,
     formula: FormulaId,
@@ -184,7 +184,7 @@ fn placed(subjects: &Subjects<'_>, part: FormulaId) -> bool {
     places.iter().any(|(formula, _)| *formula == part)
 }
 
-/// The formula with its constants taken out, as far as they are operands of connectives.
+/// Returns the formula with its constants taken out, as far as they are operands of connectives.
 fn folded(formulas: &mut crate::hir::Formulas, formula: FormulaId) -> FormulaId {
     let operands: Vec<FormulaId> = formulas
         .operands(formula)

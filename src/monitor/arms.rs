@@ -47,7 +47,7 @@ pub(super) struct RiskValues<'a> {
     pub(super) each: &'a [(usize, RiskValue)],
 }
 
-/// The arms that act, with what the trace remembers afterwards.
+/// Returns the arms that act, with what the trace remembers afterwards.
 pub(super) fn judge(
     table: &Table,
     view: &mut StepView<'_>,
@@ -320,7 +320,7 @@ impl One<'_, '_> {
     }
 }
 
-/// The bit of an arm; arms beyond 64 remember nothing.
+/// Returns the bit of an arm; arms beyond 64 remember nothing.
 fn bit(place: usize) -> u64 {
     u32::try_from(place)
         .ok()

@@ -35,7 +35,7 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// The word of the wire.
+    /// Returns the word of the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Ruling::Allow => "allow",
@@ -155,7 +155,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// A decision that nothing stands behind yet.
+    /// Returns a decision that nothing stands behind yet.
     pub fn new(cause: Cause) -> Decision {
         Decision {
             cause,
@@ -173,7 +173,7 @@ impl Decision {
         }
     }
 
-    /// The messages of the arms that decide, joined: what an agent or a person is told.
+    /// Returns the messages of the arms that decide, joined: what an agent or a person is told.
     pub fn reason(&self) -> String {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
@@ -194,7 +194,7 @@ impl Decision {
         inert::push_json(out, &json);
     }
 
-    /// The decision as one line of JSON.
+    /// Returns the decision as one line of JSON.
     pub fn to_json(&self) -> String {
         let mut out = String::with_capacity(256);
         self.write_json(&mut out);

@@ -50,7 +50,7 @@ pub struct EnvelopeFields {
 }
 
 impl EnvelopeFields {
-    /// Those that the fields of a spec are read from.
+    /// Returns those that the fields of a spec are read from.
     pub fn of(schema: &InputSchema) -> EnvelopeFields {
         let reads = |name: &str| {
             let mut fields = schema.fields.iter().chain(&schema.meta);
@@ -175,7 +175,7 @@ impl Request {
         matches!(self, Request::Observe | Request::Commit(_))
     }
 
-    /// The line that makes this request, for journals. `event` is one line; `Abandon` has none.
+    /// Returns the line that makes this request, for journals. `event` is one line; `Abandon` has none.
     pub fn to_line(self, event: &[u8]) -> Vec<u8> {
         let head = match self {
             Request::Observe => "{\"phase\":\"after\"".to_owned(),
@@ -205,7 +205,7 @@ pub enum EnvelopeError {
     Unreadable(String),
 }
 
-/// A string without escapes.
+/// Returns a string without escapes.
 fn word(value: &str) -> Option<&str> {
     value.strip_prefix('"')?.strip_suffix('"')
 }

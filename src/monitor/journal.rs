@@ -129,7 +129,7 @@ pub enum JournalError {
     },
 }
 
-/// The first line of a journal, with its line end.
+/// Returns the first line of a journal, with its line end.
 ///
 /// # Errors
 /// Never for ordinary names of specs.

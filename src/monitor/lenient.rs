@@ -71,7 +71,7 @@ impl Outline {
         intake.finish()
     }
 
-    /// The object as it was read.
+    /// Returns the object as it was read.
     pub fn as_text(&self) -> &str {
         &self.text
     }
@@ -81,13 +81,13 @@ impl Outline {
         self.changed
     }
 
-    /// The value of a member as it is written; the first one, where the key stands twice.
+    /// Returns the value of a member as it is written; the first one, where the key stands twice.
     pub fn raw(&self, key: &str) -> Option<&str> {
         let member = self.members.iter().find(|member| member.key == key)?;
         Some(self.value(member))
     }
 
-    /// A member that is a string; `None` if there is none, or if its text cannot be known.
+    /// Returns a member that is a string; `None` if there is none, or if its text cannot be known.
     pub fn text(&self, key: &str) -> Option<String> {
         string(self.raw(key)?)
     }
@@ -103,7 +103,7 @@ impl Outline {
         of_key.next().is_some_and(|member| member.ambiguous) || of_key.next().is_some()
     }
 
-    /// All members, in order.
+    /// Returns all members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members
             .iter()
@@ -115,7 +115,7 @@ impl Outline {
     }
 }
 
-/// The members of an object.
+/// Returns the members of an object.
 fn members(text: &str) -> Result<Vec<RawMember>, String> {
     let wrong =
         |fault: Fault| format!("expected a JSON object, found no JSON at byte {}", fault.at);
@@ -151,7 +151,7 @@ fn members(text: &str) -> Result<Vec<RawMember>, String> {
     }
 }
 
-/// The text of a JSON string; `None` if it is no string or cannot be known.
+/// Returns the text of a JSON string; `None` if it is no string or cannot be known.
 fn string(value: &str) -> Option<String> {
     let mut scan = Scanner::new(value, 0, String::new());
     match scan.peek() {
@@ -160,8 +160,8 @@ fn string(value: &str) -> Option<String> {
     }
 }
 
-/// All the text in a JSON value, in order: its strings, and the keys that are no plain names. What only names the kind of a
-/// part (`"type": "text"`) is no text. Takes time in proportion to the value, without recursion.
+/// Returns all the text in a JSON value, in order: its strings, and the keys that are no plain names. What only names the
+/// kind of a part (`"type": "text"`) is no text. Takes time in proportion to the value, without recursion.
 pub fn text_of(value: &str) -> TextOf {
     match strings(value) {
         Ok(texts) if texts.is_empty() => TextOf::Nothing,
@@ -211,7 +211,7 @@ fn strings(value: &str) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// The next member of an object: what its value is.
+/// Returns the next member of an object: what its value is.
 fn member(
     scan: &mut Scanner<'_>,
     first: bool,
@@ -309,7 +309,7 @@ impl Intake {
         })
     }
 
-    /// The text that was kept, and whether that is less than what was taken.
+    /// Returns the text that was kept, and whether that is less than what was taken.
     fn text(mut self) -> (String, bool) {
         if self.depth > 0 {
             match self.value {

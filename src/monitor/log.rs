@@ -169,7 +169,7 @@ struct Line {
     prev: String,
 }
 
-/// The key of a PEM text, to sign with.
+/// Returns the key of a PEM text, to sign with.
 ///
 /// # Errors
 /// It is no Ed25519 key.
@@ -177,7 +177,7 @@ pub fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
     SigningKey::from_pkcs8_pem(pem).map_err(|_| LogError::NotAKey)
 }
 
-/// The key of a PEM text, to verify with: the public key, or the public half of the other.
+/// Returns the key of a PEM text, to verify with: the public key, or the public half of the other.
 ///
 /// # Errors
 /// It is no Ed25519 key.
@@ -220,7 +220,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Chain {
-    /// The first line of a log, and where the chain is then.
+    /// Returns the first line of a log, and where the chain is then.
     pub fn begin(identity: &Identity, start: Start) -> (Chain, String) {
         let head = Head {
             guard_log: VERSION,
@@ -245,7 +245,8 @@ impl Chain {
         (chain, line)
     }
 
-    /// The line of a decision about the input of this number, given at this time. `input` is the hash of what was given.
+    /// Returns the line of a decision about the input of this number, given at this time. `input` is the hash of what was
+    /// given.
     pub fn link(
         &mut self,
         number: u64,
@@ -291,7 +292,7 @@ impl Chain {
         line.push_str("}\n");
     }
 
-    /// The number of the last decision's input.
+    /// Returns the number of the last decision's input.
     pub fn last(&self) -> u64 {
         self.last
     }
@@ -317,7 +318,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The hash of the last line: keep it elsewhere, and the log cannot be cut short unseen.
+    /// Returns the hash of the last line: keep it elsewhere, and the log cannot be cut short unseen.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -378,8 +379,9 @@ pub struct LogEnd {
     pub inputs: Inputs,
 }
 
-/// The end of a log: what its first line says, and where the chain is after `tail`, its last lines. What lies between is for
-/// [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the log.
+/// Returns the end of a log: what its first line says, and where the chain is after `tail`, its last lines. What lies
+/// between is for [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the
+/// log.
 ///
 /// None where the last lines do not tell: they are too few, or do not hold.
 pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {

@@ -152,7 +152,7 @@ impl Source {
         }
     }
 
-    /// The hash of the model file.
+    /// Returns the hash of the model file.
     pub fn hash(&self) -> String {
         match self {
             Source::Learned(model) => blake3::hash(model.to_text().as_bytes())
@@ -187,7 +187,7 @@ impl Default for Options {
     }
 }
 
-/// A value in words: those of enums by name.
+/// Returns a value in words: those of enums by name.
 fn value_text(value: &Value, enums: &[Arc<EnumType>]) -> String {
     let name = match value {
         Value::Enum(value) => enums

@@ -31,7 +31,7 @@ impl<'l> RawObject<'l> {
         serde_json::from_slice(text)
     }
 
-    /// The members of a member that is an object.
+    /// Returns the members of a member that is an object.
     ///
     /// # Errors
     /// As [`RawObject::read`]; a member that is not there has none.
@@ -45,7 +45,7 @@ impl<'l> RawObject<'l> {
         }
     }
 
-    /// A member as written.
+    /// Returns a member as written.
     pub fn raw(&self, key: &str) -> Option<&'l str> {
         self.0
             .iter()
@@ -53,7 +53,7 @@ impl<'l> RawObject<'l> {
             .map(|(_, value)| value.get())
     }
 
-    /// A member that is a string.
+    /// Returns a member that is a string.
     pub fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.raw(key)?).ok()
     }
@@ -63,7 +63,7 @@ impl<'l> RawObject<'l> {
         self.raw(key) == Some("true")
     }
 
-    /// All members.
+    /// Returns all members.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
         self.0
             .iter()

@@ -15,7 +15,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Instant};
 
 impl Monitor {
-    /// A line that holds the words of an envelope and is not JSON: if it states what happened, that is recorded.
+    /// Returns a line that holds the words of an envelope and is not JSON: if it states what happened, that is recorded.
     pub(super) fn repaired_line(
         &mut self,
         line: &[u8],
@@ -92,7 +92,7 @@ impl Monitor {
         }
     }
 
-    /// The event that a proposal is about; `why` it is not read from elsewhere.
+    /// Returns the event that a proposal is about; `why` it is not read from elsewhere.
     pub(super) fn event_of(&self, proposal: &Proposal, why: Option<String>) -> Event {
         Event {
             trace: Some(proposal.trace.clone()),
@@ -151,7 +151,7 @@ impl Monitor {
     }
 }
 
-/// A problem as part of a decision.
+/// Returns a problem as part of a decision.
 pub(super) fn problem_message(problem: &Problem) -> String {
     match &problem.field {
         Some(field) => format!("field `{field}`: {}", problem.message),

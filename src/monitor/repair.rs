@@ -26,7 +26,7 @@ struct Filler {
     value: &'static str,
 }
 
-/// The two repaired texts.
+/// Returns the two repaired texts.
 ///
 /// Invalid UTF-8, raw control characters in strings, `NaN`, infinities, values below `depth` levels and a byte order mark
 /// are replaced.
@@ -108,7 +108,7 @@ fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(ch
     changed
 }
 
-/// The text, with a character in place of what is not UTF-8.
+/// Returns the text, with a character in place of what is not UTF-8.
 fn valid(bytes: &[u8], filler: char) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

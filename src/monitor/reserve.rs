@@ -232,7 +232,7 @@ impl Monitor {
         decision
     }
 
-    /// An action that is only proposed.
+    /// Returns an action that is only proposed.
     fn proposal(&mut self, event: Event, now: Option<Instant>) -> Decision {
         self.expire(now);
         let known = event.trace.clone().unwrap_or_default();
@@ -294,7 +294,7 @@ impl Monitor {
         Some(after)
     }
 
-    /// The trace as if the proposals of these numbers had happened.
+    /// Returns the trace as if the proposals of these numbers had happened.
     fn fork_reserved(&mut self, name: &SmolStr, numbers: &[u64]) -> Trace {
         let mut fork = match self.traces.remove(name) {
             Some(mut trace) => {

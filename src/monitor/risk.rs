@@ -65,7 +65,7 @@ pub(super) struct RiskValue {
 }
 
 impl Chains {
-    /// The chains that the clauses of a spec ask about, by the model files in the options.
+    /// Returns the chains that the clauses of a spec ask about, by the model files in the options.
     pub(super) fn new(
         spec: &Arc<Spec>,
         models: BTreeMap<SmolStr, Source>,
@@ -211,7 +211,7 @@ impl Chains {
         }
     }
 
-    /// The arms that no state of the models reaches.
+    /// Returns the arms that no state of the models reaches.
     pub(super) fn unreached(&self, table: &Table) -> Vec<Unreached> {
         let mut found = Vec::new();
         for (place, (clause, of)) in table.clauses.iter().zip(&self.clauses).enumerate() {
@@ -264,7 +264,7 @@ pub(super) struct RiskMessage<'c> {
 }
 
 impl RiskValue {
-    /// The number that decisions tell.
+    /// Returns the number that decisions tell.
     pub(super) fn number(&self) -> Option<f64> {
         self.outlook.highest.filter(|_| !self.outlook.open)
     }
@@ -384,12 +384,12 @@ impl RiskMessage<'_> {
     }
 }
 
-/// A share as a percentage.
+/// Returns a share as a percentage.
 fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// A number with three digits.
+/// Returns a number with three digits.
 fn short(value: f64) -> String {
     if value.is_infinite() {
         return "infinite".to_owned();

@@ -102,7 +102,7 @@ pub enum StateError {
 }
 
 impl Monitor {
-    /// The state of all traces and proposals. Equal states have equal bytes.
+    /// Returns the state of all traces and proposals. Equal states have equal bytes.
     ///
     /// # Errors
     /// The state is beyond what can be written (no state of ordinary size is).

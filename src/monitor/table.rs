@@ -66,7 +66,7 @@ pub struct Unreached {
 }
 
 impl Table {
-    /// The table of a spec.
+    /// Returns the table of a spec.
     pub fn new(spec: &Spec) -> Table {
         let enums: Arc<[Arc<EnumType>]> = spec.enums.clone().into();
         let clause = |clause: &crate::hir::Enforce| {
@@ -118,7 +118,7 @@ impl Table {
     }
 }
 
-/// The comparison that a claim is, where it is one.
+/// Returns the comparison that a claim is, where it is one.
 fn bound(spec: &Spec, claim: &Claim) -> Option<(Compare, Number)> {
     let ClaimFormula::State(state) = claim.formula else {
         return None;

@@ -47,7 +47,7 @@ const PLACES: usize = 200;
 /// Letters of one formula that change places with one another.
 const EXCHANGED: usize = 5;
 
-/// All changes of a formula, in the order of its text. Bounds in time are moved by `unit`, in attoseconds.
+/// Returns all changes of a formula, in the order of its text. Bounds in time are moved by `unit`, in attoseconds.
 pub(super) fn changes(formulas: &Formulas, root: FormulaId, unit: Option<i128>) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut todo = vec![(root, Vec::new())];
@@ -130,7 +130,7 @@ fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
 }
 
 impl Change {
-    /// The formula with the change made; none where there is nothing to change in this way.
+    /// Returns the formula with the change made; none where there is nothing to change in this way.
     pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);
@@ -215,7 +215,7 @@ impl Change {
 /// Texts of more columns than this are shortened.
 const COLUMNS: usize = 40;
 
-/// Two texts without the words that they end with alike, where they are long.
+/// Returns two texts without the words that they end with alike, where they are long.
 fn shortened(new: &str, old: &str) -> (String, String) {
     if new.len().max(old.len()) <= COLUMNS {
         return (new.to_owned(), old.to_owned());
@@ -235,7 +235,7 @@ fn shortened(new: &str, old: &str) -> (String, String) {
     )
 }
 
-/// A bound with its ends moved, where that is one.
+/// Returns a bound with its ends moved, where that is one.
 fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
     match bound {
         Bound::Steps(from, to) => {
@@ -250,7 +250,7 @@ fn moved(bound: Bound, low: i128, high: i128) -> Option<Bound> {
     }
 }
 
-/// The formula with two letters in one another's place.
+/// Returns the formula with two letters in one another's place.
 fn exchanged(formulas: &mut Formulas, part: FormulaId, a: AtomId, b: AtomId) -> FormulaId {
     if let Formula::Atom(letter) = formulas.get(part) {
         let other = match *letter {

@@ -44,7 +44,7 @@ struct Run {
     violated_at: Option<usize>,
 }
 
-/// All combinations of some letters that may be worth a step.
+/// Returns all combinations of some letters that may be worth a step.
 pub(super) fn alphabet(atoms: &[Atom]) -> Vec<Letter> {
     let mut sets: Vec<Vec<Atom>> = vec![Vec::new()];
     if atoms.len() <= COMBINED {
@@ -85,8 +85,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The trace that tells most of the mutants `left`, short ones first; never one that was given before. None where
-    /// none tells any.
+    /// Returns the trace that tells most of the mutants `left`, short ones first; never one that was given before. None
+    /// where none tells any.
     pub(super) fn next(&mut self, left: &[usize]) -> Option<Word> {
         let mut best: Option<(Reverse<usize>, usize, usize, Word)> = None;
         let mut offer = |prefix: &Prefix, kills: usize| {

@@ -25,8 +25,8 @@ pub(super) struct Case {
     outcome: Outcome,
 }
 
-/// A test of one trace that tells a mutant from the original, as text of the language; none where no events were found
-/// that show the difference.
+/// Returns a test of one trace that tells a mutant from the original, as text of the language; none where no events were
+/// found that show the difference.
 pub(super) fn test(
     judged: &Judged<'_>,
     subject: &str,
@@ -40,7 +40,7 @@ pub(super) fn test(
     (kills == [true]).then(|| text(judged.spec, name, subject, &[case]))
 }
 
-/// The trace as events, and which mutants of the properties (a formula for each) a test of its verdict notices.
+/// Returns the trace as events, and which mutants of the properties (a formula for each) a test of its verdict notices.
 pub(super) fn case(
     judged: &Judged<'_>,
     property: PropertyId,
@@ -98,7 +98,7 @@ fn timed(spec: &Spec, events: &mut [domain::Event], unit: Option<i128>) {
 /// Columns of a line of events.
 const COLUMNS: usize = 96;
 
-/// The test of these cases.
+/// Returns the test of these cases.
 pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> String {
     let fields = &spec.schema.fields;
     let mut text = format!("test {name:?} {{\n");
@@ -136,7 +136,7 @@ pub(super) fn text(spec: &Spec, name: &str, subject: &str, cases: &[Case]) -> St
     text
 }
 
-/// One event per step of the trace.
+/// Returns one event per step of the trace.
 fn events(spec: &Spec, steps: &[Letter]) -> Option<Vec<domain::Event>> {
     let mut work = Work::new(400_000, 50_000);
     let mut given = Given::default();
@@ -177,7 +177,7 @@ fn record(spec: &Spec, fields: &[Field], values: &BTreeMap<usize, Value>) -> Str
     format!("{{{}}}", members.join(", "))
 }
 
-/// A value as a test writes it.
+/// Returns a value as a test writes it.
 fn literal(spec: &Spec, value: &Value) -> String {
     let all = |items: &mut dyn Iterator<Item = &Value>| {
         let items: Vec<String> = items.map(|item| literal(spec, item)).collect();

@@ -112,7 +112,7 @@ impl<'a> Judged<'a> {
         Ok(killed)
     }
 
-    /// The spec with nothing but these formulas, each as the property it is or is a mutant of.
+    /// Returns the spec with nothing but these formulas, each as the property it is or is a mutant of.
     fn spec_of(&self, formulas: &[(PropertyId, FormulaId)]) -> Spec {
         let mut spec = self.spec.clone();
         spec.formulas = self.formulas.clone();
@@ -171,7 +171,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// The gravest verdict of a property over its instances, with the first step at which one became final.
+/// Returns the gravest verdict of a property over its instances, with the first step at which one became final.
 fn outcome(judged: &TraceReport, property: PropertyId) -> Outcome {
     let all = judged
         .verdicts

@@ -23,7 +23,7 @@ pub(super) struct Subject {
     properties: Vec<PropertyId>,
 }
 
-/// The properties of a spec, and the templates that its tests use.
+/// Returns the properties of a spec, and the templates that its tests use.
 pub(super) fn subjects(spec: &Spec) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
     for (idx, property) in spec.properties.iter().enumerate() {
@@ -176,7 +176,7 @@ pub(super) fn run(
     report
 }
 
-/// The changes that mean something else, each meaning once. Their formulas are added to those of the spec.
+/// Returns the changes that mean something else, each meaning once. Their formulas are added to those of the spec.
 fn candidates(
     spec: &mut Spec,
     subject: &Subject,
@@ -231,8 +231,8 @@ fn candidates(
     candidates
 }
 
-/// A trace on which two formulas differ, by their automata where any letters may be true together on it; none where they
-/// are equivalent.
+/// Returns a trace on which two formulas differ, by their automata where any letters may be true together on it; none where
+/// they are equivalent.
 ///
 /// # Errors
 /// Where that is not decided within the limits.
@@ -305,7 +305,7 @@ fn alike(report: &mut SubjectReport, original: &Original) {
 /// Traces that were found and judged, before none is left to be looked for.
 const TRIES: usize = 100;
 
-/// One test of few cases that kills what survives.
+/// Returns one test of few cases that kills what survives.
 fn proposal(
     judged: &Judged<'_>,
     subject: &Subject,
@@ -374,7 +374,7 @@ fn proposal(
     })
 }
 
-/// The formulas of all properties of a subject after a change; what it does not apply to stays as it is.
+/// Returns the formulas of all properties of a subject after a change; what it does not apply to stays as it is.
 fn uses(
     formulas: &mut Formulas,
     change: &Change,

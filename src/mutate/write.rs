@@ -13,7 +13,7 @@ use crate::translate::Steps;
 /// Survivors of one property that are shown to people.
 const SHOWN: usize = 10;
 
-/// Text for people: per property how many mutants were killed, the survivors, and a test that kills all of them.
+/// Returns the text for people: per property how many mutants were killed, the survivors, and a test that kills all of them.
 ///
 /// # Errors
 /// Where `out` cannot be written.
@@ -125,7 +125,7 @@ fn of_subject(
     Ok(())
 }
 
-/// A difference for which no events were found, in the names of letters.
+/// Returns a difference for which no events were found, in the names of letters.
 fn unshown(out: &mut impl Write, spec: &Spec, mutant: &Mutant) -> io::Result<()> {
     let which = if mutant.example.holds {
         "holds"
@@ -144,7 +144,7 @@ fn unshown(out: &mut impl Write, spec: &Spec, mutant: &Mutant) -> io::Result<()>
     Ok(())
 }
 
-/// A line per mutant, then one per property.
+/// Returns a line per mutant, then one per property.
 ///
 /// # Errors
 /// Where `out` cannot be written.

@@ -79,7 +79,7 @@ impl Figure {
         }
     }
 
-    /// The number, where it is finite.
+    /// Returns the number, where it is finite.
     pub fn finite(&self) -> Option<f64> {
         match self {
             Figure::Finite { value, .. } => Some(*value),

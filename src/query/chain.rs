@@ -51,8 +51,8 @@ pub(super) struct Monitor {
 }
 
 impl<V: Scalar> Learned<V> {
-    /// The chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the rules of
-    /// the subject were compiled with, and `monitors` the properties to run along.
+    /// Returns the chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the
+    /// rules of the subject were compiled with, and `monitors` the properties to run along.
     ///
     /// # Errors
     /// A monitor reads what the states do not decide; the product is beyond the limit.

@@ -27,8 +27,8 @@ use guard_markov::{
     Answer, Chain, CheckError, Checker, Estimate, Numbers, Options, Scalar, Scope, Truth,
 };
 
-/// The conditions on single states that claims ask for, and the properties whose monitors run along: with the letters of
-/// those, in an order that depends on the spec alone.
+/// Returns the conditions on single states that claims ask for, and the properties whose monitors run along: with the
+/// letters of those, in an order that depends on the spec alone.
 pub fn asked<'a>(
     spec: &Spec,
     claims: impl IntoIterator<Item = &'a Claim>,
@@ -211,8 +211,8 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         own
     }
 
-    /// An interval around the number that a claim asks for, over all chains in `rows`; none where there is no argument for
-    /// one: for rewards, steady states, conditions, and formulas of more than one temporal operator.
+    /// Returns an interval around the number that a claim asks for, over all chains in `rows`; none where there is no
+    /// argument for one: for rewards, steady states, conditions, and formulas of more than one temporal operator.
     pub(super) fn interval(
         &self,
         claim: &Claim,
@@ -271,8 +271,8 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
 }
 
 impl<V: Scalar> Evaluation<'_, V> {
-    /// The states that a claim asks about reaching, and those from which that cannot be avoided: on every path of the graph
-    /// but for a null set, whatever the numbers are. None for other claims.
+    /// Returns the states that a claim asks about reaching, and those from which that cannot be avoided: on every path of
+    /// the graph but for a null set, whatever the numbers are. None for other claims.
     pub(super) fn inevitable(&self, claim: &Claim) -> Result<Option<[NodeSet; 2]>, QueryError> {
         let Some(path) = claim.probability_of(self.spec) else {
             return Ok(None);
@@ -389,7 +389,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         })
     }
 
-    /// A condition on an imported chain, or a label, as the engine reads it.
+    /// Returns a condition on an imported chain, or a label, as the engine reads it.
     fn condition(&self, id: ExprId) -> Result<MExpr, QueryError> {
         let exprs = &self.spec.exprs;
         let pair = |op: Op, a: ExprId, b: ExprId| -> Result<MExpr, QueryError> {
@@ -421,7 +421,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         })
     }
 
-    /// A state formula as a label of the chain.
+    /// Returns a state formula as a label of the chain.
     fn as_label(&self, id: ExprId) -> Result<MExpr, QueryError> {
         let key = (id, self.from_start.get());
         if let Some(known) = self.labels.borrow().get(&key) {
@@ -492,7 +492,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(truth)
     }
 
-    /// The number of an operator in each state; at the start of a learned chain, over the run that follows.
+    /// Returns the number of an operator in each state; at the start of a learned chain, over the run that follows.
     fn numbers(&self, id: BranchingId) -> Result<Numbers<V>, QueryError> {
         match self.spec.branchings.get(id) {
             Branching::Path { .. } => Err(QueryError::Condition),

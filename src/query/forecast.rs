@@ -91,7 +91,7 @@ impl<'s> Asked<'s> {
         self.queries.iter().map(|query| spec.claim(*query))
     }
 
-    /// The forecast, of a space that grows no more.
+    /// Returns the forecast, of a space that grows no more.
     pub(super) fn forecast(
         self,
         subject: Subject,
@@ -237,7 +237,7 @@ impl Forecast {
         asked.forecast(subject, tables, truths, limits)
     }
 
-    /// The model that is looked up.
+    /// Returns the model that is looked up.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
@@ -282,13 +282,13 @@ impl Forecast {
         })
     }
 
-    /// The states: what reads the steps of a trace for it ([`Space::program`], [`Space::encode`]).
+    /// Returns the states: what reads the steps of a trace for it ([`Space::program`], [`Space::encode`]).
     pub fn space(&self) -> &Space {
         &self.subject.space
     }
 
-    /// The category of a live trace, of whose record these facts are known so far; none where it is not known yet, and
-    /// empty where the model tells none apart.
+    /// Returns the category of a live trace, of whose record these facts are known so far; none where it is not known yet,
+    /// and empty where the model tells none apart.
     pub fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.subject.learn.by {
             Some(_) => self.categories.of(meta),
@@ -296,12 +296,12 @@ impl Forecast {
         }
     }
 
-    /// The category of a trace whose record has these facts. Without categories it is empty.
+    /// Returns the category of a trace whose record has these facts. Without categories it is empty.
     pub fn category(&self, meta: &[Cell]) -> SmolStr {
         self.category_of(self.categories.of(meta).as_ref())
     }
 
-    /// The category that counts, where `by` has this value, or none that is known.
+    /// Returns the category that counts, where `by` has this value, or none that is known.
     pub fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
         match (by, self.subject.learn.by) {
             (_, None) => SmolStr::default(),
@@ -393,7 +393,7 @@ impl Forecast {
         position.known = (position.known + 1).min(self.order());
     }
 
-    /// A position of which nothing is known, but that there was a step.
+    /// Returns a position of which nothing is known, but that there was a step.
     fn anywhere(&self) -> Position {
         let mut monitors: Vec<Vec<u32>> = vec![Vec::new()];
         for monitor in &self.monitors {
@@ -461,15 +461,15 @@ impl Forecast {
         }
     }
 
-    /// The number of a query (by its place among those given to [`Forecast::new`]) at a position: the largest over all
-    /// that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that it
-    /// may be.
+    /// Returns the number of a query (by its place among those given to [`Forecast::new`]) at a position: the largest over
+    /// all that the position may be. None: unseen, since nothing was learned of that category, of the state, or of one that
+    /// it may be.
     pub fn risk(&self, query: usize, position: &Position, category: &str) -> Option<f64> {
         let outlook = self.outlook(query, position, Some(category));
         outlook.highest.filter(|_| !outlook.unseen)
     }
 
-    /// The tables of a query for a category; for all where it is not known.
+    /// Returns the tables of a query for a category; for all where it is not known.
     pub(super) fn tables_of(
         &self,
         query: usize,
@@ -509,7 +509,7 @@ impl Forecast {
         }
     }
 
-    /// A position as a person reads it: `exposure=credentials, reach=network`.
+    /// Returns a position as a person reads it: `exposure=credentials, reach=network`.
     pub fn describe(&self, position: &Position) -> String {
         if !position.begun {
             return "start".to_owned();

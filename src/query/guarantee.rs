@@ -90,8 +90,8 @@ impl Evidence {
 }
 
 impl<V: Scalar> Learned<V> {
-    /// The chains that the counts do not rule out. The rows must be those that the chain was made of, with every transition
-    /// that is declared.
+    /// Returns the chains that the counts do not rule out. The rows must be those that the chain was made of, with every
+    /// transition that is declared.
     ///
     /// # Errors
     /// [`ChainError`], which proper rows do not have.

@@ -162,8 +162,8 @@ fn bounds(bound: Option<Bound>) -> Result<Bounds, QueryError> {
     })
 }
 
-/// The formula as it is read from before the first step: its outermost bound counts that step as 1. None where nothing
-/// is left of the window, with the value that it then has.
+/// Returns the formula as it is read from before the first step: its outermost bound counts that step as 1. None where
+/// nothing is left of the window, with the value that it then has.
 pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
     let shift = |bounds: &Bounds| -> Option<Bounds> {
         let less = |bound: &Option<(Box<Expr>, bool)>| -> Option<Option<(Box<Expr>, bool)>> {

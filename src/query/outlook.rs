@@ -82,7 +82,7 @@ impl Forecast {
         outlook
     }
 
-    /// The least and the largest number that a query comes to anywhere; none where nothing was learned.
+    /// Returns the least and the largest number that a query comes to anywhere; none where nothing was learned.
     pub fn range(&self, query: usize) -> Option<(f64, f64)> {
         let all = self.tables_of(query, None).flat_map(RiskTable::values);
         all.map(|value| (value, value))

@@ -46,7 +46,7 @@ pub struct Size {
 
 /// What is known of the chains that a plan is about.
 pub trait Sizes {
-    /// The chain of a model with so many monitors run along; none where it cannot be told.
+    /// Returns the chain of a model with so many monitors run along; none where it cannot be told.
     fn chain(&self, model: ModelId, monitors: &[PropertyId]) -> Option<Size>;
     /// How many states the monitor of a property has.
     fn monitor(&self, property: PropertyId) -> Option<u64>;
@@ -92,7 +92,7 @@ impl Plans {
         planner.plans
     }
 
-    /// The names of the claims.
+    /// Returns the names of the claims.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.roots.iter().map(|(name, _)| name.as_str())
     }
@@ -121,7 +121,7 @@ impl Plans {
             .collect()
     }
 
-    /// The plan of a claim as a tree in JSON. A node that is shared with other claims names them.
+    /// Returns the plan of a claim as a tree in JSON. A node that is shared with other claims names them.
     pub fn to_json(&self, name: &str) -> Option<Json> {
         Some(self.node_json(self.root(name)?, name))
     }
@@ -151,7 +151,7 @@ impl Plans {
         object
     }
 
-    /// The plan of a claim as lines for people, the root first.
+    /// Returns the plan of a claim as lines for people, the root first.
     pub fn lines(&self, name: &str) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         let mut told = vec![false; self.nodes.len()];
@@ -269,7 +269,7 @@ impl Planner<'_> {
         self.add("lookup", about, (None, None), vec![root])
     }
 
-    /// The chain with the monitors that the claim needs.
+    /// Returns the chain with the monitors that the claim needs.
     fn chain(&mut self, claim: &Claim, model: ModelId) -> On {
         let spec = self.spec;
         let of = spec.model(model);
@@ -328,7 +328,7 @@ impl Planner<'_> {
         On { node, size, begins }
     }
 
-    /// A state formula: its numbers, or where it holds.
+    /// Returns a state formula: its numbers, or where it holds.
     fn state(&mut self, on: &On, id: ExprId) -> usize {
         let spec = self.spec;
         match spec.exprs.get(id) {
@@ -360,7 +360,7 @@ impl Planner<'_> {
         )
     }
 
-    /// A condition as its author wrote it, as far as that is kept.
+    /// Returns a condition as its author wrote it, as far as that is kept.
     fn text(&self, id: ExprId) -> String {
         let spec = self.spec;
         let mut letters = spec.formulas.atoms().iter();
@@ -453,7 +453,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A system of equations over all states, solved component by component.
+    /// Returns a system of equations over all states, solved component by component.
     fn system(&mut self, on: &On, about: impl Into<String>, mut inputs: Vec<usize>) -> usize {
         let cost = match on.size.map(method) {
             None => None,
@@ -482,7 +482,7 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// The probability of a path formula.
+    /// Returns the probability of a path formula.
     fn probability(&mut self, on: &On, path: FormulaId) -> usize {
         let spec = self.spec;
         let text = print::formula(&spec.formulas, path);

@@ -97,7 +97,8 @@ impl<'a, V: Scalar> Session<'a, V> {
         }
     }
 
-    /// The answer to a claim; with `confidence`, an interval from the counts around it, where there is an argument for one.
+    /// Returns the answer to a claim; with `confidence`, an interval from the counts around it, where there is an argument
+    /// for one.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -169,7 +170,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         main.evaluation.why(claim, from, exits)
     }
 
-    /// The table of the answers to a claim in all states, for chains that were learned.
+    /// Returns the table of the answers to a claim in all states, for chains that were learned.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -183,9 +184,9 @@ impl<'a, V: Scalar> Session<'a, V> {
         Ok(Some((Rc::clone(&main.rows), table)))
     }
 
-    /// The states from which there is no return: where the probability that a claim asks for is at least `threshold`, with
-    /// the lower end of its interval; and where it cannot be avoided at all on what is declared. States in which it has happened
-    /// are left out.
+    /// Returns the states from which there is no return: where the probability that a claim asks for is at least
+    /// `threshold`, with the lower end of its interval; and where it cannot be avoided at all on what is declared. States in
+    /// which it has happened are left out.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -244,7 +245,7 @@ impl<'a, V: Scalar> Session<'a, V> {
 }
 
 impl<'a, V: Scalar> Counted<'a, V> {
-    /// The form that the answer to a claim is read from.
+    /// Returns the form that the answer to a claim is read from.
     fn main(&self, claim: &Claim, options: &Options) -> Result<Rc<Form<'a, V>>, QueryError> {
         let smoothing = self.subject.learn.smoothing;
         if claim.logic != Logic::Pctl && smoothing == 0.0 {

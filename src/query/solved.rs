@@ -54,7 +54,7 @@ impl Forecast {
         }
     }
 
-    /// The forecast that was kept. The queries are those that it was solved for.
+    /// Returns the forecast that was kept. The queries are those that it was solved for.
     ///
     /// # Errors
     /// The model was learned by another spec; the tables do not fit.

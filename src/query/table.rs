@@ -88,7 +88,7 @@ const DENSE_BITS: u32 = 16;
 const MOST_ONWARD: usize = 3;
 
 impl RiskTable {
-    /// The table of an answer on a chain.
+    /// Returns the table of an answer on a chain.
     pub fn new<V: Scalar>(rows: &Rows, learned: &Learned<V>, answer: &ClaimAnswer) -> RiskTable {
         let truth = |holds: Option<bool>| if holds == Some(true) { 1.0 } else { 0.0 };
         let number = |figure: &Figure| match figure {
@@ -142,20 +142,20 @@ impl RiskTable {
         }
     }
 
-    /// The value before the first step.
+    /// Returns the value before the first step.
     pub fn start(&self) -> Option<f64> {
         self.start
     }
 
-    /// The value in a state that remembers these keys, oldest first, with monitors in these states; none where no trace
-    /// that was learned from has visited it.
+    /// Returns the value in a state that remembers these keys, oldest first, with monitors in these states; none where no
+    /// trace that was learned from has visited it.
     #[inline]
     pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
         self.entry(keys, monitors).map(|entry| entry.value)
     }
 
-    /// The successors through which most of a state's value comes, with the probability to go there and the value there,
-    /// that with the largest part first; at most three, and never the state itself.
+    /// Returns the successors through which most of a state's value comes, with the probability to go there and the value
+    /// there, that with the largest part first; at most three, and never the state itself.
     pub fn onward(&self, keys: &[Key], monitors: &[u32]) -> Vec<Onward<'_>> {
         let entry = self.entry(keys, monitors);
         let one = |(state, probability, value): &(u32, f64, f64)| {
@@ -169,7 +169,7 @@ impl RiskTable {
         all.filter_map(one).collect()
     }
 
-    /// All values, also that before the first step.
+    /// Returns all values, also that before the first step.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         let seen = self.entries.iter().skip(1).map(|entry| entry.value);
         seen.chain(self.start)
@@ -212,7 +212,8 @@ fn indexed(states: Vec<(State, u32)>) -> (Vec<u32>, FxHashMap<State, u32>) {
     (dense, FxHashMap::default())
 }
 
-/// The successors of a state that add most to its value: by probability times value, as in the equations of the chain.
+/// Returns the successors of a state that add most to its value: by probability times value, as in the equations of the
+/// chain.
 fn onward<V: Scalar>(
     learned: &Learned<V>,
     values: &[Option<f64>],

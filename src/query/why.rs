@@ -99,7 +99,7 @@ impl Reasons {
         path.iter().map(|state| self.name(*state)).collect()
     }
 
-    /// An object.
+    /// Returns an object.
     pub fn to_json(&self) -> Json {
         let why = &self.why;
         json!({

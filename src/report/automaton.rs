@@ -10,7 +10,7 @@ use crate::translate::{atom_text, automaton, literal};
 use crate::value::Instant;
 use guard_automata::{Atom, Dfa, Limits, Verdict, Word};
 
-/// The minimal automaton of a formula of the spec. Atoms have the numbers of letters.
+/// Returns the minimal automaton of a formula of the spec. Atoms have the numbers of letters.
 ///
 /// # Errors
 /// Bounds in time, or a limit; the text says which.
@@ -18,7 +18,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
     automaton(&spec.formulas, formula, &Limits::default()).map_err(|error| error.to_string())
 }
 
-/// A word as lists of literals: `["high_risk", "!approval"]`. What is not listed may be either.
+/// Returns a word as lists of literals: `["high_risk", "!approval"]`. What is not listed may be either.
 pub fn word_json(spec: &Spec, word: &Word) -> Json {
     let step = |letter: &Vec<(Atom, bool)>| {
         letter

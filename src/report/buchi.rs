@@ -9,7 +9,7 @@ use crate::ids::FormulaId;
 use crate::translate::{self, atom, atom_text, literal};
 use guard_automata::{Atom, Formulas, Limits, omega::Buchi, omega::Marks, omega::translate};
 
-/// A small Büchi automaton of a formula of the spec over infinite words. Atoms have the numbers of letters.
+/// Returns a small Büchi automaton of a formula of the spec over infinite words. Atoms have the numbers of letters.
 ///
 /// # Errors
 /// Bounds in time, or a limit; the text says which.
@@ -19,7 +19,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Buchi, String> {
     translate(&formulas, root, &Limits::default()).map_err(|error| error.to_string())
 }
 
-/// The cubes of an edge as lists of literals.
+/// Returns the cubes of an edge as lists of literals.
 fn cubes(spec: &Spec, buchi: &Buchi, guard: guard_automata::omega::Guard) -> Vec<Vec<String>> {
     let text = |(atom, holds): (Atom, bool)| literal(&atom_text(&spec.formulas, atom), holds);
     let cubes = buchi.cubes(guard).into_iter();

@@ -296,7 +296,7 @@ fn title(report: &TraceReport) -> Markup {
     }
 }
 
-/// A verdict that is not final or not known.
+/// Returns a verdict that is not final or not known.
 fn open(report: &TraceReport, verdict: &PropertyVerdict) -> Markup {
     html! {
         article.open {
@@ -316,7 +316,7 @@ fn open(report: &TraceReport, verdict: &PropertyVerdict) -> Markup {
     }
 }
 
-/// The steps of a counterexample: a column per field.
+/// Returns the steps of a counterexample: a column per field.
 fn steps(evidence: &[Evidence]) -> Markup {
     let mut fields: Vec<&SmolStr> = Vec::new();
     for (field, _) in evidence.iter().flat_map(|step| &step.fields) {

@@ -174,7 +174,7 @@ impl<'s> Lines<'s> {
         }
     }
 
-    /// The lines of the verdicts, and that of the trace; not those of the problems with its data.
+    /// Returns the lines of the verdicts, and that of the trace; not those of the problems with its data.
     ///
     /// # Errors
     /// None that is known of: only what cannot be JSON would be one.

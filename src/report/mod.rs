@@ -50,7 +50,7 @@ pub trait Reporter {
     /// Where the sink cannot be written.
     fn trace(&mut self, report: &TraceReport) -> io::Result<()>;
 
-    /// The same, where the bytes that stand for it were made already: of the report alone, without its problems, by
+    /// Returns the same, where the bytes that stand for it were made already: of the report alone, without its problems, by
     /// whoever knows this reporter.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ pub enum Finality {
 }
 
 impl Headings {
-    /// The headings of a spec. `sources` holds the text that its spans refer to.
+    /// Returns the headings of a spec. `sources` holds the text that its spans refer to.
     pub fn new(spec: &Spec, sources: &SourceMap) -> Headings {
         let properties = spec
             .properties
@@ -175,13 +175,13 @@ impl Headings {
         }
     }
 
-    /// The heading of a property; none for an id of another spec.
+    /// Returns the heading of a property; none for an id of another spec.
     pub fn get(&self, id: crate::ids::PropertyId) -> Option<&Heading> {
         self.properties.get(id.index())
     }
 }
 
-/// The whole lines that hold `span`, without the margin that they share.
+/// Returns the whole lines that hold `span`, without the margin that they share.
 fn lines_of(sources: &SourceMap, span: Span) -> Vec<String> {
     let file = sources.get(span.file);
     let first = file.lines().line_index(span.start);

@@ -111,7 +111,7 @@ impl<W: Write> ProblemLog<W> {
     }
 }
 
-/// The count of a text; beyond [`DIFFERENT`] texts, the rest is one.
+/// Returns the count of a text; beyond [`DIFFERENT`] texts, the rest is one.
 fn entry<'m>(counts: &'m mut BTreeMap<SmolStr, u64>, text: &str) -> &'m mut u64 {
     let text = if counts.len() < DIFFERENT || counts.contains_key(text) {
         text
@@ -134,7 +134,7 @@ fn reason(message: &str) -> (&str, u64) {
         .unwrap_or((counted, 1))
 }
 
-/// A kind of problem in words.
+/// Returns a kind of problem in words.
 pub fn kind_words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Unreadable => "unreadable",

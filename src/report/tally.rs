@@ -124,7 +124,7 @@ impl Counts {
         self.satisfied + self.violated + self.presumably_satisfied + self.presumably_violated
     }
 
-    /// All traces.
+    /// Returns all traces.
     pub fn all(&self) -> u64 {
         self.decided() + self.unknown
     }
@@ -134,13 +134,13 @@ impl Counts {
         (self.decided() > 0).then(|| self.violated as f64 / self.decided() as f64)
     }
 
-    /// The 95 % Wilson score interval of [`Counts::rate`].
+    /// Returns the 95 % Wilson score interval of [`Counts::rate`].
     pub fn wilson95(&self) -> (f64, f64) {
         wilson95(self.violated, self.decided())
     }
 }
 
-/// The 95 % score interval for `hits` among `n`; everything is possible where `n` is 0.
+/// Returns the 95 % score interval for `hits` among `n`; everything is possible where `n` is 0.
 ///
 /// # Source
 /// E. B. Wilson, *Probable inference, the law of succession, and statistical inference*, JASA 22, 1927.
@@ -181,7 +181,7 @@ pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
     (decided > 0).then(|| f64::from(fine) / f64::from(decided))
 }
 
-/// One verdict per property: of several, the gravest.
+/// Returns one verdict per property: of several, the gravest.
 pub(super) fn per_property(verdicts: &[PropertyVerdict]) -> Vec<(PropertyId, Verdict, bool)> {
     fn gravity(verdict: Verdict) -> u8 {
         match verdict {

@@ -35,7 +35,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The words of `text` in lines of at most `columns`; a longer word has its own line.
+/// Returns the words of `text` in lines of at most `columns`; a longer word has its own line.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -53,7 +53,7 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A line of source in lines of at most `columns`, broken at blanks; what follows is set in further.
+/// Returns a line of source in lines of at most `columns`, broken at blanks; what follows is set in further.
 pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns {
         return vec![line.to_owned()];
@@ -73,7 +73,7 @@ pub fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
-/// A count with separators between groups of three digits.
+/// Returns a count with separators between groups of three digits.
 pub fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();

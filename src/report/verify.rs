@@ -109,7 +109,7 @@ pub fn deadlocks(out: &mut dyn Write, paint: Paint, verdict: &Verdict) -> io::Re
     table(out, paint, verdict, run, &[])
 }
 
-/// The number of a verdict: a fraction with the double nearest to it, or that alone.
+/// Returns the number of a verdict: a fraction with the double nearest to it, or that alone.
 fn verdict_text(verdict: &Verdict, value: f64) -> String {
     match &verdict.exact {
         Some(exact) if *exact != number(value) => format!("{exact} (about {})", number(value)),
@@ -165,7 +165,7 @@ fn shown(out: &mut dyn Write, paint: Paint, verdict: &Verdict, run: &Shown) -> i
     }
 }
 
-/// A run as a table: the command taken into each state, and the values that it changed.
+/// Returns a run as a table: the command taken into each state, and the values that it changed.
 fn table(
     out: &mut dyn Write,
     paint: Paint,
@@ -259,7 +259,7 @@ fn valuation(names: &[String], values: &[Plain]) -> String {
     parts.join(", ")
 }
 
-/// One verdict as a JSON object; `ms` is how long it took.
+/// Returns one verdict as a JSON object; `ms` is how long it took.
 pub fn json(verdict: &Verdict, all_states: bool, ms: u128) -> Json {
     let state = |values: &Vec<Plain>| object(&verdict.variables, values);
     let mut line = Map::new();

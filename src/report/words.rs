@@ -4,7 +4,7 @@ use crate::hir::{Formulas, Property, Spec};
 use crate::translate::spoken;
 use guard_english::words;
 
-/// A property in words, with what it is said of.
+/// Returns a property in words, with what it is said of.
 pub fn property(spec: &Spec, property: &Property) -> String {
     let formulas = &spec.formulas;
     let words = words::sentence(&spoken(formulas, property.formula), &|letter| {
@@ -33,7 +33,7 @@ pub fn property(spec: &Spec, property: &Property) -> String {
     format!("{every} {}: {lower}", vars.join(", "))
 }
 
-/// A letter as the author wrote it, on one line.
+/// Returns a letter as the author wrote it, on one line.
 fn atom_text(formulas: &Formulas, letter: usize) -> String {
     let text = formulas
         .atoms()

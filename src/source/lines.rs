@@ -28,7 +28,7 @@ impl LineTable {
         Self { starts }
     }
 
-    /// Number of lines; an empty text has one.
+    /// Returns the number of lines; an empty text has one.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
@@ -40,7 +40,7 @@ impl LineTable {
         self.starts.is_empty()
     }
 
-    /// The line that holds `offset`, from 0.
+    /// Returns the line that holds `offset`, from 0.
     #[must_use]
     pub fn line_index(&self, offset: u32) -> usize {
         self.starts
@@ -54,7 +54,7 @@ impl LineTable {
         self.starts.get(index).copied()
     }
 
-    /// Line and column (characters, from 1) of `offset` in `text`.
+    /// Returns the line and column (characters, from 1) of `offset` in `text`.
     #[must_use]
     pub fn location(&self, text: &str, offset: u32) -> Location {
         let (line, before) = self.split(text, offset);
@@ -65,7 +65,7 @@ impl LineTable {
         }
     }
 
-    /// Line (from 0) and column (UTF-16 units, from 0) of `offset`, as editors count.
+    /// Returns the line (from 0) and column (UTF-16 units, from 0) of `offset`, as editors count.
     #[must_use]
     pub fn utf16_position(&self, text: &str, offset: u32) -> (u32, u32) {
         let (line, before) = self.split(text, offset);
@@ -73,7 +73,7 @@ impl LineTable {
         (narrow(line), narrow(column))
     }
 
-    /// The offset of a position counted as editors do; clamped to the line and the text.
+    /// Returns the offset of a position counted as editors do; clamped to the line and the text.
     #[must_use]
     pub fn offset_of_utf16(&self, text: &str, line: u32, column: u32) -> u32 {
         let Some(start) = self.line_start(line as usize) else {
@@ -91,7 +91,7 @@ impl LineTable {
         narrow(offset)
     }
 
-    /// The line (from 0) and the text before `offset` on it.
+    /// Returns the line (from 0) and the text before `offset` on it.
     fn split<'t>(&self, text: &'t str, offset: u32) -> (usize, &'t str) {
         let line = self.line_index(offset);
         let start = self.line_start(line).unwrap_or(0) as usize;

@@ -12,13 +12,13 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// A file that stands alone, with the number 0.
+    /// Returns a file that stands alone, with the number 0.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with_id(FileId(0), name, text)
     }
 
-    /// A file with a number chosen by the caller.
+    /// Returns a file with a number chosen by the caller.
     #[must_use]
     pub fn with_id(id: FileId, name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -55,19 +55,19 @@ impl SourceFile {
         &self.lines
     }
 
-    /// Line and column of a byte offset.
+    /// Returns the line and column of a byte offset.
     #[must_use]
     pub fn location(&self, offset: u32) -> Location {
         self.lines.location(&self.text, offset)
     }
 
-    /// The text of a span; empty when the span does not fit.
+    /// Returns the text of a span; empty when the span does not fit.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// The span of the whole text.
+    /// Returns the span of the whole text.
     #[must_use]
     pub fn span(&self) -> Span {
         Span::new(
@@ -105,26 +105,26 @@ impl SourceMap {
         id
     }
 
-    /// The file of a number; an empty file when it was never added.
+    /// Returns the file of a number; an empty file when it was never added.
     #[must_use]
     pub fn get(&self, id: FileId) -> &SourceFile {
         self.files.get(id.0 as usize).unwrap_or(&self.missing)
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         self.get(span.file).slice(span)
     }
 
-    /// All files, in order of their numbers.
+    /// Returns all files, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter()
     }
 }
 
 impl From<SourceFile> for SourceMap {
-    /// A map of one file, which should have the number 0.
+    /// Returns a map of one file, which should have the number 0.
     fn from(file: SourceFile) -> Self {
         Self {
             files: vec![file],

@@ -16,7 +16,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// A span of `file` from `start` up to `end`.
+    /// Returns a span of `file` from `start` up to `end`.
     #[must_use]
     pub fn new(file: FileId, start: u32, end: u32) -> Self {
         Self {
@@ -26,13 +26,13 @@ impl Span {
         }
     }
 
-    /// The empty span at `offset`.
+    /// Returns the empty span at `offset`.
     #[must_use]
     pub fn at(file: FileId, offset: u32) -> Self {
         Self::new(file, offset, offset)
     }
 
-    /// The smallest span that covers both; the file is that of `self`.
+    /// Returns the smallest span that covers both; the file is that of `self`.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self {
@@ -42,19 +42,19 @@ impl Span {
         }
     }
 
-    /// The empty span right before the first byte.
+    /// Returns the empty span right before the first byte.
     #[must_use]
     pub fn before(self) -> Self {
         Self::at(self.file, self.start)
     }
 
-    /// The empty span right after the last byte.
+    /// Returns the empty span right after the last byte.
     #[must_use]
     pub fn after(self) -> Self {
         Self::at(self.file, self.end)
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(self) -> u32 {
         self.end.saturating_sub(self.start)
@@ -72,7 +72,7 @@ impl Span {
         self.start <= offset && offset <= self.end
     }
 
-    /// The bytes as a range of indices.
+    /// Returns the bytes as a range of indices.
     #[must_use]
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize

@@ -176,7 +176,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// A field of `meta`, whose documentation stands before `meta`.
+    /// Returns a field of `meta`, whose documentation stands before `meta`.
     pub(super) fn meta(&self, l: u32, mut field: Field) -> Field {
         let mut docs = self.docs(l);
         docs.append(&mut field.docs);

@@ -357,7 +357,7 @@ fn closes_type(tokens: &[Lexeme]) -> bool {
     false
 }
 
-/// Length of the rest of a regular expression, flags included, after its first slash.
+/// Returns the length of the rest of a regular expression, flags included, after its first slash.
 fn scan_regex(rest: &str) -> Option<usize> {
     let mut class = false;
     let mut escaped = false;

@@ -38,7 +38,7 @@ pub(super) fn duration(text: &str) -> DurationLit {
     }
 }
 
-/// A string without interpolation.
+/// Returns a string without interpolation.
 pub(super) fn string(b: &Builder<'_>, l: u32, r: u32) -> StringLit {
     let raw = b.slice(l, r);
     let mut value = String::with_capacity(raw.len());
@@ -54,7 +54,7 @@ pub(super) fn string(b: &Builder<'_>, l: u32, r: u32) -> StringLit {
     }
 }
 
-/// A string with `{e}`, `{e:format}`, `{{` and `}}`.
+/// Returns a string with `{e}`, `{e:format}`, `{{` and `}}`.
 pub(super) fn message(b: &Builder<'_>, l: u32, r: u32) -> Message {
     let raw = b.slice(l, r);
     let inner = inner(raw);

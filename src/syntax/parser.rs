@@ -139,7 +139,7 @@ fn run(
     generated::EntryParser::new().parse(b, input)
 }
 
-/// The index of the token that the grammar does not take; the number of tokens at the end.
+/// Returns the index of the token that the grammar does not take; the number of tokens at the end.
 fn error_index(prepared: &[Lexeme], error: &GrammarError) -> usize {
     match error {
         ParseError::UnrecognizedToken { token, .. } | ParseError::ExtraToken { token } => prepared

@@ -26,7 +26,7 @@ macro_rules! tokens {
         pub const CONTEXTUAL_WORDS: &[&str] = &[$($contextual_text,)*];
 
         impl Token {
-            /// The token of a word; plain names give [`Token::Name`].
+            /// Returns the token of a word; plain names give [`Token::Name`].
             #[must_use]
             pub fn of_word(word: &str) -> Self {
                 match word {
@@ -205,7 +205,7 @@ impl Token {
         self.takes_bound() || self.refuses_bound()
     }
 
-    /// The temporal operator that it stands for, as a letter or as a word.
+    /// Returns the temporal operator that it stands for, as a letter or as a word.
     #[must_use]
     pub fn operator(self) -> Option<&'static Operator> {
         operator(self.text())

@@ -380,7 +380,7 @@ impl Preparer<'_> {
     }
 }
 
-/// The bracket that closes.
+/// Returns the bracket that closes.
 pub(super) fn closer(open: Token) -> Token {
     match open {
         Token::LParen => Token::RParen,

@@ -87,7 +87,7 @@ impl Test {
 }
 
 impl Many {
-    /// The items in a state.
+    /// Returns the items in a state.
     pub(super) fn items(&self, state: &[u64]) -> Result<&[Number], Fault> {
         match self {
             Many::Items(items) => Ok(items),
@@ -120,7 +120,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A condition.
+    /// Returns a condition.
     pub(super) fn test(&mut self, id: ExprId) -> Test {
         match self.exprs.get(id) {
             Expr::Const(Value::Bool(value)) => Test::Const(*value),
@@ -234,7 +234,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A number, or what stands for another value.
+    /// Returns a number, or what stands for another value.
     pub(super) fn number(&mut self, id: ExprId) -> Number {
         match self.exprs.get(id) {
             Expr::Const(value) => number_of(value).map_or_else(unsupported_number, Number::Const),
@@ -363,7 +363,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A set or list.
+    /// Returns a set or list.
     pub(super) fn many(&mut self, id: ExprId) -> Many {
         match self.exprs.get(id) {
             Expr::Const(Value::Set(values)) => Many::Items(values.iter().map(constant).collect()),
@@ -384,7 +384,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Something for each item of a set or list.
+    /// Returns something for each item of a set or list.
     fn each<T>(
         &mut self,
         many: &Many,
@@ -429,7 +429,7 @@ impl<T> Each<T> {
     }
 }
 
-/// Two lists as one.
+/// Returns two lists as one.
 fn joined(a: Many, b: Many) -> Many {
     match (a, b) {
         (Many::Items(mut a), Many::Items(b)) => {
@@ -467,7 +467,7 @@ fn same_kind(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// The number that stands for a value.
+/// Returns the number that stands for a value.
 fn number_of(value: &Value) -> Option<i64> {
     match value {
         Value::Null => Some(NULL),

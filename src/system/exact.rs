@@ -37,12 +37,12 @@ impl Exact {
         }
     }
 
-    /// The value, where it is the same in every state.
+    /// Returns the value, where it is the same in every state.
     pub(super) fn constant(&self) -> Option<&BigRational> {
         self.constant.as_ref()
     }
 
-    /// The value in a state.
+    /// Returns the value in a state.
     pub(super) fn eval(&self, exprs: &Exprs, state: &[u64]) -> Result<BigRational, Fault> {
         if let Some(constant) = &self.constant {
             return Ok(constant.clone());

@@ -70,7 +70,7 @@ impl std::fmt::Debug for Explorer<'_> {
 }
 
 impl<'a> Explorer<'a> {
-    /// The initial states of a system; `atoms` are the conditions that will be asked.
+    /// Returns the initial states of a system; `atoms` are the conditions that will be asked.
     ///
     /// # Errors
     /// [`SystemError`], where there are no initial states, or too many.
@@ -151,7 +151,7 @@ impl<'a> Explorer<'a> {
         &self.deadlocks
     }
 
-    /// The values of the variables in a state.
+    /// Returns the values of the variables in a state.
     pub fn values(&self, state: u32) -> Vec<Value> {
         self.program.layout.values(self.states.get(state))
     }
@@ -177,7 +177,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// All reachable states as a structure at hand, with the same numbers.
+    /// Returns all reachable states as a structure at hand, with the same numbers.
     ///
     /// # Errors
     /// [`SystemError`]
@@ -202,7 +202,7 @@ impl<'a> Explorer<'a> {
         Ok(Kripke::new(graph, self.initial.clone(), labels))
     }
 
-    /// The names of the commands that lead from one state to another, in order.
+    /// Returns the names of the commands that lead from one state to another, in order.
     pub fn commands_between(&self, from: u32, to: u32) -> Vec<&str> {
         let (from, to) = (self.states.get(from), self.states.get(to));
         let mut names: Vec<&str> = Vec::new();
@@ -226,7 +226,8 @@ impl<'a> Explorer<'a> {
         names
     }
 
-    /// A shortest run from an initial state to a state that was met, through states that were asked for their successors.
+    /// Returns a shortest run from an initial state to a state that was met, through states that were asked for their
+    /// successors.
     pub fn way_to(&self, state: u32) -> Vec<u32> {
         let mut before = vec![NOT_MADE; self.len()];
         let mut open: std::collections::VecDeque<u32> = self.initial.iter().copied().collect();
@@ -258,12 +259,12 @@ impl<'a> Explorer<'a> {
         way
     }
 
-    /// A state by the values of its variables, for people.
+    /// Returns a state by the values of its variables, for people.
     pub fn show(&self, state: u32) -> String {
         show(self.spec, &self.program.layout, self.states.get(state))
     }
 
-    /// The successors of a state, made where they were not.
+    /// Returns the successors of a state, made where they were not.
     fn expand(&mut self, state: u32) -> Result<(), SystemError> {
         if self.rows[state as usize].0 != NOT_MADE {
             return Ok(());
@@ -378,7 +379,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// The same with exact fractions.
+    /// Returns the same with exact fractions.
     ///
     /// # Errors
     /// [`SystemError`]
@@ -414,7 +415,7 @@ impl<'a> Explorer<'a> {
         Ok(row)
     }
 
-    /// The reward structures of the system.
+    /// Returns the reward structures of the system.
     pub fn rewards(&self) -> &[crate::hir::system::Reward] {
         &self.program.rewards
     }
@@ -499,7 +500,7 @@ fn distinct(targets: &mut Vec<u32>, start: usize) {
 }
 
 impl Wrong {
-    /// The error, with the state and the command by their names.
+    /// Returns the error, with the state and the command by their names.
     pub(super) fn into_error(self, spec: &Spec, program: &Program, state: &[u64]) -> SystemError {
         let shown = show(spec, &program.layout, state);
         match self {
@@ -555,7 +556,7 @@ impl Wrong {
     }
 }
 
-/// A state for people: `mode = idle, n = 3`.
+/// Returns a state for people: `mode = idle, n = 3`.
 pub(super) fn show(spec: &Spec, layout: &Layout, state: &[u64]) -> String {
     let values = layout.values(state);
     let parts: Vec<String> = layout
@@ -568,7 +569,7 @@ pub(super) fn show(spec: &Spec, layout: &Layout, state: &[u64]) -> String {
     parts.join(", ")
 }
 
-/// A value by the names of its type.
+/// Returns a value by the names of its type.
 pub(super) fn shown(ty: &Type, value: &Value) -> String {
     match (ty.non_null(), value) {
         (Type::Enum(of), Value::Enum(value)) => {

@@ -26,7 +26,7 @@ struct Search<'a> {
     max_states: usize,
 }
 
-/// All initial states, at most `max_states`, in the order of the values of their variables.
+/// Returns all initial states, at most `max_states`, in the order of the values of their variables.
 pub(super) fn initial_states(
     spec: &Spec,
     program: &Program,
@@ -149,7 +149,7 @@ fn conjuncts(exprs: &Exprs, id: ExprId) -> Vec<ExprId> {
     }
 }
 
-/// The positions that `x == c` or `x in { … }` leaves, so that a large range need not be tried.
+/// Returns the positions that `x == c` or `x in { … }` leaves, so that a large range need not be tried.
 fn listed(spec: &Spec, layout: &Layout, id: ExprId) -> Option<Vec<u64>> {
     let (var, values) = match spec.exprs.get(id) {
         Expr::Compare(Compare::Eq, a, b) => match (spec.exprs.get(*a), spec.exprs.get(*b)) {

@@ -51,19 +51,19 @@ impl Slot {
         }
     }
 
-    /// The position of the value.
+    /// Returns the position of the value.
     #[inline]
     pub(super) fn index(self, state: &[u64]) -> u64 {
         (state[self.word] & self.mask) >> self.shift
     }
 
-    /// The value as a number: of an enum its position, of a Boolean 0 or 1.
+    /// Returns the value as a number: of an enum its position, of a Boolean 0 or 1.
     #[inline]
     pub(super) fn get(self, state: &[u64]) -> i64 {
         self.number(self.index(state))
     }
 
-    /// The number at a position.
+    /// Returns the number at a position.
     #[inline]
     pub(super) fn number(self, index: u64) -> i64 {
         match (self.nullable, index) {
@@ -73,7 +73,7 @@ impl Slot {
         }
     }
 
-    /// The position of a number; none where the variable cannot have it.
+    /// Returns the position of a number; none where the variable cannot have it.
     #[inline]
     pub(super) fn position(self, number: i64) -> Option<u64> {
         if number == NULL {
@@ -128,12 +128,12 @@ impl Layout {
         }
     }
 
-    /// The words of a packed state.
+    /// Returns the words of a packed state.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// The variables, in order.
+    /// Returns the variables, in order.
     pub fn vars(&self) -> &[StateVarId] {
         &self.vars
     }
@@ -152,7 +152,7 @@ impl Layout {
         self.slots.get(at).copied()
     }
 
-    /// The values of the variables in a state, in order.
+    /// Returns the values of the variables in a state, in order.
     pub fn values(&self, state: &[u64]) -> Vec<Value> {
         let slots = self.slots.iter().zip(&self.domains);
         slots

@@ -219,7 +219,7 @@ impl Program {
         });
     }
 
-    /// The variable whose value most guards ask for, if that is of use.
+    /// Returns the variable whose value most guards ask for, if that is of use.
     fn dispatch(&self) -> Option<Dispatch> {
         const MAX_VALUES: u64 = 4096;
         let asks = |command: &Compiled, slot: &Slot| {
@@ -347,7 +347,7 @@ impl Program {
         Ok(exact.iter().map(nearest).collect())
     }
 
-    /// The same as exact fractions.
+    /// Returns the same as exact fractions.
     pub(super) fn exact_chances(
         &self,
         exprs: &Exprs,
@@ -428,7 +428,7 @@ enum Positions<'a> {
     All(u64),
 }
 
-/// Every combination of the choices, the last one changing fastest.
+/// Returns every combination of the choices, the last one changing fastest.
 fn choose(
     lists: &[(Slot, Positions<'_>)],
     state: &mut [u64],
@@ -466,7 +466,7 @@ fn is_shared(spec: &Spec, id: SystemId, name: &str) -> bool {
         .any(|(_, other)| other.commands.iter().any(|command| command.name == name))
 }
 
-/// The ways in which the components fire their commands of one name together.
+/// Returns the ways in which the components fire their commands of one name together.
 fn joint<'a>(
     spec: &'a Spec,
     parts: &[SystemId],
@@ -602,7 +602,7 @@ fn compile_branch(
     made
 }
 
-/// The positions of a set of constants.
+/// Returns the positions of a set of constants.
 fn known(slot: Slot, many: &Many) -> Option<Vec<u64>> {
     let Many::Items(items) = many else {
         return None;

@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// The atom that `G F a` says recurs.
+    /// Returns the atom that `G F a` says recurs.
     fn recurring(&self, formula: FormulaId) -> Option<Atom> {
         let mut formulas = Formulas::new();
         let made = self.linear(formula, &mut formulas);
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
         formulas.all(parts)
     }
 
-    /// A path formula over the atoms of the session.
+    /// Returns a path formula over the atoms of the session.
     pub(super) fn linear(
         &self,
         formula: FormulaId,
@@ -168,7 +168,7 @@ impl<'a> Session<'a> {
         )
     }
 
-    /// A condition without quantifiers over paths.
+    /// Returns a condition without quantifiers over paths.
     fn condition(&self, id: ExprId, into: &mut Formulas) -> guard_automata::FormulaId {
         if let Some(atom) = self.atoms.get_index_of(&id) {
             return into.atom(Atom(atom as u32));
@@ -272,7 +272,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A formula of probability, on the chain that the system is.
+    /// Returns a formula of probability, on the chain that the system is.
     pub(super) fn chance(&mut self, formula: ExprId) -> Result<Answer, VerifyError> {
         if !self.assumed.is_empty() || !self.fair.is_empty() {
             return Err(VerifyError::FairnessOfChance);
@@ -306,7 +306,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// A state formula with its quantifiers over paths.
+    /// Returns a state formula with its quantifiers over paths.
     fn branching(&self, id: ExprId, into: &mut StateFormulas) -> StateFormulaId {
         if let Some(atom) = self.atoms.get_index_of(&id) {
             return into.add(StateFormula::Atom(Atom(atom as u32)));
@@ -355,7 +355,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A path formula whose atoms are state formulas.
+    /// Returns a path formula whose atoms are state formulas.
     fn path_of(&self, path: FormulaId, into: &mut StateFormulas) -> guard_automata::FormulaId {
         let mut states = Vec::new();
         for letter in self.spec.formulas.atoms_of(path) {
@@ -424,7 +424,7 @@ fn is_compound(spec: &Spec, id: ExprId) -> bool {
         .any(|id| matches!(spec.exprs.get(*id), Expr::Branching(_) | Expr::Label(_)))
 }
 
-/// A formula with each atom replaced.
+/// Returns a formula with each atom replaced.
 fn substitute(
     from: &Formulas,
     root: guard_automata::FormulaId,

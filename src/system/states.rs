@@ -22,21 +22,21 @@ impl States {
         self.data.len() / self.words
     }
 
-    /// The state of a number.
+    /// Returns the state of a number.
     #[inline]
     pub(super) fn get(&self, number: u32) -> &[u64] {
         let start = number as usize * self.words;
         &self.data[start..start + self.words]
     }
 
-    /// The number of a state that was met.
+    /// Returns the number of a state that was met.
     pub(super) fn find(&self, state: &[u64]) -> Option<u32> {
         self.table
             .find(hash(state), |number| self.get(*number) == state)
             .copied()
     }
 
-    /// The number of a state, and whether it is new.
+    /// Returns the number of a state, and whether it is new.
     #[inline]
     pub(super) fn insert(&mut self, state: &[u64]) -> (u32, bool) {
         let States { words, data, table } = self;
@@ -67,7 +67,7 @@ impl States {
     }
 }
 
-/// A multiplicative hash whose high and low bits both depend on all of the state.
+/// Returns a multiplicative hash whose high and low bits both depend on all of the state.
 #[inline]
 fn hash(state: &[u64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

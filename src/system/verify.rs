@@ -183,7 +183,7 @@ impl std::fmt::Debug for Verifier<'_> {
     }
 }
 
-/// All that can be verified in a spec, in order of declaration: claims first, then what systems promise.
+/// Returns all that can be verified in a spec, in order of declaration: claims first, then what systems promise.
 pub fn questions(spec: &Spec) -> Vec<Question> {
     let mut questions: Vec<Question> = Vec::new();
     let mut asked: Vec<SystemId> = Vec::new();
@@ -221,7 +221,7 @@ pub fn questions(spec: &Spec) -> Vec<Question> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A verifier of a spec.
+    /// Returns a verifier of a spec.
     pub fn new(spec: &'a Spec, limits: Limits) -> Verifier<'a> {
         Verifier {
             spec,
@@ -230,7 +230,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The name under which a question can be selected.
+    /// Returns the name under which a question can be selected.
     pub fn name(&self, question: Question) -> String {
         match question {
             Question::Claim(claim) => self.spec.claim(claim).name.to_string(),
@@ -241,7 +241,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Every name under which a question can be selected: its own, that of its system, and those of its answers.
+    /// Returns every name under which a question can be selected: its own, that of its system, and those of its answers.
     pub fn names(&self, question: Question) -> Vec<String> {
         let mut names = vec![self.name(question)];
         let system = match question {
@@ -349,7 +349,7 @@ impl<'a> Verifier<'a> {
         system.is_probabilistic() || parts.into_iter().any(crate::hir::System::is_probabilistic)
     }
 
-    /// The session of a system, for all that may be asked of it.
+    /// Returns the session of a system, for all that may be asked of it.
     fn session(&mut self, system: SystemId) -> Result<&mut Session<'a>, VerifyError> {
         if self.session.as_ref().is_none_or(|(id, _)| *id != system) {
             self.session = None;
@@ -416,7 +416,7 @@ fn is_probabilistic(spec: &Spec, state: crate::ids::ExprId) -> bool {
     })
 }
 
-/// An answer with its states and commands by their names.
+/// Returns an answer with its states and commands by their names.
 pub(super) fn verdict_of(session: &Session<'_>, answer: Answer, logic: Logic) -> Verdict {
     let explorer = &session.explorer;
     let spec = session.spec;

@@ -84,7 +84,7 @@ fn authority<'t>(rest: &'t str, ends: &[char]) -> &'t str {
     rest.split(ends).next().unwrap_or(rest)
 }
 
-/// The host of an authority, in its one form.
+/// Returns the host of an authority, in its one form.
 fn known(authority: &str) -> Result<Option<String>, Unclear> {
     if authority.is_empty() {
         return Ok(None);

@@ -112,7 +112,7 @@ fn parts(text: &str) -> Result<Parts, Unclear> {
     Ok(Parts { root, names })
 }
 
-/// The letter of a drive, upper case, and what follows the colon.
+/// Returns the letter of a drive, upper case, and what follows the colon.
 fn drive(text: &str) -> Option<(char, &str)> {
     let (letter, rest) = text.split_once(':')?;
     let mut letters = letter.chars();

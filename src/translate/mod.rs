@@ -16,12 +16,12 @@ pub use spoken::spoken;
 pub use timed::Timed;
 pub use word::{Steps, atom_text, literal};
 
-/// The atom of an automaton that stands for an atom of the core.
+/// Returns the atom of an automaton that stands for an atom of the core.
 pub fn atom(atom: AtomId) -> Atom {
     Atom(u32::try_from(atom.index()).unwrap_or(u32::MAX))
 }
 
-/// The minimal automaton of a formula. Atoms have the numbers of those of the core.
+/// Returns the minimal automaton of a formula. Atoms have the numbers of those of the core.
 ///
 /// # Errors
 /// Bounds in time, or a limit.
@@ -35,7 +35,7 @@ pub fn automaton(
     compile(&translated, root, limits)
 }
 
-/// A formula of the spec among those of `automata`. `atom` numbers its atoms.
+/// Returns a formula of the spec among those of `automata`. `atom` numbers its atoms.
 ///
 /// # Limits
 /// Linear in the table of formulas; only what the formula needs is made.

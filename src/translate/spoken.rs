@@ -4,7 +4,7 @@ use crate::hir::{Bound, Formula, Formulas};
 use crate::ids::FormulaId;
 use guard_english::words::{self, Logic, Ratio, Unit, Window};
 
-/// A formula of the core as it is put into words; its atoms are the numbers of those of the core.
+/// Returns a formula of the core as it is put into words; its atoms are the numbers of those of the core.
 ///
 /// # Limits
 /// Recursion as deep as the formula, which `check` limits.
@@ -25,7 +25,7 @@ pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
     }
 }
 
-/// A bound in steps or seconds.
+/// Returns a bound in steps or seconds.
 fn window(bound: Bound) -> Window {
     /// What one second is in the core.
     const SECOND: i128 = 1_000_000_000_000_000_000;

@@ -21,7 +21,7 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// The formula with an atom in place of every part that is bounded in time.
+    /// Returns the formula with an atom in place of every part that is bounded in time.
     pub fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
         if !formulas.is_timed(formula) {
             return formula;
@@ -122,7 +122,7 @@ impl Timed {
     }
 }
 
-/// The same operator over another window.
+/// Returns the same operator over another window.
 fn unbounded(formulas: &mut Formulas, node: Node, window: Interval) -> FormulaId {
     match node {
         Node::Eventually(_, f) => formulas.eventually(window, f),

@@ -14,7 +14,7 @@ pub fn atom_text(formulas: &Formulas, atom: Atom) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// An atom, or its negation.
+/// Returns an atom, or its negation.
 pub fn literal(text: &str, holds: bool) -> String {
     if holds {
         return text.to_owned();
@@ -52,18 +52,18 @@ fn binds(text: &str) -> bool {
 pub struct Steps(Vec<(u64, u64, String)>);
 
 impl Steps {
-    /// The steps of a word; equal steps in a row are one.
+    /// Returns the steps of a word; equal steps in a row are one.
     pub fn new(formulas: &Formulas, word: &Word) -> Steps {
         Steps::with_notes(formulas, word, &[])
     }
 
-    /// The same, with a note on each step as far as there are any.
+    /// Returns the same, with a note on each step as far as there are any.
     pub fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
         let steps = word.iter().enumerate();
         Steps::of(steps.map(|(step, letter)| (noted(formulas, letter, notes.get(step)), 1)))
     }
 
-    /// The steps of a trace of runs, with a note on each run as far as there are any.
+    /// Returns the steps of a trace of runs, with a note on each run as far as there are any.
     pub fn of_runs(formulas: &Formulas, runs: &[Run], notes: &[String]) -> Steps {
         let each = runs.iter().enumerate();
         Steps::of(each.map(|(at, run)| (noted(formulas, &run.letter, notes.get(at)), run.times)))
@@ -84,7 +84,7 @@ impl Steps {
         Steps(runs)
     }
 
-    /// A line per run of equal steps.
+    /// Returns a line per run of equal steps.
     pub fn lines(&self) -> Vec<String> {
         self.0
             .iter()

@@ -83,7 +83,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// An object of these members.
+    /// Returns an object of these members.
     ///
     /// # Errors
     /// The first key that stands twice.
@@ -105,7 +105,7 @@ impl Object {
         Ok(Object { members })
     }
 
-    /// The member of this name.
+    /// Returns the member of this name.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.members
             .iter()
@@ -113,12 +113,12 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// The members in the order of the text.
+    /// Returns the members in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = (&SmolStr, &Value)> {
         self.members.iter().map(|(key, value)| (key, value))
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.members.len()
     }
@@ -136,22 +136,22 @@ impl Object {
 }
 
 impl Value {
-    /// A text value.
+    /// Returns a text value.
     pub fn string(text: impl AsRef<str>) -> Value {
         Value::String(SmolStr::new(text))
     }
 
-    /// An integer value.
+    /// Returns an integer value.
     pub fn int(int: i128) -> Value {
         Value::Number(Number::Int(int))
     }
 
-    /// A list value.
+    /// Returns a list value.
     pub fn list(items: Vec<Value>) -> Value {
         Value::List(items.into())
     }
 
-    /// The text, where the value is one.
+    /// Returns the text, where the value is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),

@@ -41,7 +41,7 @@ impl From<Finite> for f64 {
 }
 
 impl Finite {
-    /// The float itself.
+    /// Returns the float itself.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -57,7 +57,7 @@ pub struct BigInt {
 }
 
 impl Number {
-    /// The number for a float; none for NaN and infinities.
+    /// Returns the number for a float; none for NaN and infinities.
     pub fn float(value: f64) -> Option<Number> {
         value.is_finite().then_some(Number::Float(Finite(value)))
     }
@@ -82,7 +82,7 @@ impl Number {
         text.parse::<f64>().ok().and_then(Number::float)
     }
 
-    /// The nearest float; rounds integers beyond 53 bits.
+    /// Returns the nearest float; rounds integers beyond 53 bits.
     pub fn to_f64(&self) -> f64 {
         match self {
             Number::Int(int) => *int as f64,
@@ -94,7 +94,7 @@ impl Number {
         }
     }
 
-    /// The integer, where the number is one that fits 128 bits (`3.0` is 3).
+    /// Returns the integer, where the number is one that fits 128 bits (`3.0` is 3).
     pub fn to_int(&self) -> Option<i128> {
         match self {
             Number::Int(int) => Some(*int),

@@ -44,7 +44,7 @@ impl Truth {
         }
     }
 
-    /// The Boolean, where it is known.
+    /// Returns the Boolean, where it is known.
     pub fn known(self) -> Option<bool> {
         match self {
             Truth::False => Some(false),

@@ -28,7 +28,7 @@ pub struct Class {
 }
 
 impl Dfa {
-    /// The class of the formula.
+    /// Returns the class of the formula.
     pub fn class(&self) -> Class {
         let met = self.reached_by_reading();
         let verdict = |wanted: Verdict| met.iter().any(|&state| self.verdict(state) == wanted);
@@ -41,14 +41,14 @@ impl Dfa {
         }
     }
 
-    /// The safety closure: what of the formula can be enforced by refusing steps. It accepts a prefix as long as some
-    /// continuation satisfies the formula; of a safety formula it is the formula itself, on non-empty traces.
+    /// Returns the safety closure: what of the formula can be enforced by refusing steps. It accepts a prefix as long as
+    /// some continuation satisfies the formula; of a safety formula it is the formula itself, on non-empty traces.
     #[must_use]
     pub fn enforceable_part(&self) -> Dfa {
         self.accepting_where(|verdict| verdict != Verdict::Violated)
     }
 
-    /// The prefixes that can be gone on with: some longer trace satisfies the formula. Unlike
+    /// Returns the prefixes that can be gone on with: some longer trace satisfies the formula. Unlike
     /// [`enforceable_part`](Self::enforceable_part) it leaves out those that can only end.
     #[must_use]
     pub fn extendable_part(&self) -> Dfa {
@@ -89,24 +89,24 @@ impl Dfa {
         self.shortest_rejected(traces).is_none()
     }
 
-    /// A shortest trace that satisfies the formula.
+    /// Returns a shortest trace that satisfies the formula.
     pub fn shortest_accepted(&self, traces: Traces) -> Option<Word> {
         self.shortest_from(self.initial(), traces, |state| self.accepting(state))
     }
 
-    /// A shortest trace that violates the formula.
+    /// Returns a shortest trace that violates the formula.
     pub fn shortest_rejected(&self, traces: Traces) -> Option<Word> {
         self.shortest_from(self.initial(), traces, |state| !self.accepting(state))
     }
 
-    /// A shortest prefix whose verdict is `wanted`.
+    /// Returns a shortest prefix whose verdict is `wanted`.
     pub fn shortest_to(&self, wanted: Verdict, traces: Traces) -> Option<Word> {
         self.shortest_from(self.initial(), traces, |state| {
             self.verdict(state) == wanted
         })
     }
 
-    /// A shortest continuation from `state` to a state that is `wanted`, by breadth-first search. With
+    /// Returns a shortest continuation from `state` to a state that is `wanted`, by breadth-first search. With
     /// [`Traces::NonEmpty`] at least one position is read.
     pub fn shortest_from(
         &self,
@@ -144,7 +144,7 @@ impl Dfa {
         None
     }
 
-    /// The states that some non-empty trace leads to.
+    /// Returns the states that some non-empty trace leads to.
     pub fn reached_by_reading(&self) -> Vec<StateId> {
         let mut met = vec![false; self.len()];
         let mut stack = self.successors(self.initial());

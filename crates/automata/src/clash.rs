@@ -101,7 +101,7 @@ impl Dfa {
     }
 }
 
-/// Both halves of two diagrams, one of which is a branch, with respect to the variable that is asked first.
+/// Returns both halves of two diagrams, one of which is a branch, with respect to the variable that is asked first.
 fn halves(left: &Dfa, right: &Dfa, a: Ref, b: Ref) -> [(Ref, Ref); 2] {
     let branch = |dfa: &Dfa, node: Ref| {
         let none = Branch {
@@ -122,7 +122,7 @@ fn halves(left: &Dfa, right: &Dfa, a: Ref, b: Ref) -> [(Ref, Ref); 2] {
     }
 }
 
-/// The pairs from which both formulas can be satisfied together, by a backward search.
+/// Returns the pairs from which both formulas can be satisfied together, by a backward search.
 fn meets(pairs: &[Pair], accepts: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); pairs.len()];
     for (index, pair) in pairs.iter().enumerate() {

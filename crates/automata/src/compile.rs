@@ -12,7 +12,7 @@ use super::limits::{CompileError, LimitError, Limits, Resource, check};
 use super::program::{Program, Words};
 use super::progress::{Engine, Reading};
 
-/// The automaton of a formula, complete and minimal, the empty trace distinguished.
+/// Returns the automaton of a formula, complete and minimal, the empty trace distinguished.
 ///
 /// # Errors
 /// [`CompileError::Timed`] if an operator is bounded by time, [`CompileError::Limit`] if the limits do not suffice.
@@ -147,7 +147,7 @@ impl Budget<'_> {
         }
     }
 
-    /// The minimal automaton of a formula taken as one, with at most this much work.
+    /// Returns the minimal automaton of a formula taken as one, with at most this much work.
     fn whole(
         &mut self,
         formulas: &Formulas,
@@ -174,7 +174,7 @@ impl Budget<'_> {
     }
 }
 
-/// The operands of a nested conjunction or disjunction, in order; the formula itself if it is neither.
+/// Returns the operands of a nested conjunction or disjunction, in order; the formula itself if it is neither.
 fn operands(formulas: &Formulas, formula: FormulaId) -> Vec<FormulaId> {
     let root = std::mem::discriminant(&formulas.node(formula));
     let mut parts = Vec::new();

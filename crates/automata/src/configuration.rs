@@ -20,7 +20,7 @@ pub(super) type Pair = (u32, u32);
 /// The table of configurations.
 pub(super) type Configurations = IndexSet<Arc<[Pair]>, FxBuildHasher>;
 
-/// The configuration of these pairs; residuals of equal registers are joined.
+/// Returns the configuration of these pairs; residuals of equal registers are joined.
 pub(super) fn collect(
     program: &Program,
     residuals: &mut Residuals,

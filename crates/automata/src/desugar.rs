@@ -21,7 +21,7 @@ use super::program::{Core, NEVER, NodeId, Program, Register, Window, Words};
 /// Up to so many steps, a delay in the past is a bit for each: that is `2^8` ways to have been.
 const FEW_DELAYS: i128 = 8;
 
-/// The program of a formula.
+/// Returns the program of a formula.
 pub(super) fn desugar(
     formulas: &Formulas,
     formula: FormulaId,
@@ -192,7 +192,7 @@ impl Lower {
         (strong, weak)
     }
 
-    /// The next of infinite words, which is its own dual.
+    /// Returns the next of infinite words, which is its own dual.
     fn next_position(&mut self, f: NodeId) -> NodeId {
         match self.nodes[f as usize] {
             Core::True | Core::False => f,
@@ -274,7 +274,7 @@ impl Lower {
         Ok(value)
     }
 
-    /// The formula itself if it does not look ahead, else a guess in its place.
+    /// Returns the formula itself if it does not look ahead, else a guess in its place.
     fn backward(&mut self, f: Pair) -> Pair {
         if !self.future[f.0 as usize] {
             return f;
@@ -396,8 +396,8 @@ fn swap((f, g): Pair) -> Pair {
     (g, f)
 }
 
-/// The window of `F[a,b] F[c,d]`, and of `G[a,b] G[c,d]`: `[a+c, b+d]`. In time the positions in between may be missing,
-/// so there is no such rule.
+/// Returns the window of `F[a,b] F[c,d]`, and of `G[a,b] G[c,d]`: `[a+c, b+d]`. In time the positions in between may be
+/// missing, so there is no such rule.
 fn joined(words: Words, outer: Window, inner: Window) -> Option<Window> {
     if outer.timed || inner.timed {
         return None;

@@ -131,33 +131,33 @@ impl Dfa {
         }
     }
 
-    /// Number of states, all of them reachable.
+    /// Returns the number of states, all of them reachable.
     #[allow(clippy::len_without_is_empty, reason = "an automaton is never empty")]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The state before anything is read.
+    /// Returns the state before anything is read.
     pub fn initial(&self) -> StateId {
         StateId(0)
     }
 
-    /// All states in order.
+    /// Returns all states in order.
     pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.rows.len() as u32).map(StateId)
     }
 
-    /// The state of this index, if there is one.
+    /// Returns the state of this index, if there is one.
     pub fn state(&self, index: usize) -> Option<StateId> {
         (index < self.rows.len()).then_some(StateId(index as u32))
     }
 
-    /// The atoms of the formula, also those on which nothing depends, in order.
+    /// Returns the atoms of the formula, also those on which nothing depends, in order.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
 
-    /// Number of branches of all diagrams together.
+    /// Returns the number of branches of all diagrams together.
     pub fn n_branches(&self) -> usize {
         self.branches.len()
     }
@@ -174,14 +174,14 @@ impl Dfa {
         self.rows[state.index()].finality
     }
 
-    /// The verdict on what has been read.
+    /// Returns the verdict on what has been read.
     #[inline]
     pub fn verdict(&self, state: StateId) -> Verdict {
         let row = &self.rows[state.index()];
         Verdict::new(row.finality, row.accepting)
     }
 
-    /// The state after one more position. Only the atoms that matter are asked for, each at most once, in order.
+    /// Returns the state after one more position. Only the atoms that matter are asked for, each at most once, in order.
     #[inline]
     pub fn step(&self, state: StateId, mut holds: impl FnMut(Atom) -> bool) -> StateId {
         let mut at = self.rows[state.index()].root;
@@ -220,7 +220,7 @@ impl Dfa {
         }
     }
 
-    /// Every state after one more, partly known position, from any of `states`.
+    /// Returns every state after one more, partly known position, from any of `states`.
     pub fn step_all(
         &self,
         states: &StateSet,
@@ -233,7 +233,7 @@ impl Dfa {
         next
     }
 
-    /// The atoms on which the next state depends, in order.
+    /// Returns the atoms on which the next state depends, in order.
     pub fn relevant_atoms(&self, state: StateId) -> Vec<Atom> {
         let root = self.rows[state.index()].root;
         let inner = below(&*self.branches, root).filter(|node| node.as_leaf().is_none());
@@ -245,7 +245,7 @@ impl Dfa {
         atoms
     }
 
-    /// The different next states, first met first.
+    /// Returns the different next states, first met first.
     pub fn successors(&self, state: StateId) -> Vec<StateId> {
         let root = self.rows[state.index()].root;
         below(&*self.branches, root)
@@ -263,8 +263,8 @@ impl Dfa {
             .collect()
     }
 
-    /// All edges as disjoint cubes, which cover every letter: what the letter must have, and where it leads. There may be
-    /// as many as the diagram of the state has paths.
+    /// Returns all edges as disjoint cubes, which cover every letter: what the letter must have, and where it leads. There
+    /// may be as many as the diagram of the state has paths.
     pub fn cubes(&self, state: StateId) -> Vec<(Letter, StateId)> {
         let mut cubes = Vec::new();
         let mut stack = vec![(self.rows[state.index()].root, Letter::new())];

@@ -39,7 +39,7 @@ impl Ref {
         Ref(index as u32 & !LEAF)
     }
 
-    /// Index of the branch. Only for what is not a leaf.
+    /// Returns the index of the branch. Only for what is not a leaf.
     #[inline]
     pub(super) fn index(self) -> usize {
         self.0 as usize
@@ -59,7 +59,7 @@ pub(super) struct Branch {
 
 /// What to do at the leaves of two diagrams.
 pub(super) trait Combine {
-    /// The result when it is known without looking further.
+    /// Returns the result when it is known without looking further.
     fn shortcut(&self, _a: Ref, _b: Ref) -> Option<Ref> {
         None
     }
@@ -70,8 +70,8 @@ pub(super) trait Combine {
     fn leaves(&mut self, a: u32, b: u32, meter: &mut Meter) -> Result<u32, LimitError>;
 }
 
-/// The shortcut of an operation whose leaf `zero` decides the result and whose leaf `unit` leaves the other operand as it is,
-/// and which changes nothing on two equal operands: a conjunction or a disjunction.
+/// Returns the shortcut of an operation whose leaf `zero` decides the result and whose leaf `unit` leaves the other operand
+/// as it is, and which changes nothing on two equal operands: a conjunction or a disjunction.
 pub(super) fn absorbed(a: Ref, b: Ref, zero: u32, unit: u32) -> Option<Ref> {
     let is = |node: Ref, leaf: u32| node == Ref::leaf(leaf);
     if is(a, zero) || is(b, unit) || a == b {
@@ -88,7 +88,7 @@ pub(super) type Cache = FxHashMap<Ref, Ref>;
 
 /// Where branches are kept.
 pub(super) trait Branches {
-    /// The branch of a diagram that is not a leaf.
+    /// Returns the branch of a diagram that is not a leaf.
     fn at(&self, node: Ref) -> Branch;
 }
 
@@ -104,7 +104,7 @@ impl Branches for Diagrams {
     }
 }
 
-/// A diagram and all below it, each once, `lo` before `hi`.
+/// Returns a diagram and all below it, each once, `lo` before `hi`.
 pub(super) fn below(table: &(impl Branches + ?Sized), root: Ref) -> impl Iterator<Item = Ref> {
     let mut seen: IndexSet<Ref, FxBuildHasher> = IndexSet::default();
     let mut stack = vec![root];
@@ -117,7 +117,7 @@ pub(super) fn below(table: &(impl Branches + ?Sized), root: Ref) -> impl Iterato
     seen.into_iter()
 }
 
-/// One path to each different leaf, as the values of the variables on it.
+/// Returns one path to each different leaf, as the values of the variables on it.
 pub(super) fn paths(table: &(impl Branches + ?Sized), root: Ref) -> Vec<(Vec<(Atom, bool)>, u32)> {
     let mut seen: FxHashSet<Ref> = FxHashSet::default();
     let mut paths = Vec::new();
@@ -154,7 +154,7 @@ impl Diagrams {
         self.branches.len()
     }
 
-    /// The diagram that tests `var` first. The operands must only test greater variables.
+    /// Returns the diagram that tests `var` first. The operands must only test greater variables.
     pub(super) fn branch(&mut self, var: u32, lo: Ref, hi: Ref) -> Ref {
         if lo == hi {
             return lo;
@@ -291,7 +291,7 @@ impl Diagrams {
         below(self, a).filter_map(Ref::as_leaf).collect()
     }
 
-    /// The variable asked first; greater than all others for a leaf.
+    /// Returns the variable asked first; greater than all others for a leaf.
     pub(super) fn var(&self, a: Ref) -> u32 {
         if a.as_leaf().is_some() {
             u32::MAX
@@ -300,7 +300,7 @@ impl Diagrams {
         }
     }
 
-    /// Both halves of `a` with respect to `var`, which is not above the first variable of `a`.
+    /// Returns both halves of `a` with respect to `var`, which is not above the first variable of `a`.
     pub(super) fn split(&self, a: Ref, var: u32) -> (Ref, Ref) {
         if self.var(a) == var && a.as_leaf().is_none() {
             let Branch { lo, hi, .. } = self.at(a);

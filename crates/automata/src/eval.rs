@@ -5,7 +5,7 @@
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// The value of `formula` at each of the `len` positions; `letter(position, atom)` says what holds there.
+/// Returns the value of `formula` at each of the `len` positions; `letter(position, atom)` says what holds there.
 ///
 /// Windows in time need [`eval_timed`]; here every position is at time 0.
 pub fn eval(
@@ -131,7 +131,7 @@ fn last_where(values: &[bool], wanted: bool) -> Vec<Option<usize>> {
     last
 }
 
-/// First and last existing position of the window that looks ahead from `i`.
+/// Returns the first and last existing position of the window that looks ahead from `i`.
 fn ahead(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
     let n = times.len();
     let (lo, end) = match window {
@@ -152,7 +152,7 @@ fn ahead(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
     (lo < end && !window.is_empty()).then(|| (lo, end - 1))
 }
 
-/// First and last existing position of the window that looks back from `i`.
+/// Returns the first and last existing position of the window that looks back from `i`.
 fn behind(times: &[i128], window: Interval, i: usize) -> Option<(usize, usize)> {
     let (lo, end) = match window {
         Interval::Steps { lo, hi } => {

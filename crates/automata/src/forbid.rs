@@ -7,8 +7,8 @@ use super::diagram::{Branch, Diagrams, Ref};
 use super::formula::Atom;
 
 impl Dfa {
-    /// The accepted traces without a step that has all these literals; not minimal. The literals are in the order of their
-    /// atoms, each atom once.
+    /// Returns the accepted traces without a step that has all these literals; not minimal. The literals are in the order of
+    /// their atoms, each atom once.
     #[must_use]
     pub fn forbidding(&self, literals: &[(Atom, bool)]) -> Dfa {
         let mut cut = Cut {

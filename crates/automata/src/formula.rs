@@ -51,12 +51,12 @@ impl Interval {
     /// The window of the unbounded operators.
     pub const ALL: Interval = Interval::Steps { lo: 0, hi: None };
 
-    /// The closed window `[lo, hi]` in steps.
+    /// Returns the closed window `[lo, hi]` in steps.
     pub fn steps(lo: u32, hi: u32) -> Self {
         Interval::Steps { lo, hi: Some(hi) }
     }
 
-    /// The closed window `[lo, hi]` in time.
+    /// Returns the closed window `[lo, hi]` in time.
     pub fn time(lo: i128, hi: i128) -> Self {
         Interval::Time { lo, hi: Some(hi) }
     }
@@ -108,7 +108,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// The operands, first to last.
+    /// Returns the operands, first to last.
     pub fn operands(&self) -> impl Iterator<Item = FormulaId> + use<> {
         let (first, second) = match *self {
             Node::True | Node::False | Node::Atom(_) => (None, None),
@@ -128,7 +128,7 @@ impl Node {
         first.into_iter().chain(second)
     }
 
-    /// The window of the operator, if it has one.
+    /// Returns the window of the operator, if it has one.
     pub fn interval(&self) -> Option<Interval> {
         match *self {
             Node::Eventually(i, _) | Node::Always(i, _) | Node::Until(_, i, _) => Some(i),
@@ -155,12 +155,12 @@ pub struct Formulas {
 }
 
 impl Formulas {
-    /// An empty arena.
+    /// Returns an empty arena.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The node of a formula of this arena. Ids of another arena give an unrelated node, or `False`.
+    /// Returns the node of a formula of this arena. Ids of another arena give an unrelated node, or `False`.
     pub fn node(&self, formula: FormulaId) -> Node {
         self.nodes
             .get_index(formula.index())
@@ -168,7 +168,7 @@ impl Formulas {
             .unwrap_or(Node::False)
     }
 
-    /// All nodes of the arena, in the order of their ids: operands come before what uses them.
+    /// Returns all nodes of the arena, in the order of their ids: operands come before what uses them.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = Node> {
         self.nodes.iter().copied()
     }
@@ -183,7 +183,7 @@ impl Formulas {
         self.nodes.is_empty()
     }
 
-    /// The greatest bound in steps of a formula, of those whose window ends or begins late; 0 if it has none.
+    /// Returns the greatest bound in steps of a formula, of those whose window ends or begins late; 0 if it has none.
     pub fn greatest_bound(&self, formula: FormulaId) -> u32 {
         let bounds =
             self.parts(formula)
@@ -245,7 +245,7 @@ impl Formulas {
         }
     }
 
-    /// The conjunction of all, `true` of none.
+    /// Returns the conjunction of all, `true` of none.
     pub fn all(&mut self, parts: impl IntoIterator<Item = FormulaId>) -> FormulaId {
         let unit = self.verum();
         parts
@@ -253,7 +253,7 @@ impl Formulas {
             .fold(unit, |whole, part| self.and(whole, part))
     }
 
-    /// The disjunction of all, `false` of none.
+    /// Returns the disjunction of all, `false` of none.
     pub fn any(&mut self, parts: impl IntoIterator<Item = FormulaId>) -> FormulaId {
         let unit = self.falsum();
         parts
@@ -369,7 +369,7 @@ impl Formulas {
         self.unless(not_g, f)
     }
 
-    /// The same formula with other windows, such as steps in place of times.
+    /// Returns the same formula with other windows, such as steps in place of times.
     ///
     /// ```
     /// use guard_automata::{Atom, Formulas, Interval};
@@ -407,7 +407,7 @@ impl Formulas {
         made[formula.index()]
     }
 
-    /// The formula and all its parts, parts first, each once. Costs nothing for what else there is.
+    /// Returns the formula and all its parts, parts first, each once. Costs nothing for what else there is.
     pub fn parts(&self, formula: FormulaId) -> Vec<FormulaId> {
         // Parts have smaller ids: the greatest that is left is no part of another that is left.
         let mut todo = BinaryHeap::from([formula.0]);
@@ -424,7 +424,7 @@ impl Formulas {
         parts
     }
 
-    /// The atoms of a formula, in their order.
+    /// Returns the atoms of a formula, in their order.
     pub fn atoms(&self, formula: FormulaId) -> Vec<Atom> {
         let atom = |part: FormulaId| {
             if let Node::Atom(atom) = self.node(part) {

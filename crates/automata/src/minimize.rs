@@ -16,7 +16,7 @@ use super::dfa::Dfa;
 use super::diagram::{Branch, Diagrams, Ref};
 
 impl Dfa {
-    /// The minimal complete automaton of the same traces, the empty one included.
+    /// Returns the minimal complete automaton of the same traces, the empty one included.
     pub fn minimized(&self) -> Dfa {
         let accepting: Vec<bool> = self.rows.iter().map(|row| row.accepting).collect();
         let partition = Partition::refine(self, &accepting);
@@ -43,7 +43,8 @@ impl Dfa {
         )
     }
 
-    /// The smallest complete automaton that agrees on all non-empty traces; the value of the empty trace is left open.
+    /// Returns the smallest complete automaton that agrees on all non-empty traces; the value of the empty trace is left
+    /// open.
     ///
     /// Its initial state accepts as this one's does if that costs no state.
     pub fn minimized_nonempty(&self) -> Dfa {
@@ -57,7 +58,7 @@ impl Dfa {
         }
     }
 
-    /// The same automaton with an initial state that is never entered again.
+    /// Returns the same automaton with an initial state that is never entered again.
     pub(super) fn with_fresh_initial(&self) -> Dfa {
         let mut diagrams = Diagrams::default();
         let mut cache = FxHashMap::default();
@@ -80,14 +81,14 @@ impl Dfa {
         )
     }
 
-    /// The automaton that differs, if at all, in the value of the empty trace. Only for a fresh initial state.
+    /// Returns the automaton that differs, if at all, in the value of the empty trace. Only for a fresh initial state.
     fn with_empty(&self, accepting: bool) -> Dfa {
         let mut dfa = self.clone();
         dfa.rows[0].accepting = accepting;
         dfa
     }
 
-    /// A diagram of this automaton with leaves renamed, in another table.
+    /// Returns a diagram of this automaton with leaves renamed, in another table.
     fn relabelled(
         &self,
         root: Ref,

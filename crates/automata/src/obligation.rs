@@ -48,7 +48,7 @@ pub(super) enum Chain {
     Any(u32),
 }
 
-/// The obligation that `node` holds next, with the window that the node has when it starts there.
+/// Returns the obligation that `node` holds next, with the window that the node has when it starts there.
 pub(super) fn start(program: &Program, node: NodeId, strong: bool) -> Obligation {
     let (started, lo, hi) = match program.nodes[node as usize] {
         Core::Until { window, .. } | Core::Release { window, .. } => {

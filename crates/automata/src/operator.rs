@@ -57,12 +57,12 @@ macro_rules! operators {
                 }
             }
 
-            /// The letter that stands for it.
+            /// Returns the letter that stands for it.
             pub fn letter(self) -> &'static str {
                 self.info().letter
             }
 
-            /// The word that means the same.
+            /// Returns the word that means the same.
             pub fn word(self) -> &'static str {
                 self.info().word
             }
@@ -127,19 +127,19 @@ operators! {
         "`f back_to g`, `f B g`: as `since`; or f at every step back to the first";
 }
 
-/// All rows of the table.
+/// Returns all rows of the table.
 pub fn operators() -> impl Iterator<Item = &'static Operator> {
     let unary = Unary::ALL.iter().map(|op| op.info());
     unary.chain(Binary::ALL.iter().map(|op| op.info()))
 }
 
-/// The operator with this letter or word.
+/// Returns the operator with this letter or word.
 pub fn operator(text: &str) -> Option<&'static Operator> {
     operators().find(|op| op.letter == text || op.word == text)
 }
 
 impl Formulas {
-    /// The operator on one operand. `window` counts only if the operator may have a bound.
+    /// Returns the operator on one operand. `window` counts only if the operator may have a bound.
     pub fn unary(&mut self, op: Unary, window: Interval, f: FormulaId) -> FormulaId {
         match op {
             Unary::Always => self.always(window, f),
@@ -153,7 +153,7 @@ impl Formulas {
         }
     }
 
-    /// The operator between two operands. `window` counts only if the operator may have a bound.
+    /// Returns the operator between two operands. `window` counts only if the operator may have a bound.
     pub fn binary(
         &mut self,
         op: Binary,

@@ -75,7 +75,7 @@ struct Reached {
 }
 
 impl PathChecker {
-    /// A checker of a formula.
+    /// Returns a checker of a formula.
     ///
     /// # Errors
     /// [`CompileError::Timed`] if an operator is bounded by time, [`CompileError::Limit`] when the formula itself is beyond
@@ -209,7 +209,7 @@ impl PathChecker {
         Ok(states)
     }
 
-    /// The states after one position, each with the atoms that the way there asked for.
+    /// Returns the states after one position, each with the atoms that the way there asked for.
     fn successors(
         &mut self,
         state: State,

@@ -16,7 +16,7 @@ pub struct Display<'a, N> {
 }
 
 impl Formulas {
-    /// The formula as text, atoms by these names.
+    /// Returns the formula as text, atoms by these names.
     ///
     /// # Limits
     /// A formula that shares much can be exponentially longer than its arena; beyond ten thousand nodes it is cut off.
@@ -108,7 +108,7 @@ impl<N: Fn(Atom) -> D, D: fmt::Display> fmt::Display for Display<'_, N> {
     }
 }
 
-/// The window and the space after it; the window of all positions is not written.
+/// Returns the window and the space after it; the window of all positions is not written.
 fn write_window(window: Interval, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match window {
         Interval::ALL => {}

@@ -108,7 +108,7 @@ impl<'a> Pairs<'a> {
 }
 
 impl Dfa {
-    /// The traces that this automaton does not accept.
+    /// Returns the traces that this automaton does not accept.
     #[must_use]
     pub fn complement(&self) -> Dfa {
         let mut dfa = self.clone();
@@ -123,13 +123,13 @@ impl Dfa {
         dfa
     }
 
-    /// The automaton of the prefixes whose verdict is `wanted`, minimal.
+    /// Returns the automaton of the prefixes whose verdict is `wanted`, minimal.
     #[must_use]
     pub fn accepting_where(&self, wanted: impl Fn(Verdict) -> bool) -> Dfa {
         self.accepting_at(|state| wanted(self.verdict(state)))
     }
 
-    /// The automaton of the prefixes that lead to a state that is `wanted`, minimal.
+    /// Returns the automaton of the prefixes that lead to a state that is `wanted`, minimal.
     #[must_use]
     pub fn accepting_at(&self, wanted: impl Fn(StateId) -> bool) -> Dfa {
         let mut dfa = self.clone();
@@ -140,7 +140,7 @@ impl Dfa {
         dfa.minimized()
     }
 
-    /// The traces that both accept, minimal.
+    /// Returns the traces that both accept, minimal.
     ///
     /// # Errors
     /// When there are more pairs of states than the limits allow.
@@ -148,7 +148,7 @@ impl Dfa {
         self.product(other, |a, b| a && b, limits)
     }
 
-    /// The traces that one of them accepts, minimal.
+    /// Returns the traces that one of them accepts, minimal.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -156,7 +156,7 @@ impl Dfa {
         self.product(other, |a, b| a || b, limits)
     }
 
-    /// The traces on which `accepts` holds of the values of both, minimal.
+    /// Returns the traces on which `accepts` holds of the values of both, minimal.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -197,7 +197,7 @@ impl Dfa {
         (Ok(dfa.minimized()), pairs.work())
     }
 
-    /// A shortest trace that one automaton accepts and the other does not; none if they are equivalent.
+    /// Returns a shortest trace that one automaton accepts and the other does not; none if they are equivalent.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -210,7 +210,7 @@ impl Dfa {
         self.search(other, traces, |a, b| a != b, limits)
     }
 
-    /// A shortest trace that this automaton accepts and `other` does not; none if this one implies the other.
+    /// Returns a shortest trace that this automaton accepts and `other` does not; none if this one implies the other.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -223,7 +223,7 @@ impl Dfa {
         self.search(other, traces, |a, b| a && !b, limits)
     }
 
-    /// A shortest trace on which `wanted` holds of the values of both, by breadth-first search over pairs of states.
+    /// Returns a shortest trace on which `wanted` holds of the values of both, by breadth-first search over pairs of states.
     ///
     /// # Errors
     /// As [`Dfa::and`].

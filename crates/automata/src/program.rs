@@ -134,7 +134,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The program of a formula.
+    /// Returns the program of a formula.
     pub(super) fn new(
         formulas: &Formulas,
         formula: FormulaId,
@@ -144,7 +144,7 @@ impl Program {
         super::desugar::desugar(formulas, formula, words, limits)
     }
 
-    /// The nodes that `root` needs, in their order, with what is known about each.
+    /// Returns the nodes that `root` needs, in their order, with what is known about each.
     pub(super) fn assemble(
         nodes: &[Core],
         registers: &[Register],
@@ -270,14 +270,14 @@ impl Program {
         self.nodes.push(node);
     }
 
-    /// Number of variables, guesses included.
+    /// Returns the number of variables, guesses included.
     pub(super) fn n_vars(&self) -> usize {
         self.atoms.len() + self.n_guesses
     }
 }
 
 impl Core {
-    /// The operands that are nodes; those of a register are the register's.
+    /// Returns the operands that are nodes; those of a register are the register's.
     pub(super) fn operands(self) -> [Option<NodeId>; 2] {
         match self {
             Core::True

@@ -87,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// The configuration before anything is read: the formula must hold next.
+    /// Returns the configuration before anything is read: the formula must hold next.
     pub(super) fn initial(&mut self) -> Result<u32, LimitError> {
         let program = self.program.clone();
         let values: Vec<Value> = program
@@ -108,7 +108,7 @@ impl Engine {
         self.configurations[configuration as usize].clone()
     }
 
-    /// The configuration of these pairs.
+    /// Returns the configuration of these pairs.
     pub(super) fn configuration(&mut self, pairs: Vec<Pair>) -> Result<u32, LimitError> {
         collect(
             &self.program,
@@ -126,7 +126,7 @@ impl Engine {
             .any(|&(_, residual)| self.residuals.accepts(residual))
     }
 
-    /// The configurations after one more position, as a diagram over the letters that are not known.
+    /// Returns the configurations after one more position, as a diagram over the letters that are not known.
     pub(super) fn step(
         &mut self,
         configuration: u32,
@@ -164,12 +164,12 @@ impl Engine {
         self.project(joined)
     }
 
-    /// A pair of registers and residual, by the number that [`Self::successors`] has at its leaves.
+    /// Returns a pair of registers and residual, by the number that [`Self::successors`] has at its leaves.
     pub(super) fn pair(&self, number: u32) -> Pair {
         self.pairs[number as usize]
     }
 
-    /// The pairs after one more position, as a diagram over the letters that are not known and over the guesses.
+    /// Returns the pairs after one more position, as a diagram over the letters that are not known and over the guesses.
     pub(super) fn successors(
         &mut self,
         (registers, residual): Pair,
@@ -256,7 +256,7 @@ impl Engine {
         Ok((nodes, updated))
     }
 
-    /// The value of one node, from those of its operands.
+    /// Returns the value of one node, from those of its operands.
     fn value(
         &mut self,
         index: usize,
@@ -311,7 +311,7 @@ impl Engine {
         })
     }
 
-    /// The value of an `Until` or `Release` with this window, from those of its operands.
+    /// Returns the value of an `Until` or `Release` with this window, from those of its operands.
     fn unfold(
         &mut self,
         obligation: Obligation,

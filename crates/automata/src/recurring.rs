@@ -40,7 +40,7 @@ struct Construction<'a> {
 }
 
 impl Dfa {
-    /// The automaton of `G φ` that goes on after violations, from that of `G (start -> φ)`.
+    /// Returns the automaton of `G φ` that goes on after violations, from that of `G (start -> φ)`.
     ///
     /// # Cost
     /// As many states as pairs that can be met: a few more than the automaton has, where φ has no past.
@@ -92,7 +92,7 @@ impl Construction<'_> {
         self.combine(root(pair.asking), root(pair.remembering), limits)
     }
 
-    /// A diagram without the start: true for the first copy, false for the second.
+    /// Returns a diagram without the start: true for the first copy, false for the second.
     fn given(&self, mut node: Ref, start: bool) -> Ref {
         while node.as_leaf().is_none() {
             let Branch { var, lo, hi } = self.dfa.branches[node.index()];

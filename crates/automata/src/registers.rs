@@ -90,14 +90,14 @@ impl Lists {
         }
     }
 
-    /// The number of a list.
+    /// Returns the number of a list.
     pub(super) fn number(&mut self, values: &[Value]) -> u32 {
         values.iter().fold(NO_REGISTERS, |list, value| {
             self.table.insert_full((list, value.clone())).0 as u32
         })
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     pub(super) fn values(&self, mut list: u32) -> Vec<Value> {
         let mut values = Vec::new();
         while list != NO_REGISTERS {
@@ -134,7 +134,7 @@ pub(super) enum Now {
 }
 
 impl Register {
-    /// The value before anything is read.
+    /// Returns the value before anything is read.
     pub(super) fn zero(self) -> Value {
         match self {
             Register::Within { .. } => Value::Times(Times::default()),
@@ -165,7 +165,7 @@ impl Register {
         }
     }
 
-    /// The node whose value decides what the register becomes; none if that is the operator itself.
+    /// Returns the node whose value decides what the register becomes; none if that is the operator itself.
     pub(super) fn input(self) -> Option<NodeId> {
         match self {
             Register::Since { .. } => None,
@@ -220,7 +220,7 @@ fn one_step_on(kept: &Times, window: Window) -> Times {
     kept
 }
 
-/// The earliest time of a window that reaches back `hi` from `time`.
+/// Returns the earliest time of a window that reaches back `hi` from `time`.
 fn far(time: i128, hi: i128) -> i128 {
     if hi == NEVER {
         i128::MIN
@@ -229,7 +229,7 @@ fn far(time: i128, hi: i128) -> i128 {
     }
 }
 
-/// The times to keep after `now`, without and with `now` itself, for a window from `lo` to `hi` back.
+/// Returns the times to keep after `now`, without and with `now` itself, for a window from `lo` to `hi` back.
 ///
 /// Of the times that are in the window already or too old for it, only the latest can matter, because the far end of the
 /// window never moves back. Of the younger ones, one between two that are at most `hi - lo` apart cannot matter: a window

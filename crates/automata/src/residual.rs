@@ -77,7 +77,7 @@ impl Residuals {
         self.clauses[clause as usize].iter().any(looks_back)
     }
 
-    /// A clause without its promises, and these.
+    /// Returns a clause without its promises, and these.
     pub(super) fn take_promises(
         &mut self,
         program: &Program,
@@ -95,12 +95,12 @@ impl Residuals {
         Ok((self.intern_clause(rest, meter)?, promises))
     }
 
-    /// The residual of one clause.
+    /// Returns the residual of one clause.
     pub(super) fn of_clause(&mut self, clause: u32, meter: &mut Meter) -> Result<u32, LimitError> {
         self.intern(vec![clause], meter)
     }
 
-    /// The residual of one obligation; conjunctions are taken apart.
+    /// Returns the residual of one obligation; conjunctions are taken apart.
     pub(super) fn single(
         &mut self,
         program: &Program,
@@ -130,7 +130,7 @@ impl Residuals {
         Ok(whole)
     }
 
-    /// The residual whose clauses are these sets of obligations, which must be an antichain.
+    /// Returns the residual whose clauses are these sets of obligations, which must be an antichain.
     pub(super) fn of_clauses(
         &mut self,
         clauses: &[Vec<Obligation>],
@@ -141,7 +141,7 @@ impl Residuals {
         self.intern(ids, meter)
     }
 
-    /// The residual of any sets of obligations.
+    /// Returns the residual of any sets of obligations.
     pub(super) fn weakest(
         &mut self,
         program: &Program,
@@ -230,7 +230,7 @@ impl Residuals {
         }
     }
 
-    /// The weakest clauses of a list: one that implies another is dropped.
+    /// Returns the weakest clauses of a list: one that implies another is dropped.
     fn antichain(
         &mut self,
         program: &Program,
@@ -264,7 +264,7 @@ impl Residuals {
         self.intern(kept, meter)
     }
 
-    /// The union of two clauses without what the rest implies; none if it cannot be met.
+    /// Returns the union of two clauses without what the rest implies; none if it cannot be met.
     fn join(
         &mut self,
         program: &Program,

@@ -10,7 +10,7 @@ pub struct StateSet {
 }
 
 impl StateSet {
-    /// The empty set.
+    /// Returns the empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -31,12 +31,12 @@ impl StateSet {
         self.states.binary_search(&state).is_ok()
     }
 
-    /// The states in order.
+    /// Returns the states in order.
     pub fn iter(&self) -> impl Iterator<Item = StateId> + '_ {
         self.states.iter().copied()
     }
 
-    /// Number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.states.len()
     }

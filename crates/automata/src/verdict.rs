@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict of a prefix from what can follow and from its value as a whole trace.
+    /// Returns the verdict of a prefix from what can follow and from its value as a whole trace.
     pub fn new(finality: Finality, accepting: bool) -> Verdict {
         match (finality, accepting) {
             (Finality::FinalTrue, _) => Verdict::Satisfied,

@@ -24,7 +24,7 @@ pub struct Absorption<V: Scalar> {
     pub probability: Vec<V::Estimate>,
 }
 
-/// The bottom components, where every run ends, with the probability to end in each.
+/// Returns the bottom components, where every run ends, with the probability to end in each.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -51,7 +51,7 @@ pub fn absorption<V: Scalar>(
     Ok(found)
 }
 
-/// The expected number of steps until a bottom component is entered, by state.
+/// Returns the expected number of steps until a bottom component is entered, by state.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -76,7 +76,7 @@ pub fn collected_to_absorption<V: Scalar>(
     collected(chain, &unknown, weight, &Factors::default(), accuracy)
 }
 
-/// The probability to reach a set, by state.
+/// Returns the probability to reach a set, by state.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -96,7 +96,7 @@ pub fn reach<V: Scalar>(
     )
 }
 
-/// The probability to reach a set within so many steps, by state.
+/// Returns the probability to reach a set within so many steps, by state.
 pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -> Vec<V::Estimate> {
     let mut values = zeros(chain);
     for state in target.ones() {
@@ -116,7 +116,7 @@ pub fn reach_within<V: Scalar>(chain: &Chain<V>, target: &NodeSet, steps: u64) -
     values
 }
 
-/// The probability to be in one of these states when the unknown ones are left for the first time, by state.
+/// Returns the probability to be in one of these states when the unknown ones are left for the first time, by state.
 pub(super) fn reached<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,
@@ -142,7 +142,7 @@ pub(super) fn reached<V: Scalar>(
     Ok(values)
 }
 
-/// The expected number of steps until a set is reached, among the runs that reach it; none where no run does.
+/// Returns the expected number of steps until a set is reached, among the runs that reach it; none where no run does.
 ///
 /// With `x` the probability to reach the set, this is `(N x)(s) / x(s)`: the steps of a run count by how likely it is to
 /// get there.
@@ -209,8 +209,8 @@ pub struct NoReturn<V: Scalar> {
     pub risk: V::Estimate,
 }
 
-/// The states outside the set whose probability to reach it within so many steps surely is at least `threshold`: the points
-/// of no return of the numbers.
+/// Returns the states outside the set whose probability to reach it within so many steps surely is at least `threshold`: the
+/// points of no return of the numbers.
 pub fn no_return<V: Scalar>(
     chain: &Chain<V>,
     target: &NodeSet,
@@ -246,14 +246,14 @@ pub fn perturbation<V: Scalar>(
     collected(chain, &unknown, error, &Factors::default(), accuracy)
 }
 
-/// The states outside the set that can reach it.
+/// Returns the states outside the set that can reach it.
 fn undecided<V: Scalar>(chain: &Chain<V>, target: &NodeSet) -> NodeSet {
     let mut unknown = backward(&chain.graph().reversed(), target, None);
     unknown.difference_with(target);
     unknown
 }
 
-/// The states of no bottom component, and the bottom components.
+/// Returns the states of no bottom component, and the bottom components.
 fn transient<V: Scalar>(chain: &Chain<V>) -> (NodeSet, Vec<Vec<u32>>) {
     let found = components(chain.graph(), None);
     let mut unknown = chain.graph().all();

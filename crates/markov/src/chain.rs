@@ -85,7 +85,7 @@ pub enum ChainError {
 }
 
 impl<V: Scalar> Chain<V> {
-    /// The number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.graph.len()
     }
@@ -95,17 +95,17 @@ impl<V: Scalar> Chain<V> {
         self.graph.is_empty()
     }
 
-    /// The states and transitions.
+    /// Returns the states and transitions.
     pub fn graph(&self) -> &Digraph {
         &self.graph
     }
 
-    /// The probabilities of the transitions, by edge.
+    /// Returns the probabilities of the transitions, by edge.
     pub fn probabilities(&self) -> &[V] {
         &self.probabilities
     }
 
-    /// The transitions out of a state.
+    /// Returns the transitions out of a state.
     pub fn row(&self, state: u32) -> impl Iterator<Item = (u32, &V)> {
         let edges = self.graph.edges(state);
         self.graph
@@ -115,22 +115,22 @@ impl<V: Scalar> Chain<V> {
             .zip(&self.probabilities[edges])
     }
 
-    /// The initial states, of which there is at least one.
+    /// Returns the initial states, of which there is at least one.
     pub fn initial(&self) -> &NodeSet {
         &self.initial
     }
 
-    /// The states that carry a label; `init` and `deadlock` are always there.
+    /// Returns the states that carry a label; `init` and `deadlock` are always there.
     pub fn label(&self, name: &str) -> Option<&NodeSet> {
         self.labels.get(name)
     }
 
-    /// All labels, in the order in which they were declared.
+    /// Returns all labels, in the order in which they were declared.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &NodeSet)> {
         self.labels.iter().map(|(name, set)| (name.as_str(), set))
     }
 
-    /// The reward structures.
+    /// Returns the reward structures.
     pub fn rewards(&self) -> &[Rewards<V>] {
         &self.rewards
     }
@@ -148,7 +148,8 @@ impl<V: Scalar> Chain<V> {
         self.valuations.as_ref()
     }
 
-    /// The states in the order in which they are listed: by the values of their variables, as PRISM does, or by number.
+    /// Returns the states in the order in which they are listed: by the values of their variables, as PRISM does, or by
+    /// number.
     pub fn listing(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         if let Some(valuations) = &self.valuations {
@@ -157,7 +158,7 @@ impl<V: Scalar> Chain<V> {
         order
     }
 
-    /// A chain made from another one, without labels or rewards; its rows are known to be sound.
+    /// Returns a chain made from another one, without labels or rewards; its rows are known to be sound.
     pub(crate) fn derived(graph: Digraph, probabilities: Vec<V>) -> Chain<V> {
         let initial = graph.set([0]);
         Chain {
@@ -170,7 +171,7 @@ impl<V: Scalar> Chain<V> {
         }
     }
 
-    /// The chain with another set of initial states.
+    /// Returns the chain with another set of initial states.
     ///
     /// # Errors
     /// [`ChainError::NoInitial`] if the set is empty.
@@ -205,7 +206,7 @@ impl<V: Scalar> Chain<V> {
         Ok(())
     }
 
-    /// The bytes that the chain's transitions take.
+    /// Returns the bytes that the chain's transitions take.
     pub fn transition_bytes(&self) -> usize {
         self.graph.edge_count() * (size_of::<u32>() + size_of::<V>())
             + (self.len() + 1) * size_of::<u32>()
@@ -229,7 +230,7 @@ impl<V: Scalar> Default for ChainBuilder<V> {
 }
 
 impl<V: Scalar> ChainBuilder<V> {
-    /// An empty chain with room for so many states and transitions.
+    /// Returns an empty chain with room for so many states and transitions.
     pub fn with_capacity(states: usize, transitions: usize) -> ChainBuilder<V> {
         ChainBuilder {
             graph: DigraphBuilder::with_capacity(states, transitions),
@@ -304,12 +305,12 @@ impl<V: Scalar> ChainBuilder<V> {
         self.rows == 0
     }
 
-    /// The states that had no transition.
+    /// Returns the states that had no transition.
     pub fn deadlocks(&self) -> &[u32] {
         &self.deadlocks
     }
 
-    /// The chain, with the labels `init` and `deadlock`; the other labels, which may name these as well, follow.
+    /// Returns the chain, with the labels `init` and `deadlock`; the other labels, which may name these as well, follow.
     ///
     /// # Errors
     /// An empty model, no initial state, a transition to a state that does not exist, or too large a model.

@@ -29,33 +29,33 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn one() -> Self;
     /// Whether it is 0.
     fn is_zero(&self) -> bool;
-    /// The sum.
+    /// Returns the sum.
     fn plus(&self, other: &Self) -> Self;
-    /// The difference.
+    /// Returns the difference.
     fn minus(&self, other: &Self) -> Self;
-    /// The product.
+    /// Returns the product.
     fn times(&self, other: &Self) -> Self;
-    /// The quotient; the divisor is not 0.
+    /// Returns the quotient; the divisor is not 0.
     fn over(&self, other: &Self) -> Self;
     /// Adds a product in place.
     fn accumulate(&mut self, left: &Self, right: &Self);
-    /// The nearest number of this kind.
+    /// Returns the nearest number of this kind.
     fn from_rational(number: &BigRational) -> Self;
-    /// The number that a double stands for, which must be finite.
+    /// Returns the number that a double stands for, which must be finite.
     fn from_f64(number: f64) -> Self;
-    /// The number as an exact fraction; none if it is not finite.
+    /// Returns the number as an exact fraction; none if it is not finite.
     fn to_rational(&self) -> Option<BigRational>;
-    /// The nearest double.
+    /// Returns the nearest double.
     fn to_f64(&self) -> f64;
     /// Reads `0.25`, `1e-3` or `1/4`; none if it is not a finite number.
     fn parse(text: &str) -> Option<Self>;
-    /// The largest whole number that is not above; none beyond 64 bits.
+    /// Returns the largest whole number that is not above; none beyond 64 bits.
     fn floor(&self) -> Option<i64>;
-    /// A power; none where it is no number of this kind.
+    /// Returns a power; none where it is no number of this kind.
     fn power(&self, exponent: &Self) -> Option<Self>;
-    /// A logarithm; none where it is no number of this kind.
+    /// Returns a logarithm; none where it is no number of this kind.
     fn logarithm(&self, base: &Self) -> Option<Self>;
-    /// The text that reads back as the same number.
+    /// Returns the text that reads back as the same number.
     fn text(&self) -> String;
 }
 
@@ -63,9 +63,9 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
 ///
 /// **Invariant:** an estimate whose error is 0 is exactly the number meant.
 pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
-    /// A number without an error.
+    /// Returns a number without an error.
     fn exact(value: V) -> Self;
-    /// The number itself, the best guess.
+    /// Returns the number itself, the best guess.
     fn value(&self) -> &V;
     /// What the true number is at least.
     fn lower(&self) -> V;
@@ -85,7 +85,7 @@ pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
     fn rounded(self, operations: f64) -> Self;
     /// Between two bounds; the value is what lies in the middle.
     fn between(lower: V, upper: V) -> Self;
-    /// The same value with an error enlarged by an absolute amount.
+    /// Returns the same value with an error enlarged by an absolute amount.
     fn widened(self, error: f64) -> Self;
 }
 
@@ -410,7 +410,7 @@ impl Scalar for BigRational {
     }
 }
 
-/// The nearest double of a fraction whose parts may be far outside the range of doubles.
+/// Returns the nearest double of a fraction whose parts may be far outside the range of doubles.
 fn rational_to_f64(number: &BigRational) -> f64 {
     if let Some(near) = ToPrimitive::to_f64(number).filter(|near| near.is_finite()) {
         return near;

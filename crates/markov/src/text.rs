@@ -10,7 +10,7 @@ pub struct TextPosition {
 }
 
 impl TextPosition {
-    /// The first character of a line.
+    /// Returns the first character of a line.
     pub fn line(line: usize) -> TextPosition {
         TextPosition {
             line: u32::try_from(line).unwrap_or(u32::MAX),
@@ -32,7 +32,7 @@ pub struct TextError {
 }
 
 impl TextError {
-    /// An error without advice.
+    /// Returns an error without advice.
     pub fn new(place: TextPosition, message: impl Into<String>) -> TextError {
         TextError {
             place,
@@ -41,7 +41,7 @@ impl TextError {
         }
     }
 
-    /// The same with advice.
+    /// Returns the same with advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> TextError {
         self.help = Some(help.into());

@@ -23,7 +23,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The variable's value in a packed state.
+    /// Returns the variable's value in a packed state.
     #[inline]
     pub fn get(self, state: &[u64]) -> i64 {
         (((state[self.word as usize] >> self.shift) & self.mask) as i64).wrapping_add(self.low)
@@ -80,7 +80,7 @@ impl Valuations {
         }
     }
 
-    /// The variables.
+    /// Returns the variables.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
@@ -110,24 +110,24 @@ impl Valuations {
         self.states.extend_from_slice(state);
     }
 
-    /// A packed state.
+    /// Returns a packed state.
     #[inline]
     pub fn state(&self, state: u32) -> &[u64] {
         &self.states[state as usize * self.words..][..self.words]
     }
 
-    /// The value of a variable in a state.
+    /// Returns the value of a variable in a state.
     pub fn value(&self, state: u32, variable: usize) -> i64 {
         self.slots[variable].get(self.state(state))
     }
 
-    /// The values of all variables in a state.
+    /// Returns the values of all variables in a state.
     pub fn values(&self, state: u32) -> Vec<i64> {
         let packed = self.state(state);
         self.slots.iter().map(|slot| slot.get(packed)).collect()
     }
 
-    /// The state as people read it: `s=3 & done=true`.
+    /// Returns the state as people read it: `s=3 & done=true`.
     pub fn text(&self, state: u32) -> String {
         let parts: Vec<String> = self
             .variables

@@ -162,7 +162,7 @@ impl Goal {
         Rows::new(chain, self, from).visits(from)
     }
 
-    /// The probability by state.
+    /// Returns the probability by state.
     fn values<V: Scalar>(
         &self,
         chain: &Chain<V>,
@@ -175,7 +175,7 @@ impl Goal {
         Ok(values.iter().map(|value| value.value().to_f64()).collect())
     }
 
-    /// The most probable paths from a state to the set, the most probable first, at most `count` of them.
+    /// Returns the most probable paths from a state to the set, the most probable first, at most `count` of them.
     ///
     /// Without a horizon, loops at single states are taken out first (`P(s,t) / (1 - P(s,s))`), as else one path would come
     /// back with every number of rounds.
@@ -328,13 +328,13 @@ impl Rows {
         visits
     }
 
-    /// The mean of a value after one step.
+    /// Returns the mean of a value after one step.
     fn ahead(&self, state: u32, values: &[f64]) -> f64 {
         let row = self.rows[state as usize].iter();
         row.map(|(to, weight)| weight * values[*to as usize]).sum()
     }
 
-    /// The probability to arrive with the next step.
+    /// Returns the probability to arrive with the next step.
     fn into(&self, state: u32) -> f64 {
         let row = self.rows[state as usize].iter();
         row.filter(|(to, _)| self.target.contains(*to as usize))

@@ -16,7 +16,7 @@ use guard_lang::value::{Instant, Number, Object, Value};
 /// How deep JSON within a text may be nested.
 const JSON_DEPTH: usize = 128;
 
-/// The value of a call. "On null they give null, unless said otherwise": null for any argument, but for what
+/// Returns the value of a call. "On null they give null, unless said otherwise": null for any argument, but for what
 /// `set.add` adds, and `text`.
 pub(super) fn call(function: Builtin, args: &[Value]) -> Outcome {
     let null = match function {
@@ -187,7 +187,7 @@ fn or_null(text: Option<String>) -> Value {
     text.map_or(Value::Null, Value::string)
 }
 
-/// A position; one beyond all integers is beyond every list.
+/// Returns a position; one beyond all integers is beyond every list.
 fn at(number: &Number) -> i128 {
     match number.to_int() {
         Some(int) => int,
@@ -196,7 +196,7 @@ fn at(number: &Number) -> i128 {
     }
 }
 
-/// The elements at these positions, the second not included.
+/// Returns the elements at these positions, the second not included.
 fn between<T: Clone>(items: &[T], from: &i128, to: &i128) -> Vec<T> {
     let within = |place: &i128| from <= place && place < to;
     let places = (0..).zip(items);
@@ -274,7 +274,7 @@ fn all_text(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// The value of a text that is known to be JSON; "a data error on duplicate keys".
+/// Returns the value of a text that is known to be JSON; "a data error on duplicate keys".
 fn json(text: &str, depth: usize) -> Outcome {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(format!("JSON is nested deeper than {JSON_DEPTH}"));

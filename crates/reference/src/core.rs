@@ -8,7 +8,7 @@ use guard_lang::hir::{Binary, Bound, Formula, Formulas, Unary};
 use guard_lang::ids::FormulaId;
 
 impl Tableau {
-    /// The formula in terms of the core.
+    /// Returns the formula in terms of the core.
     pub(super) fn core(&mut self, formulas: &Formulas, id: FormulaId) -> NodeId {
         let operands: Vec<NodeId> = formulas
             .operands(id)

@@ -77,7 +77,7 @@ impl<'a> Ctx<'a> {
         Cell::Unknown
     }
 
-    /// The value of an expression at a step: known where all possible values of the tracks that it reads agree.
+    /// Returns the value of an expression at a step: known where all possible values of the tracks that it reads agree.
     pub(super) fn value(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         let here = Env {
             assumed: Vec::new(),
@@ -86,7 +86,7 @@ impl<'a> Ctx<'a> {
         one(self.worlds(&here, &|env| possible(self.eval(env, id, i))))
     }
 
-    /// The truth of an expression at a step.
+    /// Returns the truth of an expression at a step.
     pub(super) fn holds(&self, env: &Env<'_>, id: ExprId, i: usize) -> Truth {
         self.truth_of(self.value(env, id, i), i)
     }
@@ -103,7 +103,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// All that `run` may give, over every combination of possible values of the tracks that it reads.
+    /// Returns all that `run` may give, over every combination of possible values of the tracks that it reads.
     pub(super) fn worlds(&self, env: &Env<'_>, run: &dyn Fn(&Env<'_>) -> Possible) -> Possible {
         let outer = self.choice.take();
         let result = run(env);
@@ -121,13 +121,13 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The truth within one world.
+    /// Returns the truth within one world.
     fn truth(&self, env: &Env<'_>, id: ExprId, i: usize) -> Truth {
         let cell = self.eval(env, id, i);
         self.truth_of(cell, i)
     }
 
-    /// The value within one world: tracks have their assumed values.
+    /// Returns the value within one world: tracks have their assumed values.
     pub(super) fn eval(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         let exprs = &self.spec.exprs;
         match exprs.get(id) {
@@ -212,7 +212,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The elements of a list; those of a list that is written out may be unknown one by one. None: not known.
+    /// Returns the elements of a list; those of a list that is written out may be unknown one by one. None: not known.
     fn elements(&self, env: &Env<'_>, list: ExprId, i: usize) -> Option<Vec<Cell>> {
         if let Expr::List(items) | Expr::Set(items) = self.spec.exprs.get(list) {
             return Some(items.iter().map(|item| self.eval(env, *item, i)).collect());
@@ -270,7 +270,7 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// A strict operator on known operands.
+    /// Returns a strict operator on known operands.
     pub(super) fn apply(&self, id: ExprId, operands: &[Value], i: usize) -> Cell {
         let exprs = &self.spec.exprs;
         let ty = exprs.ty(id);
@@ -318,7 +318,7 @@ impl<'a> Ctx<'a> {
     }
 }
 
-/// All values of a finite type.
+/// Returns all values of a finite type.
 pub(super) fn values_of(ty: &Type) -> Possible {
     let mut values: BTreeSet<Value> = match ty.non_null() {
         Type::Bool => [false, true].map(Value::Bool).into(),
@@ -341,7 +341,7 @@ pub(super) fn values_of(ty: &Type) -> Possible {
     Some(values)
 }
 
-/// The one value that is possible.
+/// Returns the one value that is possible.
 pub(super) fn one(values: Possible) -> Cell {
     match values.map(|values| (values.len(), values.into_iter().next())) {
         Some((1, Some(value))) => Cell::Known(value),

@@ -22,7 +22,7 @@ pub(super) struct Word<'a> {
 }
 
 impl Word<'_> {
-    /// The value of the formula: that at position 0, or the rules of the empty trace.
+    /// Returns the value of the formula: that at position 0, or the rules of the empty trace.
     pub(super) fn value(&self, id: FormulaId) -> Truth {
         match self.len {
             0 if self.open => Truth::Unknown,
@@ -31,7 +31,7 @@ impl Word<'_> {
         }
     }
 
-    /// The truth of a formula at every position.
+    /// Returns the truth of a formula at every position.
     fn column(&self, id: FormulaId) -> Vec<Truth> {
         let n = self.len;
         let every = |at: &dyn Fn(usize) -> Truth| (0..n).map(at).collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, Truth, Value};
 
 impl Ctx<'_> {
-    /// The value of an expression that looks back.
+    /// Returns the value of an expression that looks back.
     pub(super) fn history(&self, env: &Env<'_>, id: ExprId, i: usize) -> Cell {
         match self.spec.exprs.get(id) {
             Expr::Before(of) => self.before(env, *of, i),

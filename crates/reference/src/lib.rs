@@ -175,7 +175,7 @@ pub fn judge_property(
     })
 }
 
-/// The verdicts on one property after every prefix of the trace, whether or not it is complete.
+/// Returns the verdicts on one property after every prefix of the trace, whether or not it is complete.
 ///
 /// # Errors
 /// Where the property is beyond the limits of this evaluator.
@@ -193,8 +193,8 @@ pub fn prefix_verdicts(
     })
 }
 
-/// The value of an expression at every step that is (or may be) one, all of them taken as steps, with these values for
-/// the quantified variables.
+/// Returns the value of an expression at every step that is (or may be) one, all of them taken as steps, with these values
+/// for the quantified variables.
 pub fn values(spec: &Spec, record: &Record, expr: ExprId, vars: &[Cell]) -> Vec<Cell> {
     let steps = steps(spec, record)
         .into_iter()
@@ -210,8 +210,8 @@ pub fn values(spec: &Spec, record: &Record, expr: ExprId, vars: &[Cell]) -> Vec<
         .collect()
 }
 
-/// The data errors that letters, tracks and compared terms meet, and a clock that runs back. All that may be steps are
-/// taken as steps; letters of quantified properties are read with unknown variables.
+/// Returns the data errors that letters, tracks and compared terms meet, and a clock that runs back. All that may be steps
+/// are taken as steps; letters of quantified properties are read with unknown variables.
 pub fn data_errors(spec: &Spec, record: &Record) -> Vec<DataError> {
     let steps = steps(spec, record)
         .into_iter()
@@ -267,7 +267,7 @@ pub fn is_complete(spec: &Spec, record: &Record) -> bool {
     record.complete.or_else(declared).unwrap_or(true)
 }
 
-/// The name of a variable and its value, for reports.
+/// Returns the name of a variable and its value, for reports.
 pub fn named(property: &Property, instance: &ViolatedInstance) -> Vec<(SmolStr, Value)> {
     let vars = property
         .quantified
@@ -306,7 +306,7 @@ fn unwritten(spec: &Spec, property: &Property, verdict: Verdict) -> Verdict {
     }
 }
 
-/// The events that are or may be steps, and whether they are known to be. "`where e` drops events that are no steps
+/// Returns the events that are or may be steps, and whether they are known to be. "`where e` drops events that are no steps
 /// (invisible to everything after; where `e` is unknown, both are followed)." It is over one event, so it sees no other.
 fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
     let keep = |step: &'a Step| {
@@ -319,7 +319,7 @@ fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
     record.steps.iter().filter_map(keep).collect()
 }
 
-/// The indices of the steps, and the property after 0, 1, …, all of them, over every way to read the trace.
+/// Returns the indices of the steps, and the property after 0, 1, …, all of them, over every way to read the trace.
 fn after_prefixes(
     spec: &Spec,
     record: &Record,

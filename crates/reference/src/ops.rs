@@ -47,7 +47,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Outcome {
     }))
 }
 
-/// The order of the language: between numbers, strings, times, durations and values of one enum.
+/// Returns the order of the language: between numbers, strings, times, durations and values of one enum.
 pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Ordering, String> {
     match (lhs, rhs) {
         (Value::Number(_), Value::Number(_))
@@ -59,7 +59,7 @@ pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Ordering, String> {
     }
 }
 
-/// The elements of a list or set; "over null: over nothing".
+/// Returns the elements of a list or set; "over null: over nothing".
 pub(super) fn elements(list: &Value) -> Result<Vec<Value>, String> {
     match list {
         Value::Null => Ok(Vec::new()),
@@ -262,7 +262,7 @@ pub(super) fn cast(value: &Value, target: &Type) -> Outcome {
     }
 }
 
-/// The value as one of this type, where it is one: nothing is converted but integers and floats of the same value,
+/// Returns the value as one of this type, where it is one: nothing is converted but integers and floats of the same value,
 /// lists to sets, and the notations that fields of the type have (names of enum values, seconds, RFC 3339).
 fn fit(value: &Value, target: &Type) -> Option<Value> {
     match (target, value) {

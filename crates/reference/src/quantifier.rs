@@ -40,7 +40,7 @@ pub(super) struct After {
     pub(super) failing: BTreeSet<Vec<Value>>,
 }
 
-/// The property after 0, 1, …, n steps.
+/// Returns the property after 0, 1, …, n steps.
 pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<After>, TooLarge> {
     let Some(quantified) = &property.quantified else {
         let plain = |verdict| After {
@@ -117,7 +117,7 @@ pub(super) fn after_prefixes(ctx: &Ctx<'_>, property: &Property) -> Result<Vec<A
     Ok(prefixes)
 }
 
-/// The verdicts on the formula with these values for the variables.
+/// Returns the verdicts on the formula with these values for the variables.
 fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Verdict>, TooLarge> {
     let formulas = &ctx.spec.formulas;
     let env = Env {
@@ -206,7 +206,7 @@ fn rank(verdict: Verdict) -> u8 {
     }
 }
 
-/// The value that stands for a binding.
+/// Returns the value that stands for a binding.
 fn value(binding: &Binding, var: usize) -> Value {
     match binding {
         Binding::Value(value, _) => value.clone(),
@@ -220,7 +220,7 @@ fn value(binding: &Binding, var: usize) -> Value {
     }
 }
 
-/// All that a variable may stand for after this many steps.
+/// Returns all that a variable may stand for after this many steps.
 ///
 /// "It ranges over all values that the compared terms take in the trace (lists: each element; null never) and the
 /// constants it is compared with; `forall x in e` restricts it to those that `e` takes."

@@ -75,7 +75,7 @@ pub(super) struct Tableau {
 }
 
 impl Tableau {
-    /// The tableau of a formula without bounds in time.
+    /// Returns the tableau of a formula without bounds in time.
     pub(super) fn new(formulas: &Formulas, formula: FormulaId) -> Tableau {
         let mut tableau = Tableau {
             nodes: Vec::new(),
@@ -87,7 +87,7 @@ impl Tableau {
         tableau
     }
 
-    /// The states before the first position, where the formula shall be `value`.
+    /// Returns the states before the first position, where the formula shall be `value`.
     pub(super) fn start(&self, value: bool) -> States {
         [State {
             todo: [(self.root, value)].into(),
@@ -96,7 +96,7 @@ impl Tableau {
         .into()
     }
 
-    /// The states after one more position with these letters, where it is not the last.
+    /// Returns the states after one more position with these letters, where it is not the last.
     pub(super) fn step(
         &mut self,
         states: &States,
@@ -150,7 +150,7 @@ impl Tableau {
         Ok(found)
     }
 
-    /// All states that one position leads to; at the last position, one state without obligations where it can be.
+    /// Returns all states that one position leads to; at the last position, one state without obligations where it can be.
     fn expand(
         &mut self,
         state: &State,
@@ -196,7 +196,7 @@ impl Tableau {
         Ok(after)
     }
 
-    /// The law of one operator: the ways to make this node have this value at this position.
+    /// Returns the law of one operator: the ways to make this node have this value at this position.
     fn law(
         &mut self,
         branch: &Branch,
@@ -287,7 +287,7 @@ impl Tableau {
         }
     }
 
-    /// The nodes whose value at the position before an obligation may ask for.
+    /// Returns the nodes whose value at the position before an obligation may ask for.
     fn remembered(&mut self, node: NodeId) -> BTreeSet<NodeId> {
         let (asked, operands) = match self.nodes[node] {
             Node::True | Node::Letter(_) | Node::Last => (None, vec![]),
@@ -322,7 +322,7 @@ impl Tableau {
 }
 
 impl Branch {
-    /// The branch with more to do.
+    /// Returns the branch with more to do.
     fn and(&self, todo: impl IntoIterator<Item = (NodeId, bool)>) -> Branch {
         let mut branch = self.clone();
         branch.todo.extend(todo);
@@ -330,7 +330,7 @@ impl Branch {
     }
 }
 
-/// The size limit.
+/// Returns the size limit.
 pub(super) fn within(size: usize, what: &'static str) -> Result<(), TooLarge> {
     if size <= LIMIT {
         Ok(())

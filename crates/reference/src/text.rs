@@ -108,7 +108,7 @@ pub(super) fn normalize(text: &str) -> String {
     text
 }
 
-/// The beginning of a path (`/`, `C:/`, `~x`, or nothing) and its names.
+/// Returns the beginning of a path (`/`, `C:/`, `~x`, or nothing) and its names.
 fn parts(text: &str) -> Result<(String, Vec<String>), String> {
     let lower = text.to_ascii_lowercase();
     if text.contains('\0') || lower.contains("%00") {

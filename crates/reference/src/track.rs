@@ -12,7 +12,7 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, Value};
 
 impl Ctx<'_> {
-    /// The value of a track as an expression at step `i` sees it; asks for an assumption where it may be several.
+    /// Returns the value of a track as an expression at step `i` sees it; asks for an assumption where it may be several.
     pub(super) fn track(&self, env: &Env<'_>, key: TrackKey, i: usize) -> Cell {
         let steps = if env.in_update { i } else { i + 1 };
         let Some(values) = self.track_after(&key, steps) else {
@@ -28,7 +28,7 @@ impl Ctx<'_> {
         Cell::Unknown
     }
 
-    /// The values that a track may have after so many steps: the fold, from the start.
+    /// Returns the values that a track may have after so many steps: the fold, from the start.
     pub(super) fn track_after(&self, key: &TrackKey, steps: usize) -> Possible {
         loop {
             let done = {
@@ -48,7 +48,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The initial values, or those after the `done`-th step, given those before it.
+    /// Returns the initial values, or those after the `done`-th step, given those before it.
     fn track_step(&self, key: &TrackKey, done: usize) -> Possible {
         let (track, args) = key;
         let track = self.spec.track(*track);
@@ -71,7 +71,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The values that an expression may have within an update: an unknown operand of finite type ranges over its
+    /// Returns the values that an expression may have within an update: an unknown operand of finite type ranges over its
     /// type, each operand by itself.
     fn possible(&self, env: &Env<'_>, id: ExprId, i: usize) -> Possible {
         let exprs = &self.spec.exprs;
@@ -131,7 +131,7 @@ impl Ctx<'_> {
             .or_else(|| values_of(exprs.ty(id)))
     }
 
-    /// A strict operator, for every combination of what its operands may be; none where one may be anything.
+    /// Returns a strict operator, for every combination of what its operands may be; none where one may be anything.
     fn combinations(&self, env: &Env<'_>, id: ExprId, i: usize) -> Possible {
         let mut combinations = vec![Vec::new()];
         for operand in self.spec.exprs.operands(id) {
@@ -159,7 +159,7 @@ impl Ctx<'_> {
         Some(all)
     }
 
-    /// A connective; its right operand is asked only where the left one does not decide.
+    /// Returns a connective; its right operand is asked only where the left one does not decide.
     fn connective(
         &self,
         env: &Env<'_>,
@@ -183,7 +183,7 @@ impl Ctx<'_> {
         Some(all)
     }
 
-    /// The truth values that a Boolean expression may have.
+    /// Returns the truth values that a Boolean expression may have.
     fn truths(&self, env: &Env<'_>, id: ExprId, i: usize) -> BTreeSet<bool> {
         let truth = |value: &Value| {
             if let Value::Bool(truth) = value {

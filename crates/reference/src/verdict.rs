@@ -20,7 +20,7 @@ pub(super) type Letters = BTreeMap<AtomId, Vec<Truth>>;
 /// A word without unknowns: the letters that are true at each position.
 type Known = Vec<BTreeSet<AtomId>>;
 
-/// The verdicts after 0, 1, …, `len` positions.
+/// Returns the verdicts after 0, 1, …, `len` positions.
 ///
 /// "`satisfied`/`violated` when every continuation agrees (final), else `presumably_…` by the LTLf value of the
 /// prefix." The prefix itself is one of its continuations.
@@ -77,7 +77,7 @@ pub(super) fn verdicts(
     Ok(verdicts)
 }
 
-/// The verdicts on a formula with bounds in time. Final is what the definitions decide although nothing is known of
+/// Returns the verdicts on a formula with bounds in time. Final is what the definitions decide although nothing is known of
 /// the future but that the clock does not run back: sound, and for arbitrary nesting not always the earliest.
 fn timed(
     formulas: &Formulas,
@@ -138,7 +138,7 @@ fn value(
     .value(formula)
 }
 
-/// The sets of letters that may be true at a position: every unknown one both ways.
+/// Returns the sets of letters that may be true at a position: every unknown one both ways.
 fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<AtomId>>, TooLarge> {
     let mut completions = vec![BTreeSet::new()];
     for (letter, truths) in letters {
@@ -160,7 +160,7 @@ fn completions(letters: &Letters, position: usize) -> Result<Vec<BTreeSet<AtomId
     Ok(completions)
 }
 
-/// The verdict on one word: its value, and whether continuations can make the formula true, and false.
+/// Returns the verdict on one word: its value, and whether continuations can make the formula true, and false.
 fn outcome(value: Truth, can: Option<(bool, bool)>) -> Verdict {
     match (can, value) {
         (Some((_, false)), _) => Verdict::Satisfied,

@@ -158,7 +158,7 @@ fn completion_item(candidate: Candidate) -> CompletionItem {
     }
 }
 
-/// The whole text anew, where it parses and is not laid out already.
+/// Returns the whole text anew, where it parses and is not laid out already.
 pub(super) fn formatting(
     documents: &mut Documents,
     params: DocumentFormattingParams,
@@ -174,7 +174,7 @@ pub(super) fn formatting(
     )])
 }
 
-/// The fixes of the findings that touch a range.
+/// Returns the fixes of the findings that touch a range.
 pub(super) fn actions(
     documents: &mut Documents,
     params: CodeActionParams,

@@ -94,7 +94,7 @@ impl Documents {
         }
     }
 
-    /// The analysis of an open text.
+    /// Returns the analysis of an open text.
     pub(super) fn analysis(&mut self, uri: &Uri) -> Option<&Analysis> {
         let path = convert::path(uri)?;
         self.analyse(&path)?;
@@ -116,8 +116,8 @@ impl Documents {
         Some(())
     }
 
-    /// The folder below which a file's imports are: the nearest one above it where all of them are found, since a module
-    /// in a folder of its own is imported from the spec's folder. Its own folder where there is none.
+    /// Returns the folder below which a file's imports are: the nearest one above it where all of them are found, since a
+    /// module in a folder of its own is imported from the spec's folder. Its own folder where there is none.
     fn root_of(&self, path: &Path, text: &str) -> PathBuf {
         let own = path.parent().unwrap_or(Path::new("/"));
         let wanted = imports(text);
@@ -216,7 +216,7 @@ impl Documents {
     }
 }
 
-/// A finding in the words of the protocol.
+/// Returns a finding in the words of the protocol.
 fn lsp_diagnostic(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Path) -> Diagnostic {
     let file = sources.get(found.span().file);
     let mut message = found.message.clone();
@@ -247,7 +247,7 @@ fn lsp_diagnostic(found: &diagnostic::Diagnostic, sources: &SourceMap, spec: &Pa
     }
 }
 
-/// A place as the editor can open it.
+/// Returns a place as the editor can open it.
 pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<Location> {
     let file = sources.get(span.file);
     let path = match file_of(sources, span.file, spec) {
@@ -260,7 +260,7 @@ pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<L
     ))
 }
 
-/// The path of a file that took part; none for modules of the library.
+/// Returns the path of a file that took part; none for modules of the library.
 fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
     if file == FileId(0) {
         return Some(spec.to_owned());
@@ -272,7 +272,7 @@ fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
 /// The folder of library modules that are shown, which this process made.
 static SHOWN: OnceLock<Option<PathBuf>> = OnceLock::new();
 
-/// A module of the library as a file that an editor can show.
+/// Returns a module of the library as a file that an editor can show.
 ///
 /// The folder is new, has a name that nobody can predict, and is its owner's alone; files in it are created, never opened.
 /// So no link that somebody else left in the folder for temporary files is followed.
@@ -288,7 +288,7 @@ fn embedded(file: &SourceFile) -> Option<PathBuf> {
     Some(path)
 }
 
-/// A new folder below the one for temporary files.
+/// Returns a new folder below the one for temporary files.
 fn private_folder() -> Option<PathBuf> {
     // the keys of the standard library's hash maps are the random numbers at hand
     let random = || RandomState::new().build_hasher().finish();
@@ -309,7 +309,7 @@ pub(super) fn remove_embedded() {
     }
 }
 
-/// The files that a text imports, below the folder of the spec.
+/// Returns the files that a text imports, below the folder of the spec.
 fn imports(text: &str) -> Vec<PathBuf> {
     let (tree, _) = syntax::parse(&SourceFile::new("", text));
     let uses = tree.items.iter().filter_map(|item| match &item.kind {

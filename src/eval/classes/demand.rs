@@ -58,7 +58,7 @@ impl<'a> DemandWalk<'a> {
         }
     }
 
-    /// Everything that a step may evaluate.
+    /// Returns everything that a step may evaluate.
     fn all(mut self) -> Demands {
         let (program, code) = (self.program, &self.program.code);
         if let Some(filter) = program.filter.step {

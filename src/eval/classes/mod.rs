@@ -104,7 +104,7 @@ enum Known {
 const NOT_YET: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
-/// The classes for these expressions and properties.
+/// Returns the classes for these expressions and properties.
 pub(in crate::eval) fn classes(code: &Code, properties: &[PropertyCode]) -> Classes {
     let mut found: FxHashMap<u32, SymbolClasses> = FxHashMap::default();
     for node in &code.nodes {
@@ -202,8 +202,8 @@ fn n_entries_most(code: &Code) -> usize {
 }
 
 impl TransitionCache {
-    /// The class of an event; none where there are too many. `deferred` holds the bits of fields whose text is longer
-    /// than any constant.
+    /// Returns the class of an event; none where there are too many. `deferred` holds the bits of fields whose text is
+    /// longer than any constant.
     #[inline]
     pub(in crate::eval) fn class(
         &mut self,
@@ -261,7 +261,7 @@ impl TransitionCache {
                     .is_none_or(|trigger| entry.truths[trigger.index()] == Known::Is(Truth::False)))
     }
 
-    /// The truth of a condition for all events of a class, whatever variables are.
+    /// Returns the truth of a condition for all events of a class, whatever variables are.
     #[inline]
     pub(in crate::eval) fn truth(
         &mut self,
@@ -277,7 +277,7 @@ impl TransitionCache {
         }
     }
 
-    /// The truth where every variable has a value that nothing has.
+    /// Returns the truth where every variable has a value that nothing has.
     #[inline]
     pub(in crate::eval) fn unseen(
         &mut self,
@@ -524,7 +524,7 @@ impl TransitionCache {
     }
 }
 
-/// Number of states; none of what counts.
+/// Returns the number of states; none of what counts.
 #[inline]
 fn n_states(property: &PropertyCode) -> u32 {
     match &*property.automaton {

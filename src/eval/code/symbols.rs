@@ -103,7 +103,7 @@ impl Classes {
         symbols.is_none_or(|symbols| len > symbols.longest)
     }
 
-    /// A bit for each of these texts of a step that is longer than all constants that its field is compared with.
+    /// Returns a bit for each of these texts of a step that is longer than all constants that its field is compared with.
     pub(in crate::eval) fn longer(&self, texts: &[DeferredText]) -> u64 {
         let longer = texts
             .iter()
@@ -113,12 +113,12 @@ impl Classes {
         })
     }
 
-    /// The properties that are stepped as one.
+    /// Returns the properties that are stepped as one.
     pub(in crate::eval) fn product(&self) -> &[u32] {
         &self.product
     }
 
-    /// Number of states of a property without variables that has a table.
+    /// Returns the number of states of a property without variables that has a table.
     pub(in crate::eval) fn n_states(&self, property: usize) -> u32 {
         self.plain[property].n_states
     }

@@ -27,7 +27,7 @@ pub(super) struct Cause {
     pub(super) steps: Vec<u32>,
 }
 
-/// The cause of a violation.
+/// Returns the cause of a violation.
 pub(super) fn cause(program: &Compiled, request: &Request, steps: &[Read]) -> Cause {
     let property = &program.properties[request.property];
     let n_steps = steps
@@ -88,7 +88,7 @@ fn is_lost(program: &Compiled, request: &Request, steps: &[Read]) -> bool {
     status.fixed && status.now == Truth::False
 }
 
-/// The first step whose own obligation is lost.
+/// Returns the first step whose own obligation is lost.
 fn earliest(
     program: &Compiled,
     automaton: &Automaton,
@@ -106,8 +106,8 @@ fn earliest(
     }
 }
 
-/// The first start with which the obligations of all starts up to it are lost, if its own is lost alone: then it is the
-/// earliest, because those of fewer starts are not.
+/// Returns the first start with which the obligations of all starts up to it are lost, if its own is lost alone: then it is
+/// the earliest, because those of fewer starts are not.
 fn bisect(
     program: &Compiled,
     automaton: &Automaton,
@@ -146,7 +146,7 @@ fn bisect(
     is_lost(low..=low).then_some(low)
 }
 
-/// The first step whose own obligation is lost, by following the obligation of each.
+/// Returns the first step whose own obligation is lost, by following the obligation of each.
 fn follow_each(
     program: &Compiled,
     automaton: &Automaton,
@@ -194,8 +194,8 @@ fn follow_each(
         .min()
 }
 
-/// The fewest steps that a run of the automaton of the negation needs, for formulas whose own is not built: those are not
-/// read alone, but in their places.
+/// Returns the fewest steps that a run of the automaton of the negation needs, for formulas whose own is not built: those
+/// are not read alone, but in their places.
 fn needed(program: &Compiled, request: &Request, n_steps: usize) -> Option<Vec<usize>> {
     let spec = program.spec();
     let property = &program.properties[request.property];
@@ -218,7 +218,7 @@ fn needed(program: &Compiled, request: &Request, n_steps: usize) -> Option<Vec<u
     Some(found.needs.into_iter().map(|(step, _)| step).collect())
 }
 
-/// The fewest steps that lead to a state from which nothing satisfies the formula.
+/// Returns the fewest steps that lead to a state from which nothing satisfies the formula.
 fn shortest(
     program: &Compiled,
     automaton: &Automaton,

@@ -83,7 +83,7 @@ impl Compiled {
     }
 }
 
-/// The fields that expressions read at a step itself, not through tracks.
+/// Returns the fields that expressions read at a step itself, not through tracks.
 pub(super) fn fields(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> BTreeSet<usize> {
     let mut fields = BTreeSet::new();
     let mut seen = vec![false; spec.exprs.len()];

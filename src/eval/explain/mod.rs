@@ -42,7 +42,7 @@ pub(super) struct Read {
 }
 
 impl Request {
-    /// The values of all letters at a step.
+    /// Returns the values of all letters at a step.
     fn row(&self, program: &Compiled, step: usize) -> &[Truth] {
         let n = program.properties[self.property].letters.len();
         self.letters.get(step * n..(step + 1) * n).unwrap_or(&[])
@@ -81,7 +81,7 @@ impl Wanted {
         }
     }
 
-    /// The same reasons, without what was recorded at the steps.
+    /// Returns the same reasons, without what was recorded at the steps.
     #[must_use]
     pub fn without_evidence(self) -> Wanted {
         Wanted {

@@ -86,7 +86,7 @@ pub(in crate::eval) struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
-    /// The same step for an instance.
+    /// Returns the same step for an instance.
     pub(in crate::eval) fn instance<'b>(
         &'b mut self,
         vars: &'b [Option<Value>],
@@ -106,7 +106,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The same step for a key of a track.
+    /// Returns the same step for a key of a track.
     pub(in crate::eval) fn key<'b>(
         &'b mut self,
         params: &'b [Option<Value>],
@@ -119,7 +119,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// A Boolean expression that something outside of expressions asks for.
+    /// Returns a Boolean expression that something outside of expressions asks for.
     #[inline]
     pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
         match self.eval_cache.by_class(self.code, id) {
@@ -128,7 +128,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The same where the class of the event leaves it open.
+    /// Returns the same where the class of the event leaves it open.
     #[inline]
     pub(in crate::eval) fn open_letter(&mut self, id: NodeId) -> Truth {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
@@ -167,7 +167,7 @@ impl<'a> Eval<'a> {
         read(value.known())
     }
 
-    /// The value of an expression that something outside of expressions asks for.
+    /// Returns the value of an expression that something outside of expressions asks for.
     pub(in crate::eval) fn cell(&mut self, id: NodeId) -> Cell {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
             let mut found: Option<Cell> = None;

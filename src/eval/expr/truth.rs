@@ -7,7 +7,7 @@ use crate::hir::Quantifier;
 use crate::value::{Cell, Truth, Value};
 
 impl<'a> Eval<'a> {
-    /// The truth of a Boolean expression.
+    /// Returns the truth of a Boolean expression.
     #[inline]
     pub(in crate::eval) fn truth(&mut self, id: NodeId) -> Truth {
         if !self.keeps(id) {
@@ -127,7 +127,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// A test of two known values.
+    /// Returns a test of two known values.
     fn test(
         &mut self,
         id: NodeId,

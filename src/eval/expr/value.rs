@@ -13,7 +13,7 @@ use crate::texts;
 use crate::value::{Cell, Object, Truth, Value};
 
 impl<'a> Eval<'a> {
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(in crate::eval) fn value(&mut self, id: NodeId) -> Val<'a> {
         if !self.keeps(id) {
             return self.find_value(id);
@@ -267,7 +267,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The values of all operands, where all are known.
+    /// Returns the values of all operands, where all are known.
     fn all(&mut self, nodes: &[NodeId]) -> Option<Vec<Value>> {
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {

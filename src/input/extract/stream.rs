@@ -224,7 +224,7 @@ impl StreamExtractor<'_, '_> {
         Ok(())
     }
 
-    /// The list of events of a record, or of elements of an event.
+    /// Returns the list of events of a record, or of elements of an event.
     fn list(&mut self, level: LevelId) -> Walked {
         if level == LevelId::Record {
             self.builder.found_list = true;
@@ -244,7 +244,7 @@ impl StreamExtractor<'_, '_> {
         Ok(())
     }
 
-    /// An event, with all its steps.
+    /// Returns an event, with all its steps.
     pub(crate) fn event(&mut self) -> Walked {
         self.scan.peek()?;
         let at = self.scan.at();
@@ -311,7 +311,7 @@ impl StreamExtractor<'_, '_> {
             && matches!(self.plan.event.slots[slot].ty.non_null(), Type::String)
     }
 
-    /// A text of an event has been passed over: notes where it stands, or keeps it where it is short.
+    /// Returns a text of an event has been passed over: notes where it stands, or keeps it where it is short.
     fn later(&mut self, level: LevelId, slot: usize, at: usize, quoted: Quoted) -> Walked {
         let len = quoted.end - at - 2;
         if len >= SHORT {
@@ -323,7 +323,7 @@ impl StreamExtractor<'_, '_> {
         Ok(())
     }
 
-    /// The tree of the value here, and whether all of it is known. Objects that cannot be trusted are told; other
+    /// Returns the tree of the value here, and whether all of it is known. Objects that cannot be trusted are told; other
     /// losses are told by the field that reads them.
     fn tree(&mut self) -> Result<(Value, bool), Fault> {
         let mut notes = Vec::new();
@@ -351,7 +351,7 @@ impl StreamExtractor<'_, '_> {
         }
     }
 
-    /// The cell of an event's slot.
+    /// Returns the cell of an event's slot.
     pub(crate) fn event_cell(&self, slot: usize) -> Option<&Cell> {
         self.builder.event.get(slot).and_then(Option::as_ref)
     }

@@ -122,9 +122,9 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
     }
 }
 
-/// The sessions of a file, in the order in which they begin. A record that names none belongs to that of its parent, else to
-/// the one before it. Sessions whose records hang on one another are one that was resumed, and so is one of which the file
-/// has only a piece (its first record has a parent, which is missing) one with the session before it.
+/// Returns the sessions of a file, in the order in which they begin. A record that names none belongs to that of its parent,
+/// else to the one before it. Sessions whose records hang on one another are one that was resumed, and so is one of which
+/// the file has only a piece (its first record has a parent, which is missing) one with the session before it.
 fn sessions(records: &[Item<'_>]) -> Vec<Vec<usize>> {
     let mut numbers: FxHashMap<SmolStr, usize> = FxHashMap::default();
     let mut joined: Vec<usize> = Vec::new();
@@ -165,7 +165,7 @@ fn sessions(records: &[Item<'_>]) -> Vec<Vec<usize>> {
     groups.into_values().collect()
 }
 
-/// The first of the sessions that are one with this.
+/// Returns the first of the sessions that are one with this.
 fn root(joined: &[usize], mut session: usize) -> usize {
     while let Some(earlier) = joined.get(session).copied().filter(|it| *it != session) {
         session = earlier;
@@ -184,7 +184,7 @@ fn session(record: &Value) -> Option<SmolStr> {
     id(first(record, &["sessionId", "session_id"]))
 }
 
-/// The sub-agent of a record; the streamed form names it by the call that started it.
+/// Returns the sub-agent of a record; the streamed form names it by the call that started it.
 fn agent_id(record: &Value) -> Option<SmolStr> {
     id(first(record, &["agentId", "parent_tool_use_id"]))
 }
@@ -243,8 +243,8 @@ fn node(record: &Value) -> Node<'_> {
     }
 }
 
-/// The conversations of a file: the main one, and one per sub-agent. Side chains without an agent id are told apart by
-/// the tree they stand in.
+/// Returns the conversations of a file: the main one, and one per sub-agent. Side chains without an agent id are told apart
+/// by the tree they stand in.
 fn groups(
     records: &[Item<'_>],
     nodes: &[Node<'_>],

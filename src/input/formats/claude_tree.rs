@@ -23,7 +23,7 @@ pub(super) struct Node<'a> {
     pub(super) answers: Vec<&'a str>,
 }
 
-/// The root of each node: the first node of its tree. A parent that is missing or stands later makes a root.
+/// Returns the root of each node: the first node of its tree. A parent that is missing or stands later makes a root.
 pub(super) fn roots(nodes: &[Node<'_>]) -> (Vec<usize>, Vec<Option<usize>>) {
     let mut place: FxHashMap<&str, usize> = FxHashMap::default();
     let mut roots: Vec<usize> = Vec::with_capacity(nodes.len());

@@ -92,7 +92,7 @@ pub fn detect(sample: &Sample<'_>) -> Option<Detection> {
     })
 }
 
-/// A header of several columns, one of which we know.
+/// Returns a header of several columns, one of which we know.
 fn table(head: &[u8]) -> Option<Detection> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let header = std::str::from_utf8(head.split(|byte| *byte == b'\n').next()?).ok()?;
@@ -459,7 +459,7 @@ fn chats(value: &Value) -> Option<Vote> {
     None
 }
 
-/// A member of a record that is a list of messages.
+/// Returns a member of a record that is a list of messages.
 fn request_list(record: &Value) -> Option<&[Value]> {
     let Value::Object(members) = record else {
         return None;

@@ -68,7 +68,7 @@ impl Draft {
         }
     }
 
-    /// A result; tool and arguments are those of the call it answers, where that is found.
+    /// Returns a result; tool and arguments are those of the call it answers, where that is found.
     pub(super) fn result(raw: &Value) -> Draft {
         Draft {
             kind: Kind::Result,
@@ -149,7 +149,7 @@ impl Draft {
         self
     }
 
-    /// The event; `item` is the source item that it stands in.
+    /// Returns the event; `item` is the source item that it stands in.
     pub(super) fn build(self, item: &Value) -> Value {
         let members = [
             ("kind", Some(string(self.kind.name()))),
@@ -174,7 +174,7 @@ impl Draft {
     }
 }
 
-/// One name per role, whatever the maker calls it; roles we do not know stay as they are.
+/// Returns one name per role, whatever the maker calls it; roles we do not know stay as they are.
 pub(super) fn canonical_role(role: &str) -> &str {
     match role {
         "human" => "user",

@@ -139,7 +139,7 @@ pub(super) fn outcome_error(observed: &Value) -> Option<bool> {
         .or_else(|| get(observed, "error").map(is_error))
 }
 
-/// The fields of a message in any of its dumps: flat, `{type, data}`, or serialised with `lc` and `kwargs`.
+/// Returns the fields of a message in any of its dumps: flat, `{type, data}`, or serialised with `lc` and `kwargs`.
 fn fields(message: &Value) -> Option<(&str, &Value)> {
     if let Some(kwargs) = get(message, "kwargs").filter(|_| get(message, "lc").is_some()) {
         let name = list(message, "id")?.last()?.as_str()?;

@@ -58,7 +58,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     trace.finish(out);
 }
 
-/// A line of the client's log: the API method and what came of it.
+/// Returns a line of the client's log: the API method and what came of it.
 pub(super) fn method(line: &Value) -> Option<(&str, &Value)> {
     match line {
         Value::List(pair) => match pair.as_ref() {

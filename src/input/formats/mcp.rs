@@ -88,7 +88,7 @@ fn is_client_entry(value: &Value) -> bool {
         && (get(value, "kwargs").is_some() || get(value, "result").is_some())
 }
 
-/// The JSON-RPC message in a line of a log, and who sent it where that is told.
+/// Returns the JSON-RPC message in a line of a log, and who sent it where that is told.
 fn unwrap(value: &Value) -> Option<(Value, Option<SmolStr>)> {
     if is_json_rpc(value) {
         return Some((value.clone(), direction(value)));
@@ -190,7 +190,7 @@ fn rpc(trace: &mut Trace, state: &mut State, message: &Value, from: Option<SmolS
     }
 }
 
-/// A call, or a further try of one that was asked for input: the same action, so no call again.
+/// Returns a call, or a further try of one that was asked for input: the same action, so no call again.
 fn tool_call(trace: &mut Trace, state: &mut State, message: &Value) -> Option<SmolStr> {
     let empty = object(Vec::new());
     let params = get(message, "params").unwrap_or(&empty);

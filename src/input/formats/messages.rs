@@ -42,7 +42,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The record without the list.
+    /// Returns the record without the list.
     pub(super) fn facts(&self, record: &Value) -> Value {
         let (Some(below), Value::Object(members)) = (self.below, record) else {
             return without(record, &[self.member]);
@@ -77,8 +77,8 @@ pub(super) fn is_message(value: &Value) -> bool {
     .any(|key| get(value, key).is_some())
 }
 
-/// The list of items in a record, by its shape: a member (or a member of a member) that is a list of them. Usual names
-/// come first, then the longest list; a usual name with an empty list will do. The others are told as losses.
+/// Returns the list of items in a record, by its shape: a member (or a member of a member) that is a list of them. Usual
+/// names come first, then the longest list; a usual name with an empty list will do. The others are told as losses.
 pub(super) fn find_list<'a>(
     record: &Record<'a>,
     is_item: fn(&Value) -> bool,
@@ -169,8 +169,8 @@ pub(super) fn pointer(names: &[&str]) -> String {
         .collect()
 }
 
-/// The content blocks of a message: the typed `parts` of the AI SDK's interface, a list `content`, or a `content` that is
-/// one block.
+/// Returns the content blocks of a message: the typed `parts` of the AI SDK's interface, a list `content`, or a `content`
+/// that is one block.
 pub(super) fn blocks(message: &Value) -> Option<&[Value]> {
     let typed = |parts: &&[Value]| parts.iter().any(|part| kind(part).is_some());
     if let Some(parts) = list(message, "parts").filter(typed) {
@@ -211,8 +211,8 @@ const CALLS: [&str; 5] = [
     "function_call",
 ];
 
-/// The calls that a message makes in OpenAI's way: a list, one call, or the JSON text of either, as exports of tables write
-/// it. What is none of these is a refusal.
+/// Returns the calls that a message makes in OpenAI's way: a list, one call, or the JSON text of either, as exports of
+/// tables write it. What is none of these is a refusal.
 pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
     let mut calls = Vec::new();
     for key in CALLS {
@@ -385,7 +385,7 @@ pub(super) fn is_silent(message: &Value) -> bool {
     says_nothing(get(message, "content"))
 }
 
-/// The records of a file that wraps them: a member that is a list of objects, one of which has a list of messages.
+/// Returns the records of a file that wraps them: a member that is a list of objects, one of which has a list of messages.
 pub(super) fn nested_records(value: &Value) -> Option<(&str, &[Value])> {
     let Value::Object(members) = value else {
         return None;

@@ -118,7 +118,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The problem, in the file and trace where it was found.
+    /// Returns the problem, in the file and trace where it was found.
     pub fn problem(&self, file: &Arc<str>, trace: Option<SmolStr>) -> Problem {
         Problem::new(
             self.kind,
@@ -154,7 +154,7 @@ pub struct ItemPlace {
 }
 
 impl Loss {
-    /// The note, in the file where it was found.
+    /// Returns the note, in the file where it was found.
     pub fn problem(&self, file: &Arc<str>) -> Problem {
         let message = format!("skipped: {} ({} times)", self.what, self.count);
         let line = self.example.line.unwrap_or(0);
@@ -268,7 +268,7 @@ impl Format {
         Format::Csv,
     ];
 
-    /// The name in `--from` and `format F`.
+    /// Returns the name in `--from` and `format F`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Native => "native",

@@ -255,7 +255,7 @@ fn meta(id: Option<SmolStr>, spans: &[Span<'_>]) -> Value {
     object(members)
 }
 
-/// The agent of each span: its own, or that of the nearest span above it that has one.
+/// Returns the agent of each span: its own, or that of the nearest span above it that has one.
 fn agents(spans: &[Span<'_>]) -> Vec<Option<SmolStr>> {
     let own = |span: &Span<'_>| {
         id(span
@@ -465,7 +465,7 @@ fn numbered_calls(span: &Span<'_>) -> impl Iterator<Item = Value> {
     calls.into_values().map(object)
 }
 
-/// Number of the message, number of the call in it, and what the attribute tells of the call.
+/// Returns the number of the message, number of the call in it, and what the attribute tells of the call.
 fn numbered(attribute: &str) -> Option<((usize, usize), &'static str)> {
     let rest = ["gen_ai.completion.", "llm.output_messages."]
         .iter()

@@ -31,7 +31,7 @@ impl<'a> Span<'a> {
         some(&self.attributes, name)
     }
 
-    /// The attributes of its events.
+    /// Returns the attributes of its events.
     pub(super) fn events(&self) -> Vec<Value> {
         let events = list(self.raw, "events").unwrap_or(&[]).iter();
         events
@@ -43,7 +43,7 @@ impl<'a> Span<'a> {
         self.attribute(name)?.as_str()
     }
 
-    /// Every encoding alike: `{name, trace, span, parent, operation, status, attributes, resource}`.
+    /// Returns every encoding alike: `{name, trace, span, parent, operation, status, attributes, resource}`.
     pub(super) fn normal(&self, operation: Option<&str>) -> Value {
         let name = |id: &Option<SmolStr>| id.clone().map_or(Value::Null, Value::String);
         let status = match self.failed {
@@ -145,7 +145,7 @@ pub(super) fn span<'a>(raw: &'a Value, around: &Around) -> Span<'a> {
     }
 }
 
-/// The attributes of a resource.
+/// Returns the attributes of a resource.
 pub(super) fn resource_of(resource: &Value) -> Value {
     get(resource, "attributes").map_or_else(|| object(Vec::new()), attributes)
 }

@@ -72,7 +72,7 @@ impl Pairing {
         id
     }
 
-    /// Number of calls.
+    /// Returns the number of calls.
     pub(super) fn len(&self) -> usize {
         self.calls.len()
     }
@@ -82,7 +82,7 @@ impl Pairing {
         self.by_id.contains_key(id)
     }
 
-    /// The call that a result answers: the first unanswered one of that id, else the last one of that id.
+    /// Returns the call that a result answers: the first unanswered one of that id, else the last one of that id.
     pub(super) fn by_id(&mut self, id: &str) -> Option<&Call> {
         let places = self.by_id.get_mut(id)?;
         let mut place = places.last;
@@ -95,7 +95,7 @@ impl Pairing {
         self.answer(place)
     }
 
-    /// The call that a result without id answers.
+    /// Returns the call that a result without id answers.
     pub(super) fn by_position(&mut self, tool: Option<&str>) -> Option<&Call> {
         let answered = |place: usize| self.calls.get(place).is_some_and(|call| call.answered);
         let mut passed = self.passed;

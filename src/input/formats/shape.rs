@@ -5,18 +5,18 @@ use smol_str::SmolStr;
 use super::json_text;
 use crate::value::{Object, Value};
 
-/// A text known at compile time.
+/// Returns a text known at compile time.
 pub(super) fn string(text: &'static str) -> Value {
     Value::String(SmolStr::new_static(text))
 }
 
-/// An object; of members with one name the first counts, but callers give distinct names.
+/// Returns an object; of members with one name the first counts, but callers give distinct names.
 pub(super) fn object(members: Vec<(SmolStr, Value)>) -> Value {
     let built = Object::new(members).unwrap_or_default();
     Value::Object(built.into())
 }
 
-/// The member of an object.
+/// Returns the member of an object.
 pub(super) fn get<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     match value {
         Value::Object(object) => object.get(key),
@@ -24,32 +24,32 @@ pub(super) fn get<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     }
 }
 
-/// The member of an object, unless it is null.
+/// Returns the member of an object, unless it is null.
 pub(super) fn some<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     get(value, key).filter(|member| !member.is_null())
 }
 
-/// The first of these members that is there and not null.
+/// Returns the first of these members that is there and not null.
 pub(super) fn first<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().find_map(|key| some(value, key))
 }
 
-/// The member below a member.
+/// Returns the member below a member.
 pub(super) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, key| get(value, key))
 }
 
-/// The member, where it is a text.
+/// Returns the member, where it is a text.
 pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     get(value, key).and_then(Value::as_str)
 }
 
-/// The member, where it is a list.
+/// Returns the member, where it is a list.
 pub(super) fn list<'a>(value: &'a Value, key: &str) -> Option<&'a [Value]> {
     get(value, key).and_then(items)
 }
 
-/// The elements of a list.
+/// Returns the elements of a list.
 pub(super) fn items(value: &Value) -> Option<&[Value]> {
     match value {
         Value::List(items) => Some(items),
@@ -57,7 +57,7 @@ pub(super) fn items(value: &Value) -> Option<&[Value]> {
     }
 }
 
-/// The member, where it is a Boolean.
+/// Returns the member, where it is a Boolean.
 pub(super) fn flag(value: &Value, key: &str) -> Option<bool> {
     match get(value, key) {
         Some(Value::Bool(flag)) => Some(*flag),
@@ -70,12 +70,12 @@ pub(super) fn is_object(value: &Value) -> bool {
     matches!(value, Value::Object(_))
 }
 
-/// The `type` of an object.
+/// Returns the `type` of an object.
 pub(super) fn kind(value: &Value) -> Option<&str> {
     text(value, "type")
 }
 
-/// An identifier: a text that is not empty, or a number as its digits.
+/// Returns an identifier: a text that is not empty, or a number as its digits.
 pub(super) fn id(value: Option<&Value>) -> Option<SmolStr> {
     match value? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -84,7 +84,7 @@ pub(super) fn id(value: Option<&Value>) -> Option<SmolStr> {
     }
 }
 
-/// The members of an object, but for some.
+/// Returns the members of an object, but for some.
 pub(super) fn without(value: &Value, left_out: &[&str]) -> Value {
     match value {
         Value::Object(members) => object(
@@ -98,7 +98,7 @@ pub(super) fn without(value: &Value, left_out: &[&str]) -> Value {
     }
 }
 
-/// The text in message content, joined by line ends: null where there is none, absent where the shape is not known.
+/// Returns the text in message content, joined by line ends: null where there is none, absent where the shape is not known.
 pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
     match content? {
         Value::Null => Some(Value::Null),
@@ -112,7 +112,7 @@ pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
     }
 }
 
-/// The text of one part of message content.
+/// Returns the text of one part of message content.
 pub(super) fn part_text(part: &Value) -> Option<&str> {
     match part {
         Value::String(text) => Some(text),
@@ -147,7 +147,7 @@ pub(super) fn says_nothing(content: Option<&Value>) -> bool {
     }
 }
 
-/// A text that holds a JSON object or list is read; anything else stays as it is.
+/// Returns a text that holds a JSON object or list is read; anything else stays as it is.
 pub(super) fn unpack(value: &Value) -> Value {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {

@@ -4,7 +4,7 @@ use super::shape::id;
 use super::trace::Trace;
 use crate::value::{Instant, Value};
 
-/// A time as recorded: RFC 3339, or a number whose size tells its unit (seconds, ms, us or ns since 1970).
+/// Returns a time as recorded: RFC 3339, or a number whose size tells its unit (seconds, ms, us or ns since 1970).
 pub(super) fn time(value: &Value) -> Option<Instant> {
     match value {
         Value::Time(instant) => Some(*instant),
@@ -14,7 +14,7 @@ pub(super) fn time(value: &Value) -> Option<Instant> {
     }
 }
 
-/// A time in nanoseconds, as a number or as its digits.
+/// Returns a time in nanoseconds, as a number or as its digits.
 pub(super) fn nanos(value: &Value) -> Option<Instant> {
     Instant::from_decimal(&id(Some(value))?, 1_000_000_000)
 }
@@ -30,7 +30,7 @@ fn by_size(text: &str) -> Option<Instant> {
     Instant::from_decimal(text, unit)
 }
 
-/// A time as text that reads back exactly, to the nanosecond.
+/// Returns a time as text that reads back exactly, to the nanosecond.
 pub(super) fn rfc3339(instant: Instant) -> Option<Value> {
     let nanos = instant.0.div_euclid(1_000_000_000);
     let timestamp = jiff::Timestamp::from_nanosecond(nanos).ok()?;

@@ -120,7 +120,7 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
     traces(&items, out);
 }
 
-/// A name that two columns have. Columns without a name are no members.
+/// Returns a name that two columns have. Columns without a name are no members.
 fn twice(columns: &[SmolStr]) -> Option<&SmolStr> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut named = columns.iter().filter(|name| !name.is_empty());
@@ -141,7 +141,7 @@ struct Places {
 }
 
 impl Places {
-    /// The row between two bytes as written; line ends before it belong to the rows above.
+    /// Returns the row between two bytes as written; line ends before it belong to the rows above.
     fn written<'b>(&mut self, bytes: &'b [u8], begin: u64, end: u64) -> &'b [u8] {
         let place = |byte: u64| usize::try_from(byte).unwrap_or(usize::MAX).min(bytes.len());
         let (mut begin, end) = (place(begin), place(end));
@@ -203,7 +203,7 @@ pub(super) fn separator(header: &[u8]) -> u8 {
     best
 }
 
-/// A row as an object of its cells, by column.
+/// Returns a row as an object of its cells, by column.
 fn record(columns: &[SmolStr], row: &csv::ByteRecord) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::with_capacity(columns.len());
     for (name, cell) in columns.iter().zip(row.iter()) {
@@ -279,7 +279,7 @@ fn column<'a>(row: &'a Value, names: &[&str]) -> Option<&'a Value> {
     names.iter().find_map(|name| get(row, name))
 }
 
-/// The members that we know by another name, then the columns, nested at their dots.
+/// Returns the members that we know by another name, then the columns, nested at their dots.
 fn event(trace: &mut Trace, row: &Value) -> Value {
     let mut members: Vec<(SmolStr, Value)> = Vec::new();
     let when = get(row, "at").or_else(|| column(row, &TIME)).map(moment);
@@ -315,7 +315,7 @@ fn event(trace: &mut Trace, row: &Value) -> Value {
     object(members)
 }
 
-/// A time as recorded; seconds with more digits than a float holds become a date, which is exact.
+/// Returns a time as recorded; seconds with more digits than a float holds become a date, which is exact.
 fn moment(cell: &Value) -> Value {
     let Value::String(text) = cell else {
         return cell.clone();

@@ -231,7 +231,7 @@ impl Trace {
         self.unreadable += 1;
     }
 
-    /// Number of calls so far.
+    /// Returns the number of calls so far.
     pub(super) fn calls(&self) -> usize {
         self.calls.len() + self.unreadable
     }
@@ -241,7 +241,7 @@ impl Trace {
         self.calls.knows(id)
     }
 
-    /// Position of the current item.
+    /// Returns the position of the current item.
     pub(super) fn index(&self) -> u32 {
         self.item.as_ref().map_or(0, |item| item.index)
     }
@@ -303,7 +303,7 @@ impl Trace {
         }
     }
 
-    /// A result in a cell of a table: JSON is read, and other text stays, but of an object with a key twice.
+    /// Returns a result in a cell of a table: JSON is read, and other text stays, but of an object with a key twice.
     pub(super) fn written_result(&mut self, cell: &Value) -> Option<Value> {
         let Value::String(text) = cell else {
             return Some(cell.clone());
@@ -341,7 +341,7 @@ impl Trace {
         self.trace.events = keyed.into_iter().map(|(_, event)| event).collect();
     }
 
-    /// Number of events so far.
+    /// Returns the number of events so far.
     pub(super) fn events(&self) -> usize {
         self.trace.events.len()
     }

@@ -114,7 +114,7 @@ pub(super) fn are_items<'v>(
     found > 0 && found * 2 >= objects
 }
 
-/// All values of a file as one list: the lines, or the elements of one document that is a list or wraps one.
+/// Returns all values of a file as one list: the lines, or the elements of one document that is a list or wraps one.
 pub(super) fn flat<'a>(input: &Input<'a>, wrappers: &[&str]) -> Vec<Item<'a>> {
     let whole = match input {
         Input::Document { value, line } => Some((*value, *line)),

@@ -93,7 +93,7 @@ impl Analysis {
         Some(!self.reaches(Verdict::PresumablySatisfied)?)
     }
 
-    /// The word of the class over traces that end.
+    /// Returns the word of the class over traces that end.
     pub(super) fn finite(&self) -> Option<&'static str> {
         Some(match (self.safety()?, self.cosafety()?) {
             (true, true) => "both",
@@ -137,7 +137,7 @@ impl Analysis {
         })
     }
 
-    /// A short trace that satisfies the property.
+    /// Returns a short trace that satisfies the property.
     pub(super) fn good(&self, spec: &Spec) -> Vec<Run> {
         match self {
             Analysis::Plain(dfa) => runs(lint::example(spec, dfa)),
@@ -146,7 +146,7 @@ impl Analysis {
         }
     }
 
-    /// A short trace that violates it, for good where there is one.
+    /// Returns a short trace that violates it, for good where there is one.
     pub(super) fn bad(&self, spec: &Spec) -> Vec<Run> {
         match self {
             Analysis::Plain(dfa) => {
@@ -169,7 +169,7 @@ fn runs(word: Option<Word>) -> Vec<Run> {
     word.unwrap_or_default().into_iter().map(run).collect()
 }
 
-/// The steps of a trace one by one; none of a long one.
+/// Returns the steps of a trace one by one; none of a long one.
 pub(super) fn written_out(runs: &[Run]) -> Option<Word> {
     let steps: u64 = runs.iter().map(|run| run.times).sum();
     (steps <= WRITTEN).then(|| {

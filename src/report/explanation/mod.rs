@@ -99,7 +99,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// The same, with how the property relates to another.
+    /// Returns the same, with how the property relates to another.
     #[must_use]
     pub fn against(self, against: Against) -> Explanation<'s> {
         Explanation {
@@ -377,7 +377,7 @@ fn infinite_word(class: omega::Class) -> &'static str {
     }
 }
 
-/// The operands of a nested `and`.
+/// Returns the operands of a nested `and`.
 fn conjuncts(formulas: &hir::Formulas, formula: FormulaId) -> Vec<FormulaId> {
     match formulas.get(formula) {
         Formula::And(a, b) => [conjuncts(formulas, *a), conjuncts(formulas, *b)].concat(),
@@ -386,7 +386,7 @@ fn conjuncts(formulas: &hir::Formulas, formula: FormulaId) -> Vec<FormulaId> {
 }
 
 impl Enforceable {
-    /// The word of the explanation.
+    /// Returns the word of the explanation.
     pub fn as_str(self) -> &'static str {
         match self {
             Enforceable::Blocked => "blocked",

@@ -108,7 +108,7 @@ impl<'s, W: Write> Human<'s, W> {
         )
     }
 
-    /// The clause as it stands in the spec.
+    /// Returns the clause as it stands in the spec.
     fn clause(&mut self, heading: &Heading) -> io::Result<()> {
         let paint = self.paint;
         let bar = paint.quiet("│");
@@ -127,7 +127,7 @@ impl<'s, W: Write> Human<'s, W> {
         Ok(())
     }
 
-    /// One line for a verdict that is not final or not known.
+    /// Returns one line for a verdict that is not final or not known.
     fn open_verdict(&mut self, heading: &Heading, verdict: &PropertyVerdict) -> io::Result<()> {
         let word = verdict.verdict.as_str().replace('_', " ");
         let name = self.paint.name(&heading.name);
@@ -239,7 +239,7 @@ impl<W: Write> Reporter for Human<'_, W> {
     }
 }
 
-/// Name and place of a trace, and how long it is.
+/// Returns the name and place of a trace, and how long it is.
 fn title(report: &TraceReport, paint: Paint) -> String {
     let place = match report.line {
         0 => report.file.to_string(),
@@ -263,7 +263,7 @@ fn title(report: &TraceReport, paint: Paint) -> String {
     )
 }
 
-/// The values of the quantified variables, as an author would write them.
+/// Returns the values of the quantified variables, as an author would write them.
 pub(super) fn instance_text(verdict: &PropertyVerdict, headings: &Headings) -> Option<String> {
     let values: Vec<String> = verdict
         .instance

@@ -127,7 +127,7 @@ impl Table {
     }
 }
 
-/// A few lines per step.
+/// Returns a few lines per step.
 fn blocks(
     out: &mut impl Write,
     paint: Paint,

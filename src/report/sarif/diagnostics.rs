@@ -80,7 +80,7 @@ pub fn diagnostics<'d>(
     write_document(out, run)
 }
 
-/// A span of a spec, columns in characters.
+/// Returns a span of a spec, columns in characters.
 fn span_place(base: Option<&str>, span: Span, sources: &SourceMap) -> Value {
     let file = sources.get(span.file);
     let (start, end) = (file.location(span.start), file.location(span.end));

@@ -225,7 +225,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The name of a file as a URI reference: relative where it lies below `base`, percent-encoded.
+/// Returns the name of a file as a URI reference: relative where it lies below `base`, percent-encoded.
 fn uri(base: Option<&str>, file: &str) -> String {
     let slashes = file.replace('\\', "/");
     let relative = base

@@ -150,7 +150,7 @@ fn unmet(spec: &Spec, expect: &Expect, judged: &TraceReport) -> Option<Failure> 
     })
 }
 
-/// The steps of a test with the fields that its properties read, and the letters that are known to be true.
+/// Returns the steps of a test with the fields that its properties read, and the letters that are known to be true.
 fn steps(spec: &Spec, test: &Test, judged: &TraceReport) -> Vec<Evidence> {
     let letters = test.expects.iter().flat_map(|expect| {
         spec.formulas

@@ -18,7 +18,7 @@ fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
     }
 }
 
-/// Text for people; `left` tests were left out by name.
+/// Returns the text for people; `left` tests were left out by name.
 ///
 /// # Errors
 /// Where `out` cannot be written.
@@ -113,7 +113,7 @@ pub fn human(
     )
 }
 
-/// One line per test.
+/// Returns one line per test.
 ///
 /// # Errors
 /// Where `out` cannot be written.
@@ -166,7 +166,7 @@ struct Line<'a> {
     problems: &'a [String],
 }
 
-/// A suite per spec, a case per test.
+/// Returns a suite per spec, a case per test.
 ///
 /// # Errors
 /// Where `out` cannot be written.

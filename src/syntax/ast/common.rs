@@ -61,7 +61,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// A name at a place.
+    /// Returns a name at a place.
     pub fn new(text: impl Into<SmolStr>, span: Span) -> Self {
         Self {
             text: text.into(),

@@ -402,7 +402,7 @@ pub struct Expect {
 }
 
 impl OutcomeKind {
-    /// The word.
+    /// Returns the word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -416,7 +416,7 @@ impl OutcomeKind {
 }
 
 impl ActionKind {
-    /// The word.
+    /// Returns the word.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ pub struct Expr {
 }
 
 impl Expr {
-    /// An expression without parentheses.
+    /// Returns an expression without parentheses.
     #[must_use]
     pub fn new(kind: ExprKind, span: crate::source::Span) -> Self {
         Self {
@@ -552,7 +552,7 @@ pub enum RewardKind {
 }
 
 impl ThresholdOp {
-    /// The sign.
+    /// Returns the sign.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -565,7 +565,7 @@ impl ThresholdOp {
 }
 
 impl DurationUnit {
-    /// The unit as written.
+    /// Returns the unit as written.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

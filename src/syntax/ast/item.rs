@@ -394,7 +394,7 @@ pub struct Requirement {
 }
 
 impl ItemKind {
-    /// The name that the item declares, if it declares one.
+    /// Returns the name that the item declares, if it declares one.
     #[must_use]
     pub fn name(&self) -> Option<&Name> {
         match self {
@@ -421,7 +421,7 @@ impl ItemKind {
         }
     }
 
-    /// The word with which the item begins; empty for a broken item without one.
+    /// Returns the word with which the item begins; empty for a broken item without one.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

@@ -65,7 +65,7 @@ impl PrimitiveType {
         Self::Json,
     ];
 
-    /// The word.
+    /// Returns the word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl PrimitiveType {
         }
     }
 
-    /// The primitive type that a word names.
+    /// Returns the primitive type that a word names.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ty| ty.as_str() == word)

@@ -187,7 +187,7 @@ fn following_tokens(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
     all
 }
 
-/// The indentation of a line that begins with the piece at `index`, between these tokens.
+/// Returns the indentation of a line that begins with the piece at `index`, between these tokens.
 fn indent_at(
     pieces: &[Piece<'_>],
     marks: &[Mark],
@@ -331,7 +331,7 @@ fn leads_to(pieces: &[Piece<'_>], index: usize) -> bool {
     text(index) == "leads" && text(index + 1) == "to"
 }
 
-/// The first block that lies on a line as a whole.
+/// Returns the first block that lies on a line as a whole.
 fn block_on(pieces: &[Piece<'_>], marks: &[Mark], line: &Line) -> Option<usize> {
     (line.from..line.to).find(|index| {
         let opens = pieces

@@ -108,7 +108,7 @@ fn lay_out(text: &str, roles: &Roles) -> String {
     out
 }
 
-/// The pieces of an item, in the order of the text.
+/// Returns the pieces of an item, in the order of the text.
 fn pieces<'t>(
     text: &'t str,
     lexed: &Lexed,

@@ -265,7 +265,7 @@ fn is_operator(token: Token) -> bool {
     !token.is_name() && !token.ends_operand()
 }
 
-/// The space between two pieces on one line.
+/// Returns the space between two pieces on one line.
 pub(super) fn between(
     left: (&Piece<'_>, Mark),
     right: (&Piece<'_>, Mark),

@@ -130,7 +130,7 @@ impl Expected {
         self.words().len() > 3
     }
 
-    /// The keyword that `word` may have been meant as.
+    /// Returns the keyword that `word` may have been meant as.
     pub(super) fn near(&self, word: &str) -> Option<&str> {
         let keywords = self.tokens.iter().map(String::as_str);
         let any_name = self.any_name();

@@ -7,7 +7,7 @@ use crate::syntax::actions::Builder;
 use crate::syntax::lexer::Lexeme;
 use crate::syntax::token::Token;
 
-/// A sequence of tokens that the grammar does not have.
+/// Returns a sequence of tokens that the grammar does not have.
 pub(in crate::syntax) fn grammar(
     b: &Builder<'_>,
     tokens: &[Lexeme],
@@ -163,7 +163,7 @@ fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {
         .any(|lexeme| lexeme.start == span.start && lexeme.first_on_line)
 }
 
-/// The token as it is shown: its text if it is short.
+/// Returns the token as it is shown: its text if it is short.
 fn shown(b: &Builder<'_>, span: Span, token: Token) -> String {
     let text = b.slice(span.start, span.end);
     if text.is_empty() || text.len() > 30 || text.contains('\n') {

@@ -15,7 +15,7 @@ use super::token::{ITEM_WORDS, Token};
 use super::token_stream::{PrepareError, closer};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
-/// A piece of text that is no token.
+/// Returns a piece of text that is no token.
 pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
     let span = b.span(error.start, error.end);
     let text = b.slice(error.start, error.end);
@@ -100,7 +100,7 @@ pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
     }
 }
 
-/// The unit that other words for it mean.
+/// Returns the unit that other words for it mean.
 fn unit(word: &str) -> Option<&'static str> {
     Some(match word {
         "sec" | "secs" | "second" | "seconds" => "s",
@@ -178,7 +178,7 @@ pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
     }
 }
 
-/// A chunk that does not begin with the word of an item.
+/// Returns a chunk that does not begin with the word of an item.
 pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnostic> {
     let first = lexemes.first()?;
     if first.token == Token::At || first.token.begins_item() {
@@ -220,7 +220,7 @@ fn alias(word: &str) -> Option<&'static str> {
     })
 }
 
-/// A whole item that does not stand in column 0.
+/// Returns a whole item that does not stand in column 0.
 pub(super) fn misplaced(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Diagnostic {
     let (start, end) = lexed
         .tokens

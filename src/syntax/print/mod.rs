@@ -9,7 +9,7 @@ mod item;
 
 use super::ast::{Expr, File, Item, Type};
 
-/// An expression on one line.
+/// Returns an expression on one line.
 #[must_use]
 pub fn print_expr(expr: &Expr) -> String {
     let mut printer = Printer::default();
@@ -17,7 +17,7 @@ pub fn print_expr(expr: &Expr) -> String {
     printer.out
 }
 
-/// A type.
+/// Returns a type.
 #[must_use]
 pub fn print_type(ty: &Type) -> String {
     let mut printer = Printer::default();
@@ -25,7 +25,7 @@ pub fn print_type(ty: &Type) -> String {
     printer.out
 }
 
-/// An item, with its documentation and attributes, and a line break at the end.
+/// Returns an item, with its documentation and attributes, and a line break at the end.
 #[must_use]
 pub fn print_item(item: &Item) -> String {
     let mut printer = Printer::default();
@@ -33,7 +33,7 @@ pub fn print_item(item: &Item) -> String {
     printer.out
 }
 
-/// A file.
+/// Returns a file.
 #[must_use]
 pub fn print_file(file: &File) -> String {
     let mut printer = Printer::default();

@@ -47,7 +47,7 @@ impl<'a> Agreement<'a> {
         format!("{part} assumes {}", assumed.contract.text)
     }
 
-    /// The assumptions on trust that a part relies on, through the parts that it relies on.
+    /// Returns the assumptions on trust that a part relies on, through the parts that it relies on.
     pub(super) fn trust(&self, part: usize, assumed: &[Assumed<'_>], proof: &Proof) -> Vec<String> {
         let mut reached = vec![part];
         let mut next = 0;
@@ -130,7 +130,7 @@ impl<'a> Agreement<'a> {
     }
 }
 
-/// A verdict that was found without looking at the composition.
+/// Returns a verdict that was found without looking at the composition.
 fn blank(method: Method, holds: Option<bool>) -> Verdict {
     Verdict {
         property: String::new(),

@@ -12,7 +12,7 @@ use guard_automata::kripke::{Words, ltl};
 use guard_automata::{Atom, Formulas};
 
 impl<'a> Agreement<'a> {
-    /// The assumptions about states, each with the least that it stands on.
+    /// Returns the assumptions about states, each with the least that it stands on.
     pub(super) fn assumptions(&self) -> Result<Vec<Assumed<'a>>, VerifyError> {
         let mut found = Vec::new();
         for part in 0..self.parts.len() {
@@ -104,7 +104,7 @@ impl<'a> Agreement<'a> {
         Ok(found.is_ok_and(|found| found.counterexample.is_none()))
     }
 
-    /// All words over the letters that some valuation of the variables gives; none where these are too many.
+    /// Returns all words over the letters that some valuation of the variables gives; none where these are too many.
     pub(super) fn words(&self, formulas: &[FormulaId]) -> Option<(Words, Vec<ExprId>)> {
         let mut atoms: Vec<ExprId> = Vec::new();
         for formula in formulas {

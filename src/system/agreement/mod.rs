@@ -144,7 +144,7 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// One verdict for each assumption about states, and one for each guarantee.
+    /// Returns one verdict for each assumption about states, and one for each guarantee.
     pub(super) fn verdicts(&self) -> Result<Vec<Verdict>, VerifyError> {
         let assumed = self.assumptions()?;
         let circles = self.circles(&assumed);
@@ -229,7 +229,7 @@ impl<'a> Agreement<'a> {
         &self.spec.system(self.parts[part]).guarantees
     }
 
-    /// The composition itself, where it is small enough to be looked at.
+    /// Returns the composition itself, where it is small enough to be looked at.
     fn product(&self) -> Result<Option<Session<'a>>, VerifyError> {
         let mut asked = Vec::new();
         for part in &self.parts {

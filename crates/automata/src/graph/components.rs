@@ -17,7 +17,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// The number of components.
+    /// Returns the number of components.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -27,12 +27,12 @@ impl Components {
         self.len() == 0
     }
 
-    /// The nodes of a component.
+    /// Returns the nodes of a component.
     pub fn members(&self, component: usize) -> &[u32] {
         &self.members[self.starts[component] as usize..self.starts[component + 1] as usize]
     }
 
-    /// The component of a node; none for a node outside the part that was looked at.
+    /// Returns the component of a node; none for a node outside the part that was looked at.
     pub fn of(&self, node: u32) -> Option<usize> {
         let component = self.of[node as usize];
         (component != NONE).then_some(component as usize)
@@ -43,7 +43,7 @@ impl Components {
         self.of[left as usize] == self.of[right as usize] && self.of[left as usize] != NONE
     }
 
-    /// All components, each after those that it leads to.
+    /// Returns all components, each after those that it leads to.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u32]> + ExactSizeIterator {
         (0..self.len()).map(|component| self.members(component))
     }
@@ -57,7 +57,7 @@ impl Components {
     }
 }
 
-/// The strongly connected components of a graph; with `within`, of the part that those nodes induce.
+/// Returns the strongly connected components of a graph; with `within`, of the part that those nodes induce.
 ///
 /// # Limits
 /// Linear in nodes and edges.
@@ -164,7 +164,7 @@ pub fn for_each_component(
     }
 }
 
-/// The bottom components: those that no edge leaves, by their numbers in `found`.
+/// Returns the bottom components: those that no edge leaves, by their numbers in `found`.
 pub fn bottom(graph: &Digraph, found: &Components) -> Vec<usize> {
     (0..found.len())
         .filter(|&component| {

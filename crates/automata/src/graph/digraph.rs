@@ -27,7 +27,7 @@ pub struct Digraph {
 }
 
 impl Digraph {
-    /// A graph from its edges, which may come in any order; edges of one source keep their order.
+    /// Returns a graph from its edges, which may come in any order; edges of one source keep their order.
     ///
     /// # Errors
     /// [`TooLarge`], also where an edge names a node that does not exist.
@@ -49,7 +49,7 @@ impl Digraph {
         Ok(Digraph { rows, targets })
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.rows.len() - 1
     }
@@ -59,18 +59,18 @@ impl Digraph {
         self.len() == 0
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.targets.len()
     }
 
-    /// The successors of a node.
+    /// Returns the successors of a node.
     #[inline]
     pub fn successors(&self, node: u32) -> &[u32] {
         &self.targets[self.edges(node)]
     }
 
-    /// The numbers of the edges that leave a node.
+    /// Returns the numbers of the edges that leave a node.
     #[inline]
     pub fn edges(&self, node: u32) -> std::ops::Range<usize> {
         self.rows[node as usize] as usize..self.rows[node as usize + 1] as usize
@@ -87,12 +87,12 @@ impl Digraph {
         &self.rows
     }
 
-    /// The targets of all edges, by edge number.
+    /// Returns the targets of all edges, by edge number.
     pub fn targets(&self) -> &[u32] {
         &self.targets
     }
 
-    /// The graph with every edge turned round: its successors are the predecessors here, in ascending order.
+    /// Returns the graph with every edge turned round: its successors are the predecessors here, in ascending order.
     pub fn reversed(&self) -> Digraph {
         let (rows, order) =
             counting_sort(self.len(), self.edge_count(), self.targets.iter().copied());
@@ -106,7 +106,7 @@ impl Digraph {
         Digraph { rows, targets }
     }
 
-    /// The set of the given nodes; those that do not exist are left out.
+    /// Returns the set of the given nodes; those that do not exist are left out.
     pub fn set(&self, nodes: impl IntoIterator<Item = u32>) -> NodeSet {
         let mut set = self.none();
         for node in nodes {
@@ -117,12 +117,12 @@ impl Digraph {
         set
     }
 
-    /// The empty set of nodes.
+    /// Returns the empty set of nodes.
     pub fn none(&self) -> NodeSet {
         NodeSet::with_capacity(self.len())
     }
 
-    /// The set of all nodes.
+    /// Returns the set of all nodes.
     pub fn all(&self) -> NodeSet {
         let mut set = self.none();
         set.insert_range(..);
@@ -144,7 +144,7 @@ impl Default for DigraphBuilder {
 }
 
 impl DigraphBuilder {
-    /// An empty graph with room for so many nodes and edges.
+    /// Returns an empty graph with room for so many nodes and edges.
     pub fn with_capacity(nodes: usize, edges: usize) -> DigraphBuilder {
         let mut rows = Vec::with_capacity(nodes + 1);
         rows.push(0);
@@ -166,7 +166,7 @@ impl DigraphBuilder {
         self.rows.push(self.targets.len() as u32);
     }
 
-    /// The graph, whose nodes are the rows that were closed.
+    /// Returns the graph, whose nodes are the rows that were closed.
     ///
     /// # Errors
     /// [`TooLarge`], also where an edge leads to a node without a row.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Digraph, NodeSet};
 
-/// The nodes from which some node of `targets` can be reached, `targets` included.
+/// Returns the nodes from which some node of `targets` can be reached, `targets` included.
 ///
 /// `predecessors` is the [reversed](Digraph::reversed) graph. With `through`, every node of a path but its last must be
 /// in that set: the nodes of `E [through U targets]`.
@@ -15,7 +15,7 @@ pub fn backward(predecessors: &Digraph, targets: &NodeSet, through: Option<&Node
     spread(predecessors, targets, through)
 }
 
-/// The nodes that can be reached from some node of `sources`, `sources` included.
+/// Returns the nodes that can be reached from some node of `sources`, `sources` included.
 ///
 /// With `through`, every node of a path but its first must be in that set.
 ///
@@ -41,7 +41,7 @@ fn spread(graph: &Digraph, from: &NodeSet, through: Option<&NodeSet>) -> NodeSet
     seen
 }
 
-/// A path with the fewest edges from a node of `sources` to a node of `targets`, both ends included.
+/// Returns a path with the fewest edges from a node of `sources` to a node of `targets`, both ends included.
 ///
 /// With `through`, every node but the last must be in that set. Among paths of equal length the one found first in the
 /// order of nodes and edges is taken, so the answer is deterministic.

@@ -59,22 +59,22 @@ impl StateFormulas {
         StateFormulas::default()
     }
 
-    /// The id of this formula, made where it is new.
+    /// Returns the id of this formula, made where it is new.
     pub fn add(&mut self, formula: StateFormula) -> StateFormulaId {
         StateFormulaId(self.nodes.insert_full(formula).0 as u32)
     }
 
-    /// The formula.
+    /// Returns the formula.
     pub fn get(&self, id: StateFormulaId) -> StateFormula {
         self.nodes[id.index()]
     }
 
-    /// A state formula as a path formula: it holds at the first position.
+    /// Returns a state formula as a path formula: it holds at the first position.
     pub fn path(&mut self, id: StateFormulaId) -> FormulaId {
         self.paths.atom(Atom(id.0))
     }
 
-    /// The state formula that an atom of a path formula stands for.
+    /// Returns the state formula that an atom of a path formula stands for.
     pub fn of_atom(&self, atom: Atom) -> StateFormulaId {
         StateFormulaId(atom.0)
     }
@@ -89,7 +89,7 @@ impl StateFormulas {
         self.nodes.is_empty()
     }
 
-    /// The state formulas that a formula is made of, itself last, each once and after its parts.
+    /// Returns the state formulas that a formula is made of, itself last, each once and after its parts.
     fn parts(&self, root: StateFormulaId) -> Vec<StateFormulaId> {
         let mut needed = vec![false; root.index() + 1];
         let mut todo = vec![root];
@@ -125,7 +125,7 @@ pub struct Satisfaction {
 }
 
 impl Satisfaction {
-    /// The states in which a part of the formula holds.
+    /// Returns the states in which a part of the formula holds.
     pub fn of(&self, id: StateFormulaId) -> Option<&NodeSet> {
         self.sets.get(id.index()).and_then(Option::as_ref)
     }
@@ -140,8 +140,8 @@ impl Satisfaction {
     }
 }
 
-/// The states in which a formula and its parts hold, reachable or not. `E` and `A` speak of the runs on which each atom of
-/// `fair` recurs.
+/// Returns the states in which a formula and its parts hold, reachable or not. `E` and `A` speak of the runs on which each
+/// atom of `fair` recurs.
 ///
 /// # Limits
 /// CTL: linear in the formula times the states and edges; bounds cost one round of the graph per step. Other path formulas:
@@ -269,7 +269,7 @@ fn is_state(paths: &Formulas, path: FormulaId) -> bool {
     })
 }
 
-/// The states in which a path formula without temporal operators holds.
+/// Returns the states in which a path formula without temporal operators holds.
 pub(super) fn states_of(
     kripke: &Kripke,
     paths: &Formulas,
@@ -403,7 +403,7 @@ fn by_product(
         .set((0..n as u32).filter(|state| found.contains(*state as usize * q + start))))
 }
 
-/// The nodes of components whose edges carry every mark.
+/// Returns the nodes of components whose edges carry every mark.
 fn accepting(product: &Digraph, marks: &[Marks], every: Marks) -> NodeSet {
     let found = components(product, None);
     let mut accepting = product.none();

@@ -14,7 +14,7 @@ use super::ctl::{Satisfaction, Simple, StateFormula, StateFormulaId, StateFormul
 use super::ltl::{CheckError, Found, Limits, find};
 use super::{Kripke, Run, Structure};
 
-/// A run from `state` that shows why the formula holds there, or why it does not; none where no single run does.
+/// Returns a run from `state` that shows why the formula holds there, or why it does not; none where no single run does.
 ///
 /// The run may end, with an empty cycle: how it goes on does not matter then.
 ///

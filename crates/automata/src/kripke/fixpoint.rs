@@ -26,7 +26,7 @@ impl<'a> Fixpoints<'a> {
         made
     }
 
-    /// The states from which a fair run begins.
+    /// Returns the states from which a fair run begins.
     pub(super) fn fair(&self) -> &NodeSet {
         &self.fair
     }
@@ -101,7 +101,7 @@ impl<'a> Fixpoints<'a> {
         self.after(lo, found, &self.kripke.graph().all())
     }
 
-    /// The states from which exactly `steps` steps through `p` lead to `target`.
+    /// Returns the states from which exactly `steps` steps through `p` lead to `target`.
     fn after(&self, steps: u32, target: NodeSet, p: &NodeSet) -> NodeSet {
         let mut found = target;
         for _ in 0..steps {
@@ -115,7 +115,7 @@ impl<'a> Fixpoints<'a> {
         found
     }
 
-    /// The states of `p` with a successor in `target`.
+    /// Returns the states of `p` with a successor in `target`.
     fn step(&self, p: &NodeSet, target: &NodeSet) -> NodeSet {
         let mut found = exists_next(self.kripke.reversed(), target);
         found.intersect_with(p);

@@ -105,7 +105,7 @@ pub(super) enum Found {
     Prefix(Vec<u32>),
 }
 
-/// A fair run from an initial state that the automaton accepts, and how many pairs were visited.
+/// Returns a fair run from an initial state that the automaton accepts, and how many pairs were visited.
 pub(super) fn find<S: Structure>(
     structure: &mut S,
     buchi: &Buchi,
@@ -238,7 +238,7 @@ impl Terminal {
         Some(Terminal { everything })
     }
 
-    /// A shortest way to where everything is accepted.
+    /// Returns a shortest way to where everything is accepted.
     fn search<S: Structure>(
         &self,
         structure: &mut S,
@@ -289,7 +289,7 @@ fn number(state: StateId) -> u32 {
     state.index() as u32
 }
 
-/// The states on the way to a pair.
+/// Returns the states on the way to a pair.
 fn way(pairs: &[(u32, StateId, u32)], end: usize) -> Vec<u32> {
     let mut states = Vec::new();
     let mut at = Some(end);

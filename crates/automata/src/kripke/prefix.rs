@@ -31,7 +31,7 @@ pub struct Prefixes {
 }
 
 impl Prefixes {
-    /// The prefixes of a formula.
+    /// Returns the prefixes of a formula.
     ///
     /// # Errors
     /// [`CheckError::Automaton`]
@@ -82,7 +82,7 @@ impl Prefixes {
     }
 }
 
-/// The states of an automaton from which some word is accepted.
+/// Returns the states of an automaton from which some word is accepted.
 fn alive(buchi: &Buchi) -> Vec<bool> {
     let number = |state: StateId| state.index() as u32;
     let edges: Vec<(u32, u32)> = buchi

@@ -28,7 +28,7 @@ pub(super) enum Stop<E> {
 }
 
 impl<S: Structure> Product<'_, S> {
-    /// The marks that an edge from a state carries for fairness.
+    /// Returns the marks that an edge from a state carries for fairness.
     pub(super) fn fairness(&self, state: u32) -> Marks {
         let marks = self.fair.iter().zip(self.buchi.n_marks()..);
         marks

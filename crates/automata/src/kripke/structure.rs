@@ -14,13 +14,13 @@ pub trait Structure {
     /// Why states cannot be made, such as a limit.
     type Error;
 
-    /// The initial states.
+    /// Returns the initial states.
     ///
     /// # Errors
     /// Ends the search.
     fn initial(&mut self) -> Result<Vec<u32>, Self::Error>;
 
-    /// The successors of a state, at least one; the same each time.
+    /// Returns the successors of a state, at least one; the same each time.
     ///
     /// # Errors
     /// Ends the search.
@@ -50,7 +50,7 @@ pub struct Run {
 }
 
 impl Kripke {
-    /// A structure of these states; `labels[a]` are the states in which atom `a` holds.
+    /// Returns a structure of these states; `labels[a]` are the states in which atom `a` holds.
     ///
     /// States without successors get themselves as one, and are listed in [`deadlocks`](Self::deadlocks).
     pub fn new(graph: Digraph, initial: Vec<u32>, labels: Vec<NodeSet>) -> Kripke {
@@ -70,17 +70,17 @@ impl Kripke {
         }
     }
 
-    /// The successors.
+    /// Returns the successors.
     pub fn graph(&self) -> &Digraph {
         &self.graph
     }
 
-    /// The predecessors.
+    /// Returns the predecessors.
     pub fn reversed(&self) -> &Digraph {
         &self.reversed
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.graph.len()
     }
@@ -90,12 +90,12 @@ impl Kripke {
         self.graph.is_empty()
     }
 
-    /// The initial states.
+    /// Returns the initial states.
     pub fn initial(&self) -> &[u32] {
         &self.initial
     }
 
-    /// The states in which an atom holds; none for an atom without states.
+    /// Returns the states in which an atom holds; none for an atom without states.
     pub fn label(&self, atom: Atom) -> NodeSet {
         let known = self.labels.get(atom.0 as usize);
         known.map_or_else(|| self.graph.none(), NodeSet::clone)
@@ -107,7 +107,7 @@ impl Kripke {
     }
 }
 
-/// The graph with an edge from every node without successors to itself.
+/// Returns the graph with an edge from every node without successors to itself.
 fn total(graph: &Digraph) -> Digraph {
     let mut made = DigraphBuilder::with_capacity(graph.len(), graph.edge_count() + 1);
     for node in 0..graph.len() as u32 {
@@ -142,13 +142,13 @@ impl Structure for &Kripke {
 }
 
 impl Run {
-    /// All its states, the cycle once.
+    /// Returns all its states, the cycle once.
     pub fn states(&self) -> impl Iterator<Item = u32> + '_ {
         self.stem.iter().chain(&self.cycle).copied()
     }
 
-    /// A run that begins with these states, at least one, and goes on in a cycle: the one that a search finds first, by a
-    /// shortest way there and round.
+    /// Returns a run that begins with these states, at least one, and goes on in a cycle: the one that a search finds first,
+    /// by a shortest way there and round.
     ///
     /// # Errors
     /// Those of the structure.
@@ -181,7 +181,7 @@ impl Run {
     }
 }
 
-/// The states of a cycle that can be reached; there is one, since every state has a successor.
+/// Returns the states of a cycle that can be reached; there is one, since every state has a successor.
 fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u32>, S::Error> {
     let mut path = vec![start];
     let mut places: FxHashMap<u32, usize> = FxHashMap::from_iter([(start, 0)]);
@@ -196,7 +196,7 @@ fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u
     }
 }
 
-/// A shortest way from a state to one that is wanted, both included; only the state itself where none is reached.
+/// Returns a shortest way from a state to one that is wanted, both included; only the state itself where none is reached.
 fn shortest<S: Structure>(
     structure: &mut S,
     start: u32,

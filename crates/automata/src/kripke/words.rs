@@ -13,7 +13,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words over these letters; bit `n` of a letter says whether atom `n` holds.
+    /// Returns the words over these letters; bit `n` of a letter says whether atom `n` holds.
     pub fn new(mut letters: Vec<u64>) -> Words {
         letters.sort_unstable();
         letters.dedup();

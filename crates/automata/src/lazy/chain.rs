@@ -35,7 +35,7 @@ pub(super) enum Piece<D> {
 /// What the queue of a chain holds, in order.
 pub(super) type Pieces = Vec<Piece<i128>>;
 
-/// The window of the node of an obligation that has one.
+/// Returns the window of the node of an obligation that has one.
 pub(super) fn window_of(program: &Program, node: NodeId) -> Option<Window> {
     match program.nodes.get(node as usize)? {
         Core::Until { window, .. } | Core::Release { window, .. } => Some(*window),

@@ -96,12 +96,13 @@ impl LazyState {
         self.finality
     }
 
-    /// The verdict on what was read.
+    /// Returns the verdict on what was read.
     pub fn verdict(&self) -> Verdict {
         Verdict::new(self.finality, self.accepting)
     }
 
-    /// Number of obligations and of what is remembered, a measure of what a step costs that was not taken before.
+    /// Returns the number of obligations and of what is remembered, a measure of what a step costs that was not taken
+    /// before.
     pub fn size(&self) -> usize {
         self.shape.size()
     }
@@ -203,7 +204,8 @@ pub struct LazyDfa {
 const SHARE: u64 = 50;
 
 impl LazyDfa {
-    /// The automaton of a formula. [`Limits::nodes`] bounds its memory, now and later, [`Limits::work`] what one step does.
+    /// Returns the automaton of a formula. [`Limits::nodes`] bounds its memory, now and later, [`Limits::work`] what one
+    /// step does.
     ///
     /// # Errors
     /// When the formula itself is beyond the limits.
@@ -247,7 +249,7 @@ impl LazyDfa {
         Ok(lazy)
     }
 
-    /// The state before anything is read.
+    /// Returns the state before anything is read.
     pub fn initial(&self) -> LazyState {
         self.initial.clone()
     }
@@ -269,7 +271,7 @@ impl LazyDfa {
                 })
     }
 
-    /// The atoms of the formula, in order.
+    /// Returns the atoms of the formula, in order.
     pub fn atoms(&self) -> &[Atom] {
         &self.engine.program.atoms
     }
@@ -384,7 +386,7 @@ impl LazyDfa {
         }
     }
 
-    /// Every state that some completion of a letter leads to, without repetition.
+    /// Returns every state that some completion of a letter leads to, without repetition.
     #[cold]
     fn next_unknown(
         &mut self,
@@ -410,7 +412,7 @@ impl LazyDfa {
         check(Resource::States, self.limits.states as u64, n as u64)
     }
 
-    /// The state that a successor is, and its spot.
+    /// Returns the state that a successor is, and its spot.
     fn enter(
         &mut self,
         leaf: u32,
@@ -426,7 +428,7 @@ impl LazyDfa {
         self.arrive(number, counters, queues, position, time)
     }
 
-    /// The state of a shape, its counters and its queues after a position was read.
+    /// Returns the state of a shape, its counters and its queues after a position was read.
     fn arrive(
         &mut self,
         number: u32,
@@ -468,7 +470,8 @@ impl LazyDfa {
         Ok((state, spot))
     }
 
-    /// The state of a configuration that a state leads to. What it holds is relative to the next position, and to no time.
+    /// Returns the state of a configuration that a state leads to. What it holds is relative to the next position, and to no
+    /// time.
     fn arrive_at(
         &mut self,
         shaped: Shaped,

@@ -29,7 +29,7 @@ struct Extended {
 }
 
 impl Extended {
-    /// The counters of a shape, extended for the chain of a queue.
+    /// Returns the counters of a shape, extended for the chain of a queue.
     fn new(shape: &Shape, counters: &[i128], queue: usize, next: Option<i128>) -> Extended {
         let chain = shape.chains[queue];
         let begin = counters[chain.counter as usize];
@@ -83,7 +83,7 @@ impl Extended {
 }
 
 impl LazyDfa {
-    /// The state that this one is once time and position have come so far, if a window of a chain opens by then.
+    /// Returns the state that this one is once time and position have come so far, if a window of a chain opens by then.
     ///
     /// # Errors
     /// When what it becomes is larger than the limits allow.
@@ -125,7 +125,7 @@ impl LazyDfa {
         Ok(number)
     }
 
-    /// The successor that the opening of a window leads to, from extended counters.
+    /// Returns the successor that the opening of a window leads to, from extended counters.
     fn opening(
         &mut self,
         number: u32,
@@ -168,7 +168,7 @@ impl LazyDfa {
         Ok(made)
     }
 
-    /// The same, of extended counters with these distances.
+    /// Returns the same, of extended counters with these distances.
     fn make_opening(
         &mut self,
         before: &Shape,
@@ -244,7 +244,7 @@ impl LazyDfa {
         others
     }
 
-    /// The regions that these are once the windows of chains are open that are; none if that is too much.
+    /// Returns the regions that these are once the windows of chains are open that are; none if that is too much.
     pub(super) fn settled(&mut self, mut regions: Vec<u32>) -> Option<Vec<u32>> {
         let mut settled = Vec::with_capacity(regions.len());
         while let Some(region) = regions.pop() {
@@ -259,7 +259,7 @@ impl LazyDfa {
         Some(settled)
     }
 
-    /// The queue of the first chain of which a window is open in a region.
+    /// Returns the queue of the first chain of which a window is open in a region.
     fn due_in(&self, region: u32) -> Option<usize> {
         let shape = &self.shapes[self.regions[region as usize].shape as usize];
         let places = self.places(region);
@@ -269,7 +269,7 @@ impl LazyDfa {
         })
     }
 
-    /// The regions that the opening of the first window of a chain leads to; none if there are too many.
+    /// Returns the regions that the opening of the first window of a chain leads to; none if there are too many.
     fn openings_of(&mut self, region: u32, queue: usize) -> Option<Vec<u32>> {
         let number = self.regions[region as usize].shape;
         let shape = self.shapes[number as usize].clone();
@@ -284,7 +284,7 @@ impl LazyDfa {
         Some(opened)
     }
 
-    /// All ways to extend the counters of a region, with their places; none if there are too many.
+    /// Returns all ways to extend the counters of a region, with their places; none if there are too many.
     fn extensions(
         &self,
         shape: &Shape,

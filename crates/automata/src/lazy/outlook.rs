@@ -112,7 +112,7 @@ impl LazyDfa {
         Some(())
     }
 
-    /// The successors below a diagram that letters lead to in which these variables have these values.
+    /// Returns the successors below a diagram that letters lead to in which these variables have these values.
     fn leaves(&self, root: Ref, letter: &[Option<bool>]) -> IndexSet<u32, FxBuildHasher> {
         self.diagrams
             .leaves_where(root, |var| letter.get(var as usize).copied().flatten())

@@ -34,7 +34,7 @@ struct Node {
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 const INVERSE: u64 = inverse(BASE);
 
-/// The inverse of an odd number, by Newton's iteration, which doubles the bits that are right.
+/// Returns the inverse of an odd number, by Newton's iteration, which doubles the bits that are right.
 const fn inverse(odd: u64) -> u64 {
     let mut found = odd;
     let mut round = 0;
@@ -105,7 +105,7 @@ impl Queue {
         }
     }
 
-    /// The numbers, in order.
+    /// Returns the numbers, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = i128> {
         let front = self.front[self.start..].iter().copied();
         // The other list is turned when it is come to.
@@ -123,7 +123,7 @@ impl Queue {
     }
 }
 
-/// A list, its last number last.
+/// Returns a list, its last number last.
 fn reversed(mut list: Option<&Arc<Node>>) -> Vec<i128> {
     let mut all = Vec::new();
     while let Some(node) = list {

@@ -77,12 +77,12 @@ impl Constants {
         }
     }
 
-    /// Those for distances from the time of a position.
+    /// Returns those for distances from the time of a position.
     pub(super) fn times(&self) -> &[i128] {
         &self.times
     }
 
-    /// A time that is short against all bounds, so that it reads well: a thousandth of what divides them all.
+    /// Returns a time that is short against all bounds, so that it reads well: a thousandth of what divides them all.
     pub(super) fn grain(&self) -> i128 {
         let divisor = self.times.iter().fold(0i128, |mut a, &bound| {
             let mut b = bound.saturating_abs();
@@ -98,7 +98,7 @@ impl Constants {
         if timed { &self.times } else { &self.steps }
     }
 
-    /// The place of a distance.
+    /// Returns the place of a distance.
     pub(super) fn place(&self, timed: bool, distance: i128) -> Place {
         let place = match self.of(timed).binary_search(&distance) {
             Ok(at) => 2 * at + 1,
@@ -167,8 +167,8 @@ impl Constants {
         Some(distances)
     }
 
-    /// All places that the counters of one clock may have when it has moved on by one unit. More may be said to be possible
-    /// than is, because the differences of counters are not known. None if there are too many.
+    /// Returns all places that the counters of one clock may have when it has moved on by one unit. More may be said to be
+    /// possible than is, because the differences of counters are not known. None if there are too many.
     pub(super) fn moved(
         &self,
         shape: &Shape,

@@ -136,7 +136,7 @@ fn stays(window: Window, back: i128) -> bool {
     !window.timed && window.hi == NEVER && back <= -window.lo
 }
 
-/// The shape of a configuration that is seen from the time `now`, with what its counters and queues hold.
+/// Returns the shape of a configuration that is seen from the time `now`, with what its counters and queues hold.
 pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shaped {
     let queues = gather(program, &mut parts, now);
     let mut numbers = Numbers {
@@ -257,7 +257,7 @@ pub(super) fn shape(program: &Program, mut parts: Vec<Part>, now: i128) -> Shape
 }
 
 impl Shape {
-    /// The shape from which every trace has this value.
+    /// Returns the shape from which every trace has this value.
     pub(super) fn settled(value: bool) -> Shape {
         let met: ShapePart = (Box::from([]), Box::from([Box::from([])]));
         Shape {
@@ -269,7 +269,7 @@ impl Shape {
         }
     }
 
-    /// The chains of so many queues.
+    /// Returns the chains of so many queues.
     fn chained(&self, program: &Program, n: usize) -> Box<[Chained]> {
         let mut chains = vec![None; n];
         for owed in self.owed() {
@@ -308,7 +308,7 @@ impl Shape {
         chains.into_iter().flatten().collect()
     }
 
-    /// The queue of the first chain whose first window is open by now, of counters with these values.
+    /// Returns the queue of the first chain whose first window is open by now, of counters with these values.
     pub(super) fn due(&self, counters: &[i128], position: i128, time: i128) -> Option<usize> {
         self.chains.iter().position(|chain| {
             let now = match chain.counter < self.n_steps {
@@ -339,7 +339,7 @@ impl Shape {
             .any(|(_, clauses)| clauses.iter().any(|clause| weak(clause)))
     }
 
-    /// Number of obligations and registers, a measure of what it costs.
+    /// Returns the number of obligations and registers, a measure of what it costs.
     pub(super) fn size(&self) -> usize {
         let sizes = self.parts.iter().map(|(held, clauses)| {
             held.len() + clauses.iter().map(|clause| clause.len()).sum::<usize>()
@@ -347,13 +347,13 @@ impl Shape {
         sizes.sum()
     }
 
-    /// The obligations.
+    /// Returns the obligations.
     pub(super) fn owed(&self) -> impl Iterator<Item = &Owed> {
         let clauses = self.parts.iter().flat_map(|(_, clauses)| clauses.iter());
         clauses.flat_map(|clause| clause.iter())
     }
 
-    /// The configuration of these counters, which are as many as the shape names.
+    /// Returns the configuration of these counters, which are as many as the shape names.
     pub(super) fn parts(&self, counters: &[i128]) -> Vec<Part> {
         let number = |number, lo| match number {
             Number::Fixed(value) => value,
@@ -464,7 +464,7 @@ pub(super) fn parts(engine: &Engine, configuration: u32) -> Vec<Part> {
     engine.pairs(configuration).iter().map(part).collect()
 }
 
-/// The configuration of an engine that is this.
+/// Returns the configuration of an engine that is this.
 pub(super) fn configuration(engine: &mut Engine, parts: &[Part]) -> Result<u32, LimitError> {
     let mut pairs = Vec::with_capacity(parts.len());
     for (values, clauses) in parts {

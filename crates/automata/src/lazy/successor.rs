@@ -40,7 +40,7 @@ impl Successor {
             && self.pieces().enumerate().all(stays)
     }
 
-    /// The counters and queues of its shape, when `position` is the next one.
+    /// Returns the counters and queues of its shape, when `position` is the next one.
     pub(super) fn apply(
         &self,
         shape: &Shape,

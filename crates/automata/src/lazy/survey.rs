@@ -193,7 +193,7 @@ impl LazyDfa {
         }
     }
 
-    /// The regions that can be met, the initial one first.
+    /// Returns the regions that can be met, the initial one first.
     fn map(&mut self) -> Map {
         let initial = self.initial();
         let first = self.region_at(&initial, 0, 0);
@@ -269,7 +269,7 @@ impl LazyDfa {
         Some(())
     }
 
-    /// A cheap way from the initial region to a goal, as a trace.
+    /// Returns a cheap way from the initial region to a goal, as a trace.
     fn play(
         &mut self,
         map: &Map,
@@ -371,8 +371,8 @@ impl Map {
         self.regions.iter().map(shape)
     }
 
-    /// The regions from which a goal is certainly come to, where the traces that do so from another region do so from some as
-    /// well.
+    /// Returns the regions from which a goal is certainly come to, where the traces that do so from another region do so
+    /// from some as well.
     fn certain_by(&self, goal: &[bool], others: &[(usize, usize)]) -> Vec<bool> {
         let mut goal = goal.to_vec();
         loop {
@@ -389,7 +389,7 @@ impl Map {
         }
     }
 
-    /// The regions that certainly come to a goal, and the move by which each does so most cheaply.
+    /// Returns the regions that certainly come to a goal, and the move by which each does so most cheaply.
     fn certain(&self, goal: &[bool]) -> (Vec<bool>, FxHashMap<usize, usize>) {
         let mut entering: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         for (index, step) in self.moves.iter().enumerate() {
@@ -422,7 +422,7 @@ impl Map {
         (certain, strategy)
     }
 
-    /// The regions that may come to a goal; those that were not explored may come to anything.
+    /// Returns the regions that may come to a goal; those that were not explored may come to anything.
     fn possible(&self, goal: &[bool]) -> Vec<bool> {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         for step in &self.moves {

@@ -13,12 +13,12 @@ use crate::limits::{LimitError, Resource};
 use crate::progress::{Engine, Reading};
 
 impl LazyDfa {
-    /// The region of a state before a position is read.
+    /// Returns the region of a state before a position is read.
     pub(super) fn region_at(&mut self, state: &LazyState, position: i128, time: i128) -> u32 {
         self.look_up(state, Spot::default(), position, time).region
     }
 
-    /// The spot of a state before a position is read.
+    /// Returns the spot of a state before a position is read.
     #[cold]
     pub(super) fn look_up(
         &mut self,
@@ -36,7 +36,7 @@ impl LazyDfa {
         self.find(number, &state.counters, position, time)
     }
 
-    /// The spot of a shape with these counters when a position is about to be read.
+    /// Returns the spot of a shape with these counters when a position is about to be read.
     pub(super) fn find(
         &mut self,
         number: u32,
@@ -70,7 +70,7 @@ impl LazyDfa {
         }
     }
 
-    /// The number of the region of `key`.
+    /// Returns the number of the region of `key`.
     pub(super) fn region_number(&mut self, shape: u32) -> u32 {
         if let Some(known) = self.regions.get_index_of(self.key.as_slice()) {
             return known as u32;
@@ -85,7 +85,7 @@ impl LazyDfa {
         self.regions.insert_full(key, region).0 as u32
     }
 
-    /// The number of the region of a shape with these places.
+    /// Returns the number of the region of a shape with these places.
     pub(super) fn region_of(&mut self, shape: u32, places: impl Iterator<Item = Place>) -> u32 {
         self.key.clear();
         self.key.extend([shape as Place, (shape >> 16) as Place]);
@@ -93,7 +93,7 @@ impl LazyDfa {
         self.region_number(shape)
     }
 
-    /// The regions that a successor leads to where the counters have moved to one of these places.
+    /// Returns the regions that a successor leads to where the counters have moved to one of these places.
     pub(super) fn arrivals(&mut self, successor: u32, moved: &[Vec<Place>]) -> Vec<u32> {
         let successor = self.successors[successor as usize].clone();
         let n_steps = self.shapes[successor.shape as usize].n_steps;
@@ -111,7 +111,7 @@ impl LazyDfa {
         arrivals
     }
 
-    /// The places of a region.
+    /// Returns the places of a region.
     pub(super) fn places(&self, region: u32) -> &[Place] {
         let known = self.regions.get_index(region as usize);
         known.map_or(&[], |(key, _)| &key[2..])
@@ -195,7 +195,7 @@ impl LazyDfa {
         Ok(root)
     }
 
-    /// The successor that a configuration is, with the sources of what its counters and queues hold.
+    /// Returns the successor that a configuration is, with the sources of what its counters and queues hold.
     pub(super) fn successor(
         &mut self,
         shaped: Shaped,
@@ -230,7 +230,7 @@ impl LazyDfa {
         self.successors.insert_full(successor).0 as u32
     }
 
-    /// A diagram of the engine among those of the automaton, with other leaves.
+    /// Returns a diagram of the engine among those of the automaton, with other leaves.
     pub(super) fn copy(
         &mut self,
         from: Ref,

@@ -40,7 +40,7 @@ const MOST: usize = 4_096;
 const MOST_TIMES: usize = 24;
 
 impl LazyDfa {
-    /// A trace of one position or more that satisfies the formula, with as few as this search finds.
+    /// Returns a trace of one position or more that satisfies the formula, with as few as this search finds.
     ///
     /// ```
     /// use guard_automata::{Atom, Formulas, Found, Interval, LazyDfa, Limits};
@@ -96,7 +96,7 @@ impl LazyDfa {
         }
     }
 
-    /// The times at which reading a state can make a difference.
+    /// Returns the times at which reading a state can make a difference.
     fn times(&self, state: &LazyState, now: i128) -> Vec<i128> {
         let mut times = vec![now];
         for end in self.turns(state) {
@@ -109,7 +109,7 @@ impl LazyDfa {
         times
     }
 
-    /// A letter for each state that one position at this time leads to.
+    /// Returns a letter for each state that one position at this time leads to.
     fn after(&mut self, state: &LazyState, position: u64, time: i128) -> Vec<(Letter, LazyState)> {
         let position = i128::from(position);
         let Ok(opened) = self.opened(state, position, time) else {
@@ -135,7 +135,7 @@ impl LazyDfa {
     }
 }
 
-/// The steps that lead to the last state.
+/// Returns the steps that lead to the last state.
 fn trace(reached: &[Reached]) -> Vec<(i128, Letter)> {
     let mut steps = Vec::new();
     let mut at = reached.len().checked_sub(1);

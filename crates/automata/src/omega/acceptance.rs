@@ -28,8 +28,8 @@ impl Acceptance {
         Acceptance::And((0..n).map(Acceptance::Inf).collect()).folded()
     }
 
-    /// The least mark of `0..n` that is seen infinitely often is even; a run that sees none is rejected if `n` is even or
-    /// zero, and accepted otherwise, as if it saw `n`.
+    /// Returns the least mark of `0..n` that is seen infinitely often is even; a run that sees none is rejected if `n` is
+    /// even or zero, and accepted otherwise, as if it saw `n`.
     pub fn parity_min_even(n: u32) -> Acceptance {
         // From the last mark to the first: `Inf(i) | rest` for an even one, `Fin(i) & rest` for an odd one.
         let beyond = if n.is_multiple_of(2) && n > 0 {
@@ -58,7 +58,7 @@ impl Acceptance {
         }
     }
 
-    /// The condition that accepts exactly the other runs.
+    /// Returns the condition that accepts exactly the other runs.
     #[must_use]
     pub fn negated(&self) -> Acceptance {
         let all = |parts: &[Acceptance]| parts.iter().map(Acceptance::negated).collect();
@@ -72,7 +72,7 @@ impl Acceptance {
         }
     }
 
-    /// The same condition on marks that are greater by `n`.
+    /// Returns the same condition on marks that are greater by `n`.
     #[must_use]
     pub fn shifted(&self, n: u32) -> Acceptance {
         let all = |parts: &[Acceptance]| parts.iter().map(|part| part.shifted(n)).collect();
@@ -85,8 +85,8 @@ impl Acceptance {
         }
     }
 
-    /// The condition as alternatives, each of marks to be seen finitely often and of marks to be seen infinitely often;
-    /// those that no run meets are left out. None if there are more than `most` on the way.
+    /// Returns the condition as alternatives, each of marks to be seen finitely often and of marks to be seen infinitely
+    /// often; those that no run meets are left out. None if there are more than `most` on the way.
     pub(super) fn alternatives(&self, most: usize) -> Option<Vec<(Marks, Marks)>> {
         let one = |fin, inf| Some(vec![(fin, inf)]);
         let mut found = match self {
@@ -130,7 +130,7 @@ impl Acceptance {
         (found.len() <= most).then_some(found)
     }
 
-    /// The same condition without constants inside and without nesting of one connective in itself.
+    /// Returns the same condition without constants inside and without nesting of one connective in itself.
     #[must_use]
     pub(super) fn folded(self) -> Acceptance {
         let (parts, conjunction) = match self {

@@ -55,28 +55,28 @@ impl Buchi {
         }
     }
 
-    /// Number of states, all of them reachable.
+    /// Returns the number of states, all of them reachable.
     #[allow(clippy::len_without_is_empty, reason = "an automaton is never empty")]
     pub fn len(&self) -> usize {
         self.edges.len()
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn n_edges(&self) -> usize {
         self.edges.iter().map(Vec::len).sum()
     }
 
-    /// The state in which every run begins.
+    /// Returns the state in which every run begins.
     pub fn initial(&self) -> StateId {
         self.initial
     }
 
-    /// All states in order.
+    /// Returns all states in order.
     pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.edges.len() as u32).map(StateId)
     }
 
-    /// The atoms of the formula, in order.
+    /// Returns the atoms of the formula, in order.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
@@ -86,7 +86,7 @@ impl Buchi {
         self.n_marks
     }
 
-    /// The edges that leave a state.
+    /// Returns the edges that leave a state.
     pub fn edges(&self, state: StateId) -> &[Edge] {
         &self.edges[state.index()]
     }
@@ -96,17 +96,17 @@ impl Buchi {
         self.guards.holds(guard, holds)
     }
 
-    /// A guard as disjoint cubes.
+    /// Returns a guard as disjoint cubes.
     pub fn cubes(&self, guard: Guard) -> Vec<Letter> {
         self.guards.cubes(guard)
     }
 
-    /// One letter of a guard, by the atoms that matter for it.
+    /// Returns one letter of a guard, by the atoms that matter for it.
     pub fn letter(&self, guard: Guard) -> Letter {
         self.guards.letter(guard).unwrap_or_default()
     }
 
-    /// The edges that can be taken on a letter: where they lead and what they carry.
+    /// Returns the edges that can be taken on a letter: where they lead and what they carry.
     ///
     /// ```
     /// use guard_automata::{Atom, Formulas, Interval, Limits, omega};
@@ -162,7 +162,7 @@ impl Buchi {
         edges.first().is_some_and(|edge| edge.marks == every)
     }
 
-    /// The strongly connected components.
+    /// Returns the strongly connected components.
     /// The same automaton over other atoms; several may become one.
     ///
     /// # Errors

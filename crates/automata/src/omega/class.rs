@@ -30,7 +30,7 @@ pub enum Class {
     Reactivity,
 }
 
-/// The class of a formula over infinite words, exactly.
+/// Returns the class of a formula over infinite words, exactly.
 ///
 /// # Limits
 /// As [`deterministic`](super::deterministic).
@@ -81,8 +81,8 @@ fn is_closed(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<bool,
 }
 
 impl Buchi {
-    /// The words all of whose beginnings some accepted word has. States from which nothing is accepted are expected to have
-    /// been taken out, as [`translate`] does.
+    /// Returns the words all of whose beginnings some accepted word has. States from which nothing is accepted are expected
+    /// to have been taken out, as [`translate`] does.
     fn closure(&self) -> Buchi {
         let mut closure = self.clone();
         closure.n_marks = 0;

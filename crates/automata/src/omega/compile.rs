@@ -12,7 +12,7 @@ use super::weak::weak;
 use crate::formula::{FormulaId, Formulas, Node};
 use crate::limits::{CompileError, LimitError, Limits};
 
-/// A small generalised Büchi automaton of a formula.
+/// Returns a small generalised Büchi automaton of a formula.
 ///
 /// # Limits
 /// Exponential in the formula at worst, and in the bounds that are added up by nesting; the reductions take time quadratic
@@ -53,8 +53,8 @@ pub fn translate(
     }
 }
 
-/// A deterministic automaton that is no larger than `buchi`, if one is found: the minimal one of an obligation, or what
-/// becomes of the parity automaton where that needs one mark only.
+/// Returns a deterministic automaton that is no larger than `buchi`, if one is found: the minimal one of an obligation, or
+/// what becomes of the parity automaton where that needs one mark only.
 fn smaller_deterministic(
     buchi: &Buchi,
     complement: &Buchi,
@@ -75,7 +75,7 @@ fn smaller_deterministic(
     Ok(Some(found).filter(|found| found.len() <= buchi.len()))
 }
 
-/// A deterministic parity automaton, by determinisation of the smaller one, with as few priorities as can be.
+/// Returns a deterministic parity automaton, by determinisation of the smaller one, with as few priorities as can be.
 pub(super) fn parity(
     buchi: &Buchi,
     complement: &Buchi,
@@ -93,7 +93,7 @@ pub(super) fn parity(
     of(buchi)
 }
 
-/// A deterministic automaton of a formula.
+/// Returns a deterministic automaton of a formula.
 ///
 /// An obligation (a Boolean combination of safety and co-safety) has the minimal weak automaton. If the automaton of the
 /// formula or of its negation is deterministic as it is, it is taken. The parts of a Boolean combination are taken apart and
@@ -153,7 +153,7 @@ fn determined(
     Ok(parity(&buchi, &complement, limits)?)
 }
 
-/// The smaller automaton of a simplified formula and of what becomes of it when parts of it wait.
+/// Returns the smaller automaton of a simplified formula and of what becomes of it when parts of it wait.
 fn reduced(
     formulas: &Formulas,
     formula: FormulaId,

@@ -14,7 +14,7 @@ use crate::dfa::StateId;
 use crate::limits::{LimitError, Limits};
 
 impl Buchi {
-    /// An equivalent automaton with at most one mark, on edges.
+    /// Returns an equivalent automaton with at most one mark, on edges.
     ///
     /// A state is one of this automaton with the number of marks that were seen, in order, since the last time all had been.
     ///
@@ -66,7 +66,7 @@ impl Buchi {
         })
     }
 
-    /// An equivalent automaton with accepting states ([`Buchi::is_state_based`]), reduced.
+    /// Returns an equivalent automaton with accepting states ([`Buchi::is_state_based`]), reduced.
     ///
     /// # Errors
     /// When there are more states than the limits allow.
@@ -89,8 +89,8 @@ impl Buchi {
         Ok(best.unwrap_or_else(|| self.clone()))
     }
 
-    /// The automaton with the mark on all edges of the states whose edges have it anyway, if that keeps its words: other
-    /// edges with the mark must not be taken again before such a state.
+    /// Returns the automaton with the mark on all edges of the states whose edges have it anyway, if that keeps its words:
+    /// other edges with the mark must not be taken again before such a state.
     fn by_states(&self) -> Result<Option<Buchi>, LimitError> {
         if self.n_marks > 1 {
             return Ok(None);
@@ -125,8 +125,8 @@ impl Buchi {
         Ok(Some(made))
     }
 
-    /// The automaton without the marks that every way around repeats elsewhere, as far as dropping them one after the other
-    /// finds them.
+    /// Returns the automaton without the marks that every way around repeats elsewhere, as far as dropping them one after
+    /// the other finds them.
     fn with_few_marks(&self) -> Result<Buchi, LimitError> {
         let components = self.components()?;
         let mut made = self.clone();

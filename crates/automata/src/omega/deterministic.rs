@@ -55,23 +55,23 @@ pub struct Deterministic {
 }
 
 impl Deterministic {
-    /// Number of states, all of them reachable.
+    /// Returns the number of states, all of them reachable.
     #[allow(clippy::len_without_is_empty, reason = "an automaton is never empty")]
     pub fn len(&self) -> usize {
         self.roots.len()
     }
 
-    /// The state before anything is read.
+    /// Returns the state before anything is read.
     pub fn initial(&self) -> StateId {
         StateId(0)
     }
 
-    /// All states in order.
+    /// Returns all states in order.
     pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.roots.len() as u32).map(StateId)
     }
 
-    /// The atoms of the formula, in order.
+    /// Returns the atoms of the formula, in order.
     pub fn atoms(&self) -> &[Atom] {
         &self.atoms
     }
@@ -86,7 +86,7 @@ impl Deterministic {
         &self.acceptance
     }
 
-    /// The state after one more letter, and the marks of the transition. Only the atoms that matter are asked for.
+    /// Returns the state after one more letter, and the marks of the transition. Only the atoms that matter are asked for.
     #[inline]
     pub fn step(&self, state: StateId, mut holds: impl FnMut(Atom) -> bool) -> (StateId, Marks) {
         let mut at = self.roots[state.index()];
@@ -99,14 +99,14 @@ impl Deterministic {
         }
     }
 
-    /// The different transitions of a state: where they lead and what they carry.
+    /// Returns the different transitions of a state: where they lead and what they carry.
     pub fn successors(&self, state: StateId) -> impl Iterator<Item = (StateId, Marks)> {
         below(&self.diagrams, self.roots[state.index()])
             .filter_map(Ref::as_leaf)
             .map(|leaf| self.leaves[leaf as usize])
     }
 
-    /// All transitions of a state as disjoint cubes, which cover every letter.
+    /// Returns all transitions of a state as disjoint cubes, which cover every letter.
     pub fn cubes(&self, state: StateId) -> Vec<(Letter, StateId, Marks)> {
         let mut cubes = Vec::new();
         let mut stack = vec![(self.roots[state.index()], Letter::new())];
@@ -126,7 +126,7 @@ impl Deterministic {
         cubes
     }
 
-    /// The words that this automaton does not accept.
+    /// Returns the words that this automaton does not accept.
     #[must_use]
     pub fn complement(&self) -> Deterministic {
         Deterministic {
@@ -163,7 +163,7 @@ impl Deterministic {
         }
     }
 
-    /// The automaton of one that is deterministic but for missing edges.
+    /// Returns the automaton of one that is deterministic but for missing edges.
     pub(super) fn from_buchi(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
         let sink = StateId(buchi.len() as u32);
         let mut steps = Steps::new(buchi, limits);
@@ -207,7 +207,7 @@ impl Deterministic {
         Ok(automaton)
     }
 
-    /// The automaton over words that end which accepts in these states; states beyond them reject.
+    /// Returns the automaton over words that end which accepts in these states; states beyond them reject.
     pub(super) fn to_dfa(&self, ends: &[bool]) -> Dfa {
         let (mut diagrams, mut cache) = (Diagrams::default(), Cache::default());
         let states = self.states().map(StateId::index);
@@ -222,7 +222,7 @@ impl Deterministic {
         Dfa::assemble(&diagrams, &roots, &accepting, 0, &self.atoms, Atom).minimized()
     }
 
-    /// A diagram whose leaves are the states that it leads to, in another table.
+    /// Returns a diagram whose leaves are the states that it leads to, in another table.
     fn targets(&self, root: Ref, into: &mut Diagrams, cache: &mut Cache) -> Ref {
         if let Some(leaf) = root.as_leaf() {
             return Ref::leaf(self.leaves[leaf as usize].0.0);
@@ -246,7 +246,7 @@ impl Deterministic {
         Components::new(self.len(), |state| targets[state as usize].iter().copied())
     }
 
-    /// The words that both automata accept, or that one of them does.
+    /// Returns the words that both automata accept, or that one of them does.
     ///
     /// # Errors
     /// When there are more pairs of states, or more marks, than the limits allow.
@@ -296,7 +296,7 @@ impl Deterministic {
         Ok(builder.finish(&atoms, roots, n_marks, acceptance.folded()))
     }
 
-    /// The quotient by the coarsest equivalence of states that have, for every letter, the same marks and equivalent
+    /// Returns the quotient by the coarsest equivalence of states that have, for every letter, the same marks and equivalent
     /// successors.
     ///
     /// # Errors
@@ -368,7 +368,7 @@ impl Builder {
         }
     }
 
-    /// The same diagram in this table.
+    /// Returns the same diagram in this table.
     pub(super) fn copy(
         &mut self,
         from: &Diagrams,
@@ -378,7 +378,7 @@ impl Builder {
         self.transfer(from, root, cache, &mut |leaf, _| leaf)
     }
 
-    /// The diagram in this table, with other transitions at its leaves.
+    /// Returns the diagram in this table, with other transitions at its leaves.
     pub(super) fn leaves_of(
         &mut self,
         from: &Diagrams,

@@ -30,8 +30,8 @@ use crate::limits::{LimitError, Limits, Resource, check};
 /// States with the paths to their nodes, by state. Every path begins at the root, 0.
 type Tree = Vec<(u32, Vec<u32>)>;
 
-/// The deterministic automaton of one with at most one mark. Its condition is `parity min even`, each transition with one
-/// mark.
+/// Returns the deterministic automaton of one with at most one mark. Its condition is `parity min even`, each transition
+/// with one mark.
 ///
 /// # Limits
 /// As many states as there are trees: `n^O(n)`; for weak automata, such as those of safety, about `2^n`.
@@ -70,7 +70,7 @@ pub(super) fn determinize(buchi: &Buchi, limits: &Limits) -> Result<Deterministi
     Ok(builder.finish(&buchi.atoms, roots, n_priorities, acceptance))
 }
 
-/// The tree after a letter, and the priority of the transition.
+/// Returns the tree after a letter, and the priority of the transition.
 fn successor(
     tree: &Tree,
     edges: &[(u32, Edge)],

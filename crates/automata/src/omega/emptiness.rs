@@ -30,14 +30,14 @@ pub trait Graph {
     /// Why the search must stop, such as a limit.
     type Error;
 
-    /// The vertices in which runs begin.
+    /// Returns the vertices in which runs begin.
     ///
     /// # Errors
     /// Ends the search.
     fn initial(&mut self) -> Result<Vec<Self::Vertex>, Self::Error>;
 
-    /// The edges that leave a vertex. Asked once for each vertex that the search visits, and once more for those on the
-    /// way of the run that is found; the answer must be the same.
+    /// Returns the edges that leave a vertex. Asked once for each vertex that the search visits, and once more for those on
+    /// the way of the run that is found; the answer must be the same.
     ///
     /// # Errors
     /// Ends the search.
@@ -58,7 +58,7 @@ pub struct Run<V, L> {
 /// A run in a graph.
 pub type RunOf<G> = Run<<G as Graph>::Vertex, <G as Graph>::Label>;
 
-/// A run that sees each of the marks `0..n_marks` infinitely often; none if there is none.
+/// Returns a run that sees each of the marks `0..n_marks` infinitely often; none if there is none.
 ///
 /// The stem is a shortest way to the component that was found first; the cycle takes a shortest way to each mark in turn.
 ///
@@ -184,7 +184,7 @@ impl<V: Clone + Eq + Hash> Search<V> {
         }
     }
 
-    /// A run into the open component that `first` belongs to, around in it over all marks.
+    /// Returns a run into the open component that `first` belongs to, around in it over all marks.
     fn run<G: Graph<Vertex = V>>(
         &self,
         graph: &mut G,
@@ -248,8 +248,8 @@ type Way<G> = (
     <G as Graph>::Vertex,
 );
 
-/// A shortest way from one of `starts` through vertices `allowed`, which ends after the first edge that is `last`, or at
-/// the first vertex that is `wanted`.
+/// Returns a shortest way from one of `starts` through vertices `allowed`, which ends after the first edge that is `last`,
+/// or at the first vertex that is `wanted`.
 fn way<G: Graph>(
     graph: &mut G,
     starts: &[G::Vertex],
@@ -315,7 +315,7 @@ impl Graph for Alone<'_> {
 }
 
 impl Buchi {
-    /// An infinite word that is accepted, as a lasso; none if nothing is. Atoms that do not matter are not listed.
+    /// Returns an infinite word that is accepted, as a lasso; none if nothing is. Atoms that do not matter are not listed.
     pub fn accepted_word(&self) -> Option<Lasso> {
         let Ok(found) = find_run(&mut Alone(self), self.n_marks());
         let run = found?;
@@ -346,7 +346,7 @@ impl Buchi {
         found.is_some()
     }
 
-    /// An infinite word that both automata accept; none if there is none.
+    /// Returns an infinite word that both automata accept; none if there is none.
     ///
     /// # Errors
     /// When the product needs more than the limits allow, or the marks of both are too many.

@@ -18,7 +18,7 @@ use crate::limits::{LimitError, Limits, Resource, check};
 const MOST: usize = 4_096;
 
 impl Buchi {
-    /// The words of an automaton that accepts by this condition on its marks, reduced.
+    /// Returns the words of an automaton that accepts by this condition on its marks, reduced.
     ///
     /// # Errors
     /// When there are more states, or alternatives of the condition, than the limits allow.

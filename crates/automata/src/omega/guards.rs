@@ -62,7 +62,7 @@ impl Guards {
         }
     }
 
-    /// The letters in which the atom holds.
+    /// Returns the letters in which the atom holds.
     pub(super) fn literal(&mut self, atom: Atom) -> Guard {
         let (no, yes) = (Ref::leaf(FALSE), Ref::leaf(TRUE));
         Guard(self.diagrams.branch(atom.0, no, yes))
@@ -88,14 +88,14 @@ impl Guards {
         made.map(Guard)
     }
 
-    /// The letters of `a` that are not in `b`.
+    /// Returns the letters of `a` that are not in `b`.
     pub(super) fn minus(&mut self, a: Guard, b: Guard) -> Result<Guard, LimitError> {
         let not_b = self.not(b)?;
         self.and(a, not_b)
     }
 
-    /// The letters whose leaf in a diagram of another table is `wanted`. `name` gives the atom of a variable; variables
-    /// without an atom may have either value.
+    /// Returns the letters whose leaf in a diagram of another table is `wanted`. `name` gives the atom of a variable;
+    /// variables without an atom may have either value.
     pub(super) fn import(
         &mut self,
         from: &(impl Branches + ?Sized),
@@ -144,7 +144,7 @@ impl Guards {
         )
     }
 
-    /// The guard of another table with other atoms, which may stand in another order and may be fewer.
+    /// Returns the guard of another table with other atoms, which may stand in another order and may be fewer.
     pub(super) fn renamed(
         &mut self,
         from: &Guards,
@@ -181,7 +181,7 @@ impl Guards {
         }
     }
 
-    /// One letter of the guard, by the atoms that matter for it; none if there is no letter.
+    /// Returns one letter of the guard, by the atoms that matter for it; none if there is no letter.
     pub(super) fn letter(&self, guard: Guard) -> Option<Letter> {
         let mut letter = Letter::new();
         let mut at = guard.0;
@@ -199,7 +199,7 @@ impl Guards {
         }
     }
 
-    /// The guard as disjoint cubes, which may be as many as the diagram has paths.
+    /// Returns the guard as disjoint cubes, which may be as many as the diagram has paths.
     pub(super) fn cubes(&self, guard: Guard) -> Vec<Letter> {
         let mut cubes = Vec::new();
         let mut stack = vec![(guard.0, Letter::new())];
@@ -217,7 +217,7 @@ impl Guards {
         cubes
     }
 
-    /// The table itself, for diagrams with more leaves that are made of guards.
+    /// Returns the table itself, for diagrams with more leaves that are made of guards.
     pub(super) fn diagrams(&self) -> &Diagrams {
         &self.diagrams
     }

@@ -14,12 +14,12 @@ impl Marks {
     /// No mark.
     pub const NONE: Marks = Marks(0);
 
-    /// The set of one mark, which is less than [`Marks::MAX`].
+    /// Returns the set of one mark, which is less than [`Marks::MAX`].
     pub fn one(mark: u32) -> Marks {
         Marks(1u64.checked_shl(mark).unwrap_or(0))
     }
 
-    /// The marks `0..n`.
+    /// Returns the marks `0..n`.
     pub fn first(n: u32) -> Marks {
         Marks(1u64.checked_shl(n).map_or(u64::MAX, |bit| bit - 1))
     }
@@ -39,7 +39,7 @@ impl Marks {
         self.0 == 0
     }
 
-    /// Number of marks.
+    /// Returns the number of marks.
     pub fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -49,31 +49,31 @@ impl Marks {
         self.0 & !other.0 == 0
     }
 
-    /// The marks of either set.
+    /// Returns the marks of either set.
     #[must_use]
     pub fn union(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
     }
 
-    /// The marks of both sets.
+    /// Returns the marks of both sets.
     #[must_use]
     pub fn intersection(self, other: Marks) -> Marks {
         Marks(self.0 & other.0)
     }
 
-    /// The marks of this set that are not in the other.
+    /// Returns the marks of this set that are not in the other.
     #[must_use]
     pub fn without(self, other: Marks) -> Marks {
         Marks(self.0 & !other.0)
     }
 
-    /// The same set with every number greater by `n`.
+    /// Returns the same set with every number greater by `n`.
     #[must_use]
     pub fn shifted(self, n: u32) -> Marks {
         Marks(self.0.checked_shl(n).unwrap_or(0))
     }
 
-    /// The marks in order.
+    /// Returns the marks in order.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         (0..Marks::MAX).filter(move |&mark| self.contains(mark))
     }

@@ -27,8 +27,8 @@ struct Nest {
     around: Option<usize>,
 }
 
-/// The arcs of an automaton whose transitions have at most one priority each under `parity min even`, or of its complement
-/// if `shift` is 1, and their nests, outer ones first.
+/// Returns the arcs of an automaton whose transitions have at most one priority each under `parity min even`, or of its
+/// complement if `shift` is 1, and their nests, outer ones first.
 fn nests(automaton: &Deterministic, shift: u32) -> Result<(Vec<Arc>, Vec<Nest>), LimitError> {
     let mut arcs: Vec<Arc> = Vec::new();
     for state in automaton.states() {
@@ -94,8 +94,8 @@ pub(super) fn alternations(automaton: &Deterministic) -> Result<(bool, bool), Li
     Ok((within(true), within(false)))
 }
 
-/// The same automaton with as few priorities as its transitions allow; its complement if `shift` is 1. All transitions of a
-/// component in which all loops have one value then have one priority.
+/// Returns the same automaton with as few priorities as its transitions allow; its complement if `shift` is 1. All
+/// transitions of a component in which all loops have one value then have one priority.
 pub(super) fn fewest_priorities(
     automaton: &Deterministic,
     shift: u32,

@@ -13,7 +13,7 @@ pub(super) struct Components {
 }
 
 impl Components {
-    /// The components of the vertices `0..n`; `successors(v)` lists where `v` leads.
+    /// Returns the components of the vertices `0..n`; `successors(v)` lists where `v` leads.
     ///
     /// # Errors
     /// When there are more edges than can be numbered.

@@ -14,7 +14,7 @@ use crate::limits::{LimitError, Limits};
 /// States beyond which nothing is tried; every pair of states is.
 const MAX_STATES: usize = 20;
 
-/// A deterministic automaton of the same words with no more states. `same` accepts the words of `buchi`, which is
+/// Returns a deterministic automaton of the same words with no more states. `same` accepts the words of `buchi`, which is
 /// deterministic and has at most one mark, `other` those that it does not accept.
 pub(super) fn shrink(
     mut buchi: Buchi,
@@ -44,7 +44,7 @@ pub(super) fn shrink(
     }
 }
 
-/// The automaton with all edges into one state led to another.
+/// Returns the automaton with all edges into one state led to another.
 fn redirected(buchi: &Buchi, gone: StateId, instead: StateId) -> Buchi {
     let mut merged = buchi.clone();
     for edge in merged.edges.iter_mut().flatten() {
@@ -58,8 +58,8 @@ fn redirected(buchi: &Buchi, gone: StateId, instead: StateId) -> Buchi {
     merged
 }
 
-/// The words that a deterministic automaton with at most one mark does not accept: its run ends, or from some point on sees
-/// no mark.
+/// Returns the words that a deterministic automaton with at most one mark does not accept: its run ends, or from some point
+/// on sees no mark.
 fn rejected(buchi: &Buchi, limits: &Limits) -> Result<Buchi, LimitError> {
     let n = buchi.len() as u32;
     let sink = StateId(2 * n);

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::formula::{FormulaId, Formulas, Interval, Node};
 
-/// An equivalent formula for infinite words, in the same arena.
+/// Returns an equivalent formula for infinite words, in the same arena.
 ///
 /// # Limits
 /// Polynomial in the formula. One that is nested deeper than [`DEPTH`] is left as it is, because the laws look into it
@@ -63,9 +63,9 @@ pub(super) fn simplify(formulas: &mut Formulas, formula: FormulaId) -> FormulaId
     made[formula.index()]
 }
 
-/// A whole formula for which waiting may save a state: disjuncts that say the same everywhere wait with one that is eventual,
-/// as in `F (f | G F g)` for `F f | G F g`, and a whole that says the same everywhere waits itself. Below a conjunction that
-/// would multiply states.
+/// Returns a whole formula for which waiting may save a state: disjuncts that say the same everywhere wait with one that is
+/// eventual, as in `F (f | G F g)` for `F f | G F g`, and a whole that says the same everywhere waits itself. Below a
+/// conjunction that would multiply states.
 pub(super) fn gathered(formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
     Rules::new(formulas).gathered(formula)
 }
@@ -264,7 +264,7 @@ impl<'a> Rules<'a> {
         self.not(either)
     }
 
-    /// The disjunction: `X f | X g` is `X (f | g)`, and so for `F`.
+    /// Returns the disjunction: `X f | X g` is `X (f | g)`, and so for `F`.
     fn or(&mut self, parts: &[FormulaId]) -> FormulaId {
         let mut flat: Vec<FormulaId> = Vec::new();
         for &part in parts {
@@ -379,13 +379,13 @@ impl<'a> Rules<'a> {
         });
     }
 
-    /// The parts of a conjunction or disjunction that say the same at every position, and the others.
+    /// Returns the parts of a conjunction or disjunction that say the same at every position, and the others.
     fn stable(&mut self, f: FormulaId, conjunction: bool) -> (Vec<FormulaId>, Vec<FormulaId>) {
         let parts = self.operands(f, conjunction);
         parts.into_iter().partition(|&part| self.is_stable(part))
     }
 
-    /// The operands of nested conjunctions, or disjunctions, each once.
+    /// Returns the operands of nested conjunctions, or disjunctions, each once.
     fn operands(&self, f: FormulaId, conjunction: bool) -> Vec<FormulaId> {
         let mut parts = Vec::new();
         let mut seen = FxHashSet::default();

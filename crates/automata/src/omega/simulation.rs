@@ -28,7 +28,7 @@ pub(super) enum Direction {
 /// Pairs of states beyond which simulation is not tried; it is quadratic in them.
 const MAX_STATES: usize = 400;
 
-/// The automaton with the states merged that simulate each other in one direction.
+/// Returns the automaton with the states merged that simulate each other in one direction.
 pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, LimitError> {
     if buchi.len() > MAX_STATES {
         return Ok(buchi);
@@ -53,7 +53,7 @@ pub(super) fn merge(mut buchi: Buchi, direction: Direction) -> Result<Buchi, Lim
     Ok(buchi)
 }
 
-/// The automaton without the edges for which another one of their state is as good in one direction.
+/// Returns the automaton without the edges for which another one of their state is as good in one direction.
 pub(super) fn prune(mut buchi: Buchi, direction: Direction) -> Result<Buchi, LimitError> {
     if buchi.len() > MAX_STATES {
         return Ok(buchi);
@@ -110,7 +110,7 @@ impl Game {
         }
     }
 
-    /// The greatest simulation: at `[p][q]` whether `q` simulates `p`.
+    /// Returns the greatest simulation: at `[p][q]` whether `q` simulates `p`.
     fn solve(&self, buchi: &mut Buchi) -> Result<Vec<Vec<bool>>, LimitError> {
         let n = self.edges.len();
         let mut simulates = vec![vec![true; n]; n];

@@ -102,7 +102,7 @@ impl Steps {
         Ok(all)
     }
 
-    /// The edges of a list with their sources, in the order of the states.
+    /// Returns the edges of a list with their sources, in the order of the states.
     pub(super) fn edges(&self, buchi: &Buchi, mut list: u32) -> Arc<[(u32, Edge)]> {
         let mut edges = Vec::new();
         while list != 0 {

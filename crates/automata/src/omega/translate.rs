@@ -131,7 +131,7 @@ impl Construction {
         Ok(edges)
     }
 
-    /// The letters for which some guess leads to one of these leaves.
+    /// Returns the letters for which some guess leads to one of these leaves.
     fn guard(&mut self, root: Ref, leaves: &[u32]) -> Result<Guard, LimitError> {
         let atoms = &self.engine.program.atoms;
         self.guards.import(
@@ -143,7 +143,7 @@ impl Construction {
         )
     }
 
-    /// The clauses of a residual without their promises, and the marks of edges to them.
+    /// Returns the clauses of a residual without their promises, and the marks of edges to them.
     fn targets(&mut self, residual: u32) -> Result<Arc<[(u32, Marks)]>, LimitError> {
         if let Some(known) = self.targets.get(&residual) {
             return Ok(known.clone());

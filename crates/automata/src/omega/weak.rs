@@ -24,8 +24,8 @@ use crate::diagram::Cache;
 use crate::formula::Atom;
 use crate::limits::{LimitError, Limits, Resource, check};
 
-/// The minimal deterministic weak automaton of the words that `buchi` accepts, if there is one. `complement` accepts the
-/// other words.
+/// Returns the minimal deterministic weak automaton of the words that `buchi` accepts, if there is one. `complement` accepts
+/// the other words.
 pub(super) fn weak(
     buchi: &Buchi,
     complement: &Buchi,
@@ -51,7 +51,7 @@ pub(super) fn weak(
     Ok(Some(automaton))
 }
 
-/// The sets of states that words lead to.
+/// Returns the sets of states that words lead to.
 fn subsets(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> {
     let mut steps = Steps::new(buchi, limits);
     let mut builder = Builder::new(limits);
@@ -106,7 +106,7 @@ fn values(subsets: &Deterministic, buchi: &Buchi) -> Result<Vec<Option<bool>>, L
 }
 
 impl Deterministic {
-    /// The letters of a shortest way between two states through states `allowed`.
+    /// Returns the letters of a shortest way between two states through states `allowed`.
     fn way(
         &self,
         from: StateId,
@@ -142,7 +142,7 @@ impl Deterministic {
         None
     }
 
-    /// The letters of a way from a state back to it, at least one long, through states `allowed`.
+    /// Returns the letters of a way from a state back to it, at least one long, through states `allowed`.
     fn cycle(&self, state: StateId, allowed: impl Fn(StateId) -> bool) -> Option<Vec<Letter>> {
         self.cubes(state)
             .into_iter()
@@ -154,9 +154,9 @@ impl Deterministic {
             })
     }
 
-    /// The same graph with the marks of a weak automaton in normal form: a state carries mark 0 on its transitions when its
-    /// colour is even. Colours fall along edges, are even where loops are accepted and odd where they are not, and are the
-    /// greatest such; states that are in no loop take that of what follows.
+    /// Returns the same graph with the marks of a weak automaton in normal form: a state carries mark 0 on its transitions
+    /// when its colour is even. Colours fall along edges, are even where loops are accepted and odd where they are not, and
+    /// are the greatest such; states that are in no loop take that of what follows.
     fn colored(
         &self,
         accepting: &[Option<bool>],
@@ -200,7 +200,7 @@ impl Deterministic {
         self.marked(|state| even[state.index()], limits)
     }
 
-    /// The same graph with mark 0 on the transitions of the states that are `accepting`.
+    /// Returns the same graph with mark 0 on the transitions of the states that are `accepting`.
     fn marked(
         &self,
         accepting: impl Fn(StateId) -> bool,
@@ -230,7 +230,7 @@ impl Deterministic {
         self.marked(marked, limits)
     }
 
-    /// The same automaton as a nondeterministic one, for acceptance by marks that must all be seen infinitely often.
+    /// Returns the same automaton as a nondeterministic one, for acceptance by marks that must all be seen infinitely often.
     pub(super) fn to_buchi(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let mut guards = Guards::new(limits);
         let mut edges = Vec::with_capacity(self.len());

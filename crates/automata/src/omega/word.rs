@@ -13,7 +13,7 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    /// The letter at a position; the cycle stands for all positions after the stem.
+    /// Returns the letter at a position; the cycle stands for all positions after the stem.
     pub fn letter(&self, position: usize) -> &Letter {
         let n = self.stem.len();
         match self.stem.get(position) {
@@ -130,7 +130,7 @@ impl Unrolled {
         if i + 1 < self.len { i + 1 } else { self.turn }
     }
 
-    /// The positions from `i` on, each as often as it can matter for a window that begins `lo` positions ahead.
+    /// Returns the positions from `i` on, each as often as it can matter for a window that begins `lo` positions ahead.
     fn from(&self, i: usize, lo: usize) -> impl Iterator<Item = usize> {
         let all = std::iter::successors(Some(i), |&j| Some(self.next(j)));
         all.take(lo.saturating_add(self.len).saturating_add(1))
@@ -159,7 +159,7 @@ impl Unrolled {
     }
 }
 
-/// A window in steps; one in time holds all positions or none, since all are at the same time.
+/// Returns a window in steps; one in time holds all positions or none, since all are at the same time.
 fn bounds(window: Interval) -> (usize, Option<usize>) {
     match window {
         _ if window.is_empty() => (1, Some(0)),
@@ -169,7 +169,7 @@ fn bounds(window: Interval) -> (usize, Option<usize>) {
     }
 }
 
-/// The existing positions of a window that looks back from `i`.
+/// Returns the existing positions of a window that looks back from `i`.
 fn behind(window: Interval, i: usize) -> impl Iterator<Item = usize> {
     let (lo, hi) = bounds(window);
     let start = hi.map_or(0, |hi| i.saturating_sub(hi));

@@ -15,7 +15,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// A set that is known exactly.
+    /// Returns a set that is known exactly.
     pub fn exact(set: NodeSet) -> Truth {
         Truth {
             may: set.clone(),
@@ -75,7 +75,7 @@ impl<V: Scalar> Numbers<V> {
         }
     }
 
-    /// The number of a state with its bounds; none where it is infinite or undefined.
+    /// Returns the number of a state with its bounds; none where it is infinite or undefined.
     pub fn at(&self, state: usize) -> Option<&V::Estimate> {
         let plain = !self.infinite.contains(state) && !self.undefined.contains(state);
         plain.then(|| &self.values[state])

@@ -7,7 +7,7 @@ use super::super::solve::average;
 use super::Checker;
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The probability of `left U<=steps right`, or of its negation.
+    /// Returns the probability of `left U<=steps right`, or of its negation.
     ///
     /// # Limits
     /// Steps times transitions; it ends early where a step changes nothing.

@@ -8,7 +8,7 @@ use super::super::text::{TextError, TextPosition};
 use super::{Answer, Checked, Checker, Numbers, Single, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The states that a filter looks at.
+    /// Returns the states that a filter looks at.
     fn chosen(&self, states: Option<&Expr>, place: TextPosition) -> Checked<NodeSet> {
         let Some(states) = states else {
             return Ok(self.chain.graph().all());
@@ -86,7 +86,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// A filter as a state formula: the same in all states.
+    /// Returns a filter as a state formula: the same in all states.
     pub(super) fn filtered_truth(
         &self,
         filter: Filter,

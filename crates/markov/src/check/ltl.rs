@@ -52,7 +52,7 @@ impl Letters {
 }
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The probability that all of some path formulas hold, from each state.
+    /// Returns the probability that all of some path formulas hold, from each state.
     pub(super) fn ltl_probability(&self, paths: &[&Expr]) -> Checked<Numbers<V>> {
         let letters = self.letters(paths, false)?;
         let automaton =
@@ -63,7 +63,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// The conjunction of path formulas, or its negation, over letters.
+    /// Returns the conjunction of path formulas, or its negation, over letters.
     ///
     /// Negations are pushed down to the letters, and a set that is not decided gives one letter for itself and another
     /// for its complement: so the value grows with every letter, and reading all of them as `must` gives a lower bound.

@@ -86,7 +86,7 @@ pub struct Checker<'a, V: Scalar> {
 }
 
 impl<'a, V: Scalar> Checker<'a, V> {
-    /// A checker for a chain; `scope` holds the names of the model that it came from.
+    /// Returns a checker for a chain; `scope` holds the names of the model that it came from.
     pub fn new(chain: &'a Chain<V>, mut scope: Scope<V>, options: Options) -> Checker<'a, V> {
         if let Some(valuations) = chain.valuations() {
             scope.add_variables(valuations);
@@ -121,7 +121,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(())
     }
 
-    /// The chain.
+    /// Returns the chain.
     pub fn chain(&self) -> &'a Chain<V> {
         self.chain
     }
@@ -200,7 +200,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// A number that a probability is compared with.
+    /// Returns a number that a probability is compared with.
     ///
     /// # Errors
     /// It is no number, or none between 0 and 1.
@@ -216,7 +216,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         Ok(value)
     }
 
-    /// The number that an operator is compared with.
+    /// Returns the number that an operator is compared with.
     fn bound(&self, formula: &Expr, bound: &Expr) -> Checked<V> {
         match formula.kind {
             Kind::Reward(..) => Ok(self.scope.real_value(bound, "a bound on a reward")?),
@@ -224,7 +224,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// The numbers that an operator with `=?` stands for; of one with a bound, those that are compared.
+    /// Returns the numbers that an operator with `=?` stands for; of one with a bound, those that are compared.
     fn numbers(&self, formula: &Expr) -> Checked<Numbers<V>> {
         match &formula.kind {
             Kind::Probability(_, path, None) => self.probability(path),
@@ -240,7 +240,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// The states in which a state formula holds.
+    /// Returns the states in which a state formula holds.
     pub fn truth(&self, formula: &Expr) -> Checked<Truth> {
         match &formula.kind {
             Kind::Label(name) => self.label(name, formula.place),
@@ -353,7 +353,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         self.chain.len()
     }
 
-    /// The two readings of sets that are not decided: what is computed from all `must`, and from all `may`.
+    /// Returns the two readings of sets that are not decided: what is computed from all `must`, and from all `may`.
     fn both_ways(
         &self,
         exact: bool,

@@ -39,7 +39,7 @@ pub(super) enum Simple {
 }
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The probability of a path formula from each state.
+    /// Returns the probability of a path formula from each state.
     pub(super) fn probability(&self, path: &Expr) -> Checked<Numbers<V>> {
         match self.simple(path, false)? {
             Some(simple) => self.simple_probability(&simple),
@@ -71,7 +71,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(Some((goal, negated)))
     }
 
-    /// The formula, or its negation, as one temporal operator over state formulas; none if it is more than that.
+    /// Returns the formula, or its negation, as one temporal operator over state formulas; none if it is more than that.
     pub(super) fn simple(&self, path: &Expr, negated: bool) -> Checked<Option<Simple>> {
         if is_state_formula(path) {
             let truth = self.truth(path)?;
@@ -129,7 +129,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// The steps that bounds stand for.
+    /// Returns the steps that bounds stand for.
     pub(super) fn window(&self, bounds: &Bounds) -> Checked<Window> {
         let step =
             |bound: &Expr| -> Checked<i64> { Ok(self.scope.int_value(bound, "a bound on steps")?) };
@@ -198,7 +198,7 @@ impl<V: Scalar> Checker<'_, V> {
         }
     }
 
-    /// The probability of `left U right` in a window; or, if not `wanted`, of its negation.
+    /// Returns the probability of `left U right` in a window; or, if not `wanted`, of its negation.
     fn until(
         &self,
         left: &NodeSet,
@@ -222,7 +222,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(Numbers::new(values, true))
     }
 
-    /// The probability of `left U right`, or of its negation.
+    /// Returns the probability of `left U right`, or of its negation.
     pub(super) fn unbounded_until(
         &self,
         left: &NodeSet,

@@ -55,7 +55,8 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(if negated { exists.negated() } else { exists })
     }
 
-    /// The states with a path that a nondeterministic automaton accepts: a cycle of the product that carries all marks.
+    /// Returns the states with a path that a nondeterministic automaton accepts: a cycle of the product that carries all
+    /// marks.
     fn exists_run(&self, letters: &Letters, must: bool) -> Checked<NodeSet> {
         let automaton = omega::translate(&letters.formulas, letters.root, &self.options.automata)
             .map_err(|wrong| CheckError::Limit(wrong.to_string()))?;

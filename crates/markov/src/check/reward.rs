@@ -9,7 +9,7 @@ use super::super::text::{TextError, TextPosition};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The expectation of a measure.
+    /// Returns the expectation of a measure.
     pub(super) fn reward(
         &self,
         structure: Option<&Structure>,
@@ -111,7 +111,7 @@ impl<V: Scalar> Checker<'_, V> {
             .collect()
     }
 
-    /// The reward until a set is reached; infinite where that is not certain.
+    /// Returns the reward until a set is reached; infinite where that is not certain.
     pub(super) fn reward_until(
         &self,
         earned: &[V],
@@ -140,7 +140,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(numbers)
     }
 
-    /// The reward forever: infinite where a bottom component that earns something can be reached.
+    /// Returns the reward forever: infinite where a bottom component that earns something can be reached.
     fn total(&self, which: usize) -> Checked<Numbers<V>> {
         let earned = self.per_visit(which);
         let graph = self.chain.graph();
@@ -172,7 +172,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(numbers)
     }
 
-    /// The reward of so many steps.
+    /// Returns the reward of so many steps.
     fn cumulate(&self, earned: &[V], steps: u64) -> Vec<V::Estimate> {
         let mut values = vec![V::Estimate::exact(V::zero()); self.states()];
         for _ in 0..steps {
@@ -191,7 +191,7 @@ impl<V: Scalar> Checker<'_, V> {
         values
     }
 
-    /// The truth of a formula as a reward of 1.
+    /// Returns the truth of a formula as a reward of 1.
     pub(super) fn indicator_reward(&self, truth: &Truth, must: bool) -> Vec<V> {
         let set = if must { &truth.must } else { &truth.may };
         (0..self.states())

@@ -10,7 +10,7 @@ use super::super::solve::{Problem, average, solve};
 use super::{Checked, Checker, Numbers, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// The long-run share of steps in states where a formula holds.
+    /// Returns the long-run share of steps in states where a formula holds.
     pub(super) fn steady(&self, truth: &Truth) -> Checked<Numbers<V>> {
         self.both_ways(truth.is_exact(), |must| {
             let reward = self.indicator_reward(truth, must);
@@ -18,7 +18,7 @@ impl<V: Scalar> Checker<'_, V> {
         })
     }
 
-    /// The long-run average of a reward per step, from each state.
+    /// Returns the long-run average of a reward per step, from each state.
     pub(super) fn long_run(&self, earned: &[V]) -> Checked<Vec<V::Estimate>> {
         let graph = self.chain.graph();
         let found = guard_automata::graph::components(graph, None);
@@ -82,7 +82,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// A quotient of estimates; the divisor is not 0.
+/// Returns a quotient of estimates; the divisor is not 0.
 pub(super) fn quotient<V: Scalar>(over: &V::Estimate, under: &V::Estimate) -> V::Estimate {
     if over.is_zero() {
         return V::Estimate::exact(V::zero());

@@ -194,7 +194,7 @@ fn transitions<V: Scalar>(text: &str) -> Result<(ChainBuilder<V>, usize), TextEr
     Ok((builder, deadlocks))
 }
 
-/// The names of labels with their states.
+/// Returns the names of labels with their states.
 fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextError> {
     let mut all = lines(text, "#");
     let header = all

@@ -11,7 +11,7 @@ pub(super) struct Fields<'a> {
     number: usize,
 }
 
-/// The lines of a text that are neither blank nor comments, with `mark` beginning comments.
+/// Returns the lines of a text that are neither blank nor comments, with `mark` beginning comments.
 pub(super) fn lines<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Fields<'a>> {
     text.lines()
         .enumerate()
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         self.line.trim()
     }
 
-    /// The next field, which may be absent.
+    /// Returns the next field, which may be absent.
     pub(super) fn next(&mut self) -> Option<&'a str> {
         let rest = self.rest.trim_start();
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         TextError::new(self.place(), message)
     }
 
-    /// The next field as a whole number.
+    /// Returns the next field as a whole number.
     pub(super) fn int(&mut self, what: &str) -> Result<u64, TextError> {
         let place = self.place();
         let field = self
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// The next field as the number of a state that exists.
+    /// Returns the next field as the number of a state that exists.
     pub(super) fn state(&mut self, states: usize) -> Result<u32, TextError> {
         let place = self.place();
         let state = self.int("the number of a state")?;
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
         Ok(state as u32)
     }
 
-    /// The next field as a number.
+    /// Returns the next field as a number.
     pub(super) fn number<V: Scalar>(&mut self, what: &str) -> Result<V, TextError> {
         let place = self.place();
         let field = self

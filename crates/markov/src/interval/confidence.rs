@@ -5,8 +5,8 @@ use statrs::function::gamma::ln_gamma;
 
 use super::RowSet;
 
-/// The two-sided interval of Clopper and Pearson for a probability, with `hits` out of `trials`; its error is at most `error`.
-/// Exact for a number of trials fixed beforehand.
+/// Returns the two-sided interval of Clopper and Pearson for a probability, with `hits` out of `trials`; its error is at
+/// most `error`. Exact for a number of trials fixed beforehand.
 pub fn clopper_pearson(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -25,7 +25,7 @@ pub fn clopper_pearson(hits: u64, trials: u64, error: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// A quantile of the beta distribution between two doubles, by bisection: the outer one is on the safe side.
+/// Returns a quantile of the beta distribution between two doubles, by bisection: the outer one is on the safe side.
 fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
@@ -42,8 +42,8 @@ fn beta_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal quantile, 1.96 for
-/// 95 %.
+/// Returns the interval of Wilson, for display: it may fall short of its confidence near 0 and 1. `z` is the normal
+/// quantile, 1.96 for 95 %.
 pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
@@ -64,7 +64,7 @@ pub fn entries(successors: usize) -> usize {
     }
 }
 
-/// A box of Clopper-Pearson intervals, each with the given error.
+/// Returns a box of Clopper-Pearson intervals, each with the given error.
 pub fn clopper_pearson_box(counts: &[u64], error: f64) -> RowSet {
     if counts.len() == 1 {
         return RowSet::Point(vec![1.0]);
@@ -77,8 +77,8 @@ pub fn clopper_pearson_box(counts: &[u64], error: f64) -> RowSet {
     RowSet::Box { lower, upper }
 }
 
-/// A ball of relative entropy that holds the row with probability `1 - error`, at all times at once: any rule may stop the
-/// counting. `prior` is the weight of each successor in the mixture, above 0.
+/// Returns a ball of relative entropy that holds the row with probability `1 - error`, at all times at once: any rule may
+/// stop the counting. `prior` is the weight of each successor in the mixture, above 0.
 ///
 /// # Source
 /// Robbins' mixture with Ville's inequality; M. Lindon, A. Malek, "Anytime-valid inference for multinomial count data",

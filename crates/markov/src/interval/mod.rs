@@ -33,7 +33,8 @@ pub struct UncertainChain {
 }
 
 impl UncertainChain {
-    /// A chain from its rows: successors in ascending order, and what their probabilities may be. State 0 is initial.
+    /// Returns a chain from its rows: successors in ascending order, and what their probabilities may be. State 0 is
+    /// initial.
     ///
     /// # Errors
     /// An empty chain, a successor that does not exist, a row set that is empty or not of its row's length.
@@ -68,7 +69,7 @@ impl UncertainChain {
         })
     }
 
-    /// The number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -78,7 +79,7 @@ impl UncertainChain {
         self.rows.is_empty()
     }
 
-    /// The transitions that may be possible.
+    /// Returns the transitions that may be possible.
     pub fn graph(&self) -> &Digraph {
         &self.graph
     }
@@ -88,17 +89,17 @@ impl UncertainChain {
         &self.rows[state as usize]
     }
 
-    /// The initial states.
+    /// Returns the initial states.
     pub fn initial(&self) -> &NodeSet {
         &self.initial
     }
 
-    /// The states that carry a label.
+    /// Returns the states that carry a label.
     pub fn label(&self, name: &str) -> Option<&NodeSet> {
         self.labels.get(name)
     }
 
-    /// The states and their labels as a chain that says nothing of probabilities: each state stays where it is. A
+    /// Returns the states and their labels as a chain that says nothing of probabilities: each state stays where it is. A
     /// [checker](super::Checker) reads conditions on single states from it for
     /// [`Checker::robust`](super::Checker::robust).
     ///

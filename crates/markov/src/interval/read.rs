@@ -115,7 +115,7 @@ pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
 }
 
 impl UncertainChain {
-    /// The set of some states.
+    /// Returns the set of some states.
     pub fn set(&self, states: impl IntoIterator<Item = u32>) -> NodeSet {
         self.graph.set(states)
     }

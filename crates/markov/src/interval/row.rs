@@ -68,7 +68,7 @@ impl RowSet {
         }
     }
 
-    /// The largest average of some values over the set; or the smallest.
+    /// Returns the largest average of some values over the set; or the smallest.
     ///
     /// # Limits
     /// `O(k log k)` for `k` successors; entropy balls take a bisection.
@@ -129,8 +129,8 @@ fn ranked(values: &[f64], largest: bool) -> Vec<usize> {
     order
 }
 
-/// The largest average over an entropy ball: `p(j) = λ n(j) / (μ - v(j))` for some `μ` above all values, found by bisection.
-/// A successor that was never seen may take any mass, if its value is larger than that of all that were.
+/// Returns the largest average over an entropy ball: `p(j) = λ n(j) / (μ - v(j))` for some `μ` above all values, found by
+/// bisection. A successor that was never seen may take any mass, if its value is larger than that of all that were.
 ///
 /// # Source
 /// A. Nilim, L. El Ghaoui, "Robust control of Markov decision processes with uncertain transition matrices", Oper. Res.

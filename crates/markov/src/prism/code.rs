@@ -264,7 +264,7 @@ fn missing<V: Scalar>() -> EvalError {
     }
 }
 
-/// A whole number as a number.
+/// Returns a whole number as a number.
 pub(super) fn from_int<V: Scalar>(value: i64) -> V {
     if V::EXACT {
         V::from_rational(&num_rational::BigRational::from_integer(value.into()))

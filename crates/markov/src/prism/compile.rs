@@ -144,7 +144,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    /// The value of an expression without variables.
+    /// Returns the value of an expression without variables.
     pub fn value(&self, expr: &Expr) -> Result<Value<V>, TextError> {
         let code = self.compile(expr, 0)?;
         if !code.is_constant() {
@@ -156,7 +156,7 @@ impl<V: Scalar> Scope<V> {
         code.eval(&[]).map_err(|wrong| failed(expr.place, wrong))
     }
 
-    /// The whole number that an expression without variables stands for.
+    /// Returns the whole number that an expression without variables stands for.
     pub fn int_value(&self, expr: &Expr, what: &str) -> Result<i64, TextError> {
         match self.value(expr)? {
             Value::Int(value) => Ok(value),
@@ -175,7 +175,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    /// The number that an expression without variables stands for.
+    /// Returns the number that an expression without variables stands for.
     pub fn real_value(&self, expr: &Expr, what: &str) -> Result<V, TextError> {
         match self.value(expr)? {
             Value::Int(value) => Ok(from_int(value)),

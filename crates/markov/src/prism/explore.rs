@@ -168,7 +168,7 @@ pub fn explore<V: Scalar>(
     })
 }
 
-/// The states in which an expression holds.
+/// Returns the states in which an expression holds.
 pub(super) fn states_where<V: Scalar>(
     chain: &Chain<V>,
     code: &BoolCode<V>,
@@ -629,7 +629,7 @@ impl ModulePart {
     }
 }
 
-/// The variables that a guard demands to have a value.
+/// Returns the variables that a guard demands to have a value.
 fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
     let parts = match guard {
         BoolCode::And(parts) => parts.as_slice(),

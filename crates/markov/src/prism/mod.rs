@@ -34,7 +34,7 @@ use super::scalar::Scalar;
 use super::text::TextError;
 use guard_automata::graph::NodeSet;
 
-/// The states of a chain in which an expression without operators of properties holds.
+/// Returns the states of a chain in which an expression without operators of properties holds.
 ///
 /// # Errors
 /// Names that the scope does not know, types that do not fit, operations without a result.

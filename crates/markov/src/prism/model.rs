@@ -274,7 +274,7 @@ impl VariableDeclaration {
     }
 }
 
-/// A module written out, or one that renames another.
+/// Returns a module written out, or one that renames another.
 fn module(parser: &mut Parser, model: &mut Model) -> Parsed<()> {
     parser.next();
     let place = parser.place();
@@ -503,7 +503,7 @@ fn names(parser: &mut Parser) -> Parsed<Vec<String>> {
 }
 
 impl Module {
-    /// The module under another name, with names in it replaced; formulas that mention such a name are written out.
+    /// Returns the module under another name, with names in it replaced; formulas that mention such a name are written out.
     fn renamed(
         &self,
         name: String,
@@ -579,7 +579,7 @@ impl Module {
 /// How deep formulas may use formulas, so that one that uses itself ends.
 const MAX_FORMULAS: u32 = 100;
 
-/// A formula with names replaced and the formulas that it uses written out.
+/// Returns a formula with names replaced and the formulas that it uses written out.
 fn expand(
     formula: &Expr,
     names: &[(String, String)],
@@ -602,8 +602,8 @@ fn expand(
 }
 
 impl Expr {
-    /// The expression with parts replaced: where `replace` answers, that stands in place of the part. Only what models
-    /// consist of is looked into.
+    /// Returns the expression with parts replaced: where `replace` answers, that stands in place of the part. Only what
+    /// models consist of is looked into.
     pub(super) fn rewritten(&self, replace: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
         if let Some(other) = replace(self) {
             return other;

@@ -138,7 +138,7 @@ impl Parser {
         )
     }
 
-    /// An expression of any kind, a condition with `||` excepted.
+    /// Returns an expression of any kind, a condition with `||` excepted.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -175,7 +175,7 @@ impl Parser {
         })
     }
 
-    /// A step down that counts for the depth.
+    /// Returns a step down that counts for the depth.
     fn nested(&mut self, parse: fn(&mut Parser) -> Parsed<Expr>) -> Parsed<Expr> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -430,7 +430,7 @@ impl Parser {
         Ok(found)
     }
 
-    /// An operator of properties, if the word at hand begins one.
+    /// Returns an operator of properties, if the word at hand begins one.
     fn operator(&mut self, name: &str) -> Parsed<Option<Kind>> {
         Ok(Some(match name {
             "P" | "Pmin" | "Pmax" => {

@@ -17,7 +17,7 @@ pub(super) struct Sync {
 /// Alternatives by action; those of the empty action are commands of their own.
 type Alternatives = IndexMap<String, Vec<Sync>>;
 
-/// All ways in which commands act. `first` is the number of each module's first command.
+/// Returns all ways in which commands act. `first` is the number of each module's first command.
 pub(super) fn syncs(model: &Model, first: &[usize]) -> Result<Vec<Sync>, TextError> {
     let all = match &model.system {
         Some(system) => compose(model, first, system)?,
@@ -56,7 +56,7 @@ fn of_module(model: &Model, first: &[usize], module: usize) -> Alternatives {
     found
 }
 
-/// Two parts side by side: in step on the given actions, or on all that both know.
+/// Returns two parts side by side: in step on the given actions, or on all that both know.
 fn parallel(left: Alternatives, mut right: Alternatives, on: Option<&[String]>) -> Alternatives {
     let mut found = Alternatives::new();
     for (action, syncs) in left {

@@ -22,7 +22,7 @@ impl StateTable {
         }
     }
 
-    /// The number of a state, and whether it is new.
+    /// Returns the number of a state, and whether it is new.
     pub(super) fn number(&mut self, states: &mut Valuations, state: &[u64]) -> (u32, bool) {
         if self.used * 2 >= self.slots.len() {
             self.grow(states);
@@ -59,7 +59,7 @@ impl StateTable {
     }
 }
 
-/// A multiplicative hash whose low bits depend on all bits.
+/// Returns a multiplicative hash whose low bits depend on all bits.
 fn hash(state: &[u64]) -> u64 {
     let mut hash = 0x9e37_79b9_7f4a_7c15u64;
     for word in state {

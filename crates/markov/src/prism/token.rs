@@ -92,7 +92,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Lexeme>, TextError> {
     Ok(found)
 }
 
-/// The token at the beginning of a text that is not empty, and its bytes.
+/// Returns the token at the beginning of a text that is not empty, and its bytes.
 fn token(rest: &str, place: TextPosition) -> Result<(Token, usize), TextError> {
     let bytes = rest.as_bytes();
     let run = |from: usize, ok: fn(&u8) -> bool| {

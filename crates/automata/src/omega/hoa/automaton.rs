@@ -52,7 +52,7 @@ impl Automaton {
         self.edges.len()
     }
 
-    /// The edges that leave a state.
+    /// Returns the edges that leave a state.
     pub fn edges(&self, state: StateId) -> &[Edge] {
         &self.edges[state.index()]
     }
@@ -67,8 +67,8 @@ impl Automaton {
         self.n_marks
     }
 
-    /// The same as a generalised Büchi automaton, reduced. Several initial states become one new state, which has the edges
-    /// of all.
+    /// Returns the same as a generalised Büchi automaton, reduced. Several initial states become one new state, which has
+    /// the edges of all.
     ///
     /// # Errors
     /// When it is larger than the limits allow: a condition with `Fin` takes a copy for each of its alternatives.
@@ -77,7 +77,7 @@ impl Automaton {
             .generalized(&self.acceptance, limits)
     }
 
-    /// The words that it does not accept.
+    /// Returns the words that it does not accept.
     ///
     /// # Errors
     /// When that takes more than the limits allow: what is not deterministic is determinised.
@@ -96,7 +96,7 @@ impl Automaton {
             .generalized(opposite.acceptance(), limits)
     }
 
-    /// The automaton over words that end, where a word may end in the states that carry mark 0: what
+    /// Returns the automaton over words that end, where a word may end in the states that carry mark 0: what
     /// [`Automaton::finite`] says of its own files. `name` gives the atom of each proposition.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Automaton {
         Ok(Deterministic::from_buchi(&buchi, limits)?.to_dfa(&ends))
     }
 
-    /// The automaton with its marks as they are.
+    /// Returns the automaton with its marks as they are.
     fn with_marks(&self, limits: &Limits) -> Result<Buchi, LimitError> {
         let atoms: Vec<Atom> = (0..self.atoms.len() as u32).map(Atom).collect();
         let mut buchi = Buchi::empty(&atoms, limits);
@@ -143,7 +143,7 @@ impl Automaton {
         Ok(buchi)
     }
 
-    /// The same as a deterministic automaton, complete by a rejecting state where edges are missing.
+    /// Returns the same as a deterministic automaton, complete by a rejecting state where edges are missing.
     ///
     /// # Errors
     /// [`Unsupported::Nondeterministic`], [`Unsupported::Limit`].

@@ -40,7 +40,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// The token as messages name it.
+    /// Returns the token as messages name it.
     pub(super) fn describe(&self) -> String {
         match self {
             Token::Header(name) => format!("`{name}:`"),
@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// An error at a place of the text.
+    /// Returns an error at a place of the text.
     pub(super) fn error(&self, at: usize, message: impl Into<String>) -> Error {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token and where it begins.
+    /// Returns the next token and where it begins.
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), Error> {
         self.space()?;
         let start = self.at;
@@ -179,7 +179,7 @@ impl<'a> Lexer<'a> {
         Ok((start, token))
     }
 
-    /// A text in quotes; `\` takes the next character as it is.
+    /// Returns a text in quotes; `\` takes the next character as it is.
     fn text_in_quotes(&mut self, start: usize) -> Result<Token<'a>, Error> {
         let mut text = String::new();
         let mut chars = self.rest().char_indices().skip(1);

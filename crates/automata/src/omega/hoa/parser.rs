@@ -15,7 +15,7 @@ use crate::omega::marks::Marks;
 /// Levels of parentheses and negations in labels and conditions.
 const MAX_DEPTH: usize = 200;
 
-/// The automaton of a text that holds one.
+/// Returns the automaton of a text that holds one.
 ///
 /// # Limits
 /// [`Limits::states`] for its states, [`Limits::atoms`] for its propositions, [`Limits::nodes`] for guards and edges, 64
@@ -35,7 +35,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Automaton, Error> {
     }
 }
 
-/// All automata of a text, in order. One that ends with `--ABORT--` is left out, as the format says.
+/// Returns all automata of a text, in order. One that ends with `--ABORT--` is left out, as the format says.
 ///
 /// # Errors
 /// As [`parse`].
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A number that is less than `limit`.
+    /// Returns a number that is less than `limit`.
     fn int(&mut self, what: &str, limit: u64) -> Result<u32, Error> {
         match self.token {
             Token::Int(number) if number < limit => {
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One automaton; none if it is aborted.
+    /// Returns one automaton; none if it is aborted.
     fn automaton(&mut self) -> Result<Option<Automaton>, Error> {
         if self.token != Token::Header("HOA") {
             return self.expected("`HOA:`");
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// An acceptance condition: `&` binds tighter than `|`.
+    /// Returns an acceptance condition: `&` binds tighter than `|`.
     fn condition(
         &mut self,
         n: u32,
@@ -387,7 +387,7 @@ impl<'a> Parser<'a> {
         Ok(make(complement))
     }
 
-    /// A label: `!` binds tightest, then `&`, then `|`.
+    /// Returns a label: `!` binds tightest, then `&`, then `|`.
     fn label(
         &mut self,
         guards: &mut Guards,
@@ -454,7 +454,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A limit of the tables as an error of the text.
+    /// Returns a limit of the tables as an error of the text.
     fn within<T>(&self, made: Result<T, crate::limits::LimitError>) -> Result<T, Error> {
         made.map_err(|error| self.lexer.error(self.at, format!("the automaton {error}")))
     }

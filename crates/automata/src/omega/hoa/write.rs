@@ -10,7 +10,7 @@ use crate::omega::deterministic::Deterministic;
 use crate::omega::marks::Marks;
 
 impl Buchi {
-    /// The automaton in the Hanoi format; `atom` names the atoms. State-based acceptance is written on states.
+    /// Returns the automaton in the Hanoi format; `atom` names the atoms. State-based acceptance is written on states.
     ///
     /// # Limits
     /// Guards are written as disjoint cubes, of which there may be as many as their diagrams have paths.
@@ -50,7 +50,7 @@ impl Buchi {
 }
 
 impl Deterministic {
-    /// The automaton in the Hanoi format; `atom` names the atoms.
+    /// Returns the automaton in the Hanoi format; `atom` names the atoms.
     ///
     /// # Limits
     /// As [`Buchi::to_hoa`].
@@ -114,7 +114,7 @@ fn body(out: &mut String, properties: &[&str]) {
     let _ = writeln!(out, "properties: {}\n--BODY--", properties.join(" "));
 }
 
-/// A text in quotes.
+/// Returns a text in quotes.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -127,7 +127,7 @@ fn signature(marks: Marks) -> String {
     }
 }
 
-/// A label over the places of atoms.
+/// Returns a label over the places of atoms.
 fn label(atoms: &[Atom], cubes: &[Letter]) -> String {
     let literal = |&(atom, holds): &(Atom, bool)| {
         let place = atoms.binary_search(&atom).unwrap_or(0);
