@@ -79,8 +79,8 @@ pub struct PropertyVerdict {
     pub verdict: Verdict,
     /// Whether it is final: by reason of the property, or because the trace is complete.
     pub is_final: bool,
-    /// The index of the step at which it became final; for a formula that the end decides, the last step; none while
-    /// it is not final, and for the empty trace.
+    /// The index of the step at which it became final; for a formula that the end decides, the last step; `None` while it is
+    /// not final, and for the empty trace.
     pub at: Option<u32>,
     /// The first step whose own obligation cannot be repaired (the trigger), for violations of `G φ`, `never`, rules.
     pub from: Option<u32>,

@@ -127,7 +127,7 @@ impl Codec {
         self.bits
     }
 
-    /// How many values there are; none for texts, of which more may come.
+    /// Returns the number of values; `None` for texts, of which more may come.
     pub(super) fn size(&self) -> Option<usize> {
         let size = self.size_of_kind()? + u64::from(self.nullable);
         usize::try_from(size).ok()
@@ -167,7 +167,7 @@ impl Codec {
         (key.0.checked_shr(self.shift).unwrap_or(0) & mask) as u32
     }
 
-    /// Returns the code of what is seen at a place; none where it is unknown or out of range.
+    /// Returns the code of what is seen at a place, or `None` if it is unknown or out of range.
     #[inline]
     pub(super) fn look(&self, place: usize, look: &mut Observation<'_, '_>) -> Option<u32> {
         match &self.kind {
@@ -178,7 +178,7 @@ impl Codec {
         }
     }
 
-    /// Returns the code of a value; none where it is not one of the component's.
+    /// Returns the code of a value, or `None` if it is not one of the component's.
     #[inline]
     pub(super) fn code(&self, value: &Value) -> Option<u32> {
         if self.nullable && matches!(value, Value::Null) {
@@ -371,7 +371,7 @@ fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
     dfa.states().map(&mut word_of).collect()
 }
 
-/// Returns the fewest steps after which a state may be violated for good; none where it never can.
+/// Returns the fewest steps after which a state may be violated for good, or `None` if it never can.
 fn steps_left(dfa: &Dfa, from: StateId) -> Option<usize> {
     let mut seen = vec![false; dfa.len()];
     let mut layer = vec![from];

@@ -151,8 +151,8 @@ impl Space {
         Ok(space)
     }
 
-    /// Returns the state before the first step, where all components are tracks with initial values that no record changes;
-    /// none where the chain begins in a state of its own.
+    /// Returns the state before the first step, where all components are tracks with initial values that no record changes,
+    /// or `None` if the chain begins in a state of its own.
     pub fn start(&self) -> Option<Key> {
         self.start
     }

@@ -160,7 +160,7 @@ impl Rules<'_> {
         self.some(roots, Truth::True)
     }
 
-    /// What a reward of the abstraction gives in the state; none where it has no number there.
+    /// What a reward of the abstraction gives in the state; `None` if it has no number there.
     pub fn reward(&mut self, number: usize, key: Key) -> Option<f64> {
         let first = self.of.n_valid + self.of.n_step + self.of.n_absorbing + self.of.n_terminal;
         if number >= self.of.n_rewards {

@@ -58,8 +58,7 @@ pub trait Judge: Sync {
     /// Whether texts of whole records may be left to the judge to decode.
     const DEFERS: bool = false;
 
-    /// Judges a whole trace; none where `records where` says that it is no trace.
-    /// Only what is wanted need be explained.
+    /// Judges a whole trace; `None` if `records where` says that it is no trace. Only what is wanted need be explained.
     /// Texts of its steps may be deferred where [`Judge::DEFERS`] says so.
     fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<Self::Report>;
 

@@ -48,7 +48,7 @@ impl GTest {
     }
 }
 
-/// Whether the rows of a table of counts are draws of one law; none where there is nothing to compare.
+/// Whether the rows of a table of counts are draws of one law; `None` if there is nothing to compare.
 pub(super) fn same_law(table: &[Vec<u64>]) -> Option<GTest> {
     let rows: Vec<(&Vec<u64>, f64)> = table
         .iter()

@@ -38,7 +38,7 @@ pub struct Order {
 pub struct RiskMove {
     /// How many steps the chain remembers that is compared with one of a step more.
     pub order: usize,
-    /// The largest move, among memories that [`ENOUGH`] steps or more have had; none where there is no such.
+    /// The largest move, among memories that [`ENOUGH`] steps or more have had; `None` if there is no such.
     pub most: Option<LargestMove>,
     /// The mean of all moves, each step counted once.
     pub mean: f64,

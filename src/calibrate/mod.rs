@@ -59,7 +59,7 @@ pub struct QueryCalibration {
     pub query: SmolStr,
     /// As it stands in the spec.
     pub text: SmolStr,
-    /// Traces in which what is asked about happened, did not, and were cut off before it was known; none where the formula
+    /// Traces in which what is asked about happened, did not, and were cut off before it was known; `None` if the formula
     /// names no event, and nothing else says which traces are bad.
     pub traces: Option<(u64, u64, u64)>,
     /// Forecasts after steps whose state no training trace has visited: there is no number.
@@ -70,7 +70,7 @@ pub struct QueryCalibration {
     pub brier: Option<Brier>,
     /// By tenths of probability.
     pub bins: Vec<Bin>,
-    /// How well runs are told apart; none where the formula names no event, or all runs are of one kind.
+    /// How well runs are told apart; `None` if the formula names no event, or all runs are of one kind.
     pub area: Option<Area>,
     /// What thresholds do.
     pub points: Vec<Point>,

@@ -135,7 +135,7 @@ fn median(sorted: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the area; none where all runs are of one kind.
+/// Returns the area, or `None` if all runs are of one kind.
 pub(super) fn area(runs: &[Scored]) -> Option<Area> {
     let scores = |bad: bool| -> Vec<f64> {
         let of = runs.iter().filter(|run| run.bad == bad);

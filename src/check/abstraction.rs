@@ -269,7 +269,7 @@ impl<'a> Checker<'a> {
         Some((component, typed))
     }
 
-    /// Returns a rule by its name, or `violated(r)`; none where the entry is a value. The outer none: reported.
+    /// Returns a rule by its name, or `violated(r)`, or `None` if the entry is a value. The outer none: reported.
     #[expect(clippy::option_option, reason = "wrong, no monitor, a monitor")]
     fn monitor_entry(
         &mut self,

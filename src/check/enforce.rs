@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the property of a clause; none where there is no such thing, which is then told.
+    /// Returns the property of a clause, or `None` if there is no such thing, which is then told.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
         let declared = self.find(0, Space::Property, name);
         let known = self.spec.properties.iter().position(|property| {

@@ -168,7 +168,7 @@ struct Checker<'a> {
     not_null: Vec<ExprId>,
     /// What is not null here: see [`narrow`].
     facts: Vec<ExprId>,
-    /// How many local variables there are.
+    /// The number of local variables.
     locals: usize,
     /// Whether the depth limit was reported.
     too_deep: bool,

@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Returns the operator that an expression is, or none of its own where they stand below it; nothing where there are
+    /// Returns the operator that an expression is, or `None` for its own where they stand below it; nothing where there are
     /// none.
     fn branchings_below(&self, id: ExprId) -> Option<Vec<Branching>> {
         let spec = &self.spec;

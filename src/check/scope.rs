@@ -21,7 +21,7 @@ pub(super) struct Scope<'a> {
 struct Frame<'a> {
     name: SmolStr,
     binding: Binding<'a>,
-    /// Where a name of the text binds it; none where the language does.
+    /// Where a name of the text binds it; `None` if the language does.
     declared: Option<Span>,
     outer: Option<Rc<Frame<'a>>>,
 }
@@ -93,7 +93,7 @@ impl<'a> Scope<'a> {
             })
     }
 
-    /// What a name is bound to, innermost first; none for names of the module.
+    /// What a name is bound to, innermost first; `None` for names of the module.
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
         self.find(name).map(|(binding, _)| binding)
     }
@@ -110,7 +110,7 @@ impl<'a> Scope<'a> {
         None
     }
 
-    /// Returns the values that all names are bound to; none where one is bound to something else.
+    /// Returns the values that all names are bound to, or `None` if one is bound to something else.
     pub(super) fn values(&self) -> Option<Vec<ExprId>> {
         let mut values = Vec::new();
         let mut frame = self.innermost.as_deref();

@@ -45,7 +45,7 @@ pub(super) fn unseen(span: Span) -> Arm {
 }
 
 impl<'a> Checker<'a> {
-    /// What is said of a model, of a clause; none where there is no such thing, which is then told.
+    /// What is said of a model, of a clause; `None` if there is no such thing, which is then told.
     pub(super) fn enforced_claim(&mut self, name: &'a ast::Name) -> Option<ClaimId> {
         let declared = self.find(0, Space::Property, name);
         let claims = &self.spec.claims;

@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Returns the type that has the values of both; none where they do not go together.
+    /// Returns the type that has the values of both, or `None` if they do not go together.
     pub(super) fn join(lhs: &Type, rhs: &Type) -> Option<Type> {
         Some(match (lhs, rhs) {
             (lhs, rhs) if lhs == rhs => lhs.clone(),

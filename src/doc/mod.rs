@@ -98,7 +98,7 @@ pub fn page(
     }
 }
 
-/// What the formula of a property of this name compiles to; none where there is no such property.
+/// What the formula of a property of this name compiles to; `None` if there is no such property.
 pub fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
     let id = spec.find_property(name)?;
     let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;

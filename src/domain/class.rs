@@ -21,7 +21,8 @@ pub(super) enum Class {
     Other,
 }
 
-/// Returns the answer that one value gives to a question, with the list that it names; none for a question about a text.
+/// Returns the answer that one value gives to a question, with the list that it names, or `None` for a question about a
+/// text.
 fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Option<bool> {
     match question {
         Question::Equals(other) => Some(value == other),
@@ -31,7 +32,7 @@ fn answer(question: &Question, list: &FxHashSet<&Value>, value: &Value) -> Optio
     }
 }
 
-/// Returns a comparison of two known values; none where the types do not fit, which the language calls unknown.
+/// Returns a comparison of two known values, or `None` if the types do not fit, which the language calls unknown.
 pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Option<bool> {
     if op == Compare::Eq {
         return Some(lhs == rhs);

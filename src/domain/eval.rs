@@ -233,7 +233,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns a comparison of what is known of two values; none where that does not decide it.
+/// Returns a comparison of what is known of two values, or `None` if that does not decide it.
 fn decide(op: Compare, lhs: &Known, rhs: &Known, search: &Search<'_>) -> Option<bool> {
     match (lhs, rhs) {
         (Known::Nothing, _) | (_, Known::Nothing) => None,

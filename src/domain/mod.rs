@@ -45,7 +45,7 @@ impl Work {
 /// A condition with the truth that is asked of it.
 pub type Goal = (ExprId, bool);
 
-/// Whether a step can give all of these conditions the truth that is asked of each; none where the work does not suffice.
+/// Whether a step can give all of these conditions the truth that is asked of each; `None` if the work does not suffice.
 ///
 /// With `tracks`, tracks have together only values that some run leads to.
 ///

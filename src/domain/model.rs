@@ -36,7 +36,7 @@ pub struct Given {
     pub meta: BTreeMap<usize, Value>,
 }
 
-/// Proposes an event that reaches the goals; none where there is none, or the work does not suffice.
+/// Proposes an event that reaches the goals; `None` if there is none, or the work does not suffice.
 pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Option<Event> {
     let mut search = Search::new(spec, goals.iter().map(|(expr, _)| *expr), None, work);
     for (id, value) in fixed(spec, given) {

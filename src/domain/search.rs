@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether some assignment reaches the goals; none where the work does not suffice. One that is found is kept.
+    /// Whether some assignment reaches the goals; `None` if the work does not suffice. One that is found is kept.
     pub(super) fn find(&mut self, goals: &[Goal]) -> Option<bool> {
         self.exists(goals, DEPTH).ok()
     }

@@ -99,7 +99,7 @@ impl Declarations {
     }
 }
 
-/// What an item declares; none for one that has no name.
+/// What an item declares; `None` for one that has no name.
 pub(super) fn kind_of(item: &ItemKind) -> Option<Kind> {
     Some(match item {
         ItemKind::Enum(_) => Kind::Enum,

@@ -12,7 +12,7 @@ pub struct Symbol {
     pub name: String,
     /// The word that declares it; empty for parts.
     pub word: String,
-    /// What it declares; none for `event`, `trace`, `enforce` and tests.
+    /// What it declares; `None` for `event`, `trace`, `enforce` and tests.
     pub kind: Option<Kind>,
     /// Where its name stands.
     pub at: Span,

@@ -10,7 +10,7 @@ use crate::value::{Cell, Truth, Value};
 /// What the clock says at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Clock {
-    /// The time of this step, never before an earlier one; none where it is not known.
+    /// The time of this step, never before an earlier one; `None` if it is not known.
     pub(super) now: Option<i128>,
     /// The latest time seen, this step included.
     pub(super) latest: Option<i128>,

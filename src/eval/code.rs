@@ -143,7 +143,7 @@ pub(super) struct Info {
 #[derive(Clone, Debug)]
 pub(super) struct RegisterCode {
     pub(super) kind: RegisterKind,
-    /// Place among the registers of the trace; none where each instance or key has its own.
+    /// Place among the registers of the trace; `None` if each instance or key has its own.
     pub(super) slot: Option<u32>,
     /// Whether an operand reads tracks as they were before the event.
     pub(super) early: bool,

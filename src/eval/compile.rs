@@ -291,7 +291,7 @@ impl PropertyCode {
         self.started.get_or_init(make).as_ref()
     }
 
-    /// Checks recorded traces against the automaton of the negation; none for bounds in time and beyond the limits.
+    /// Checks recorded traces against the automaton of the negation; `None` for bounds in time and beyond the limits.
     pub(super) fn checker(
         spec: &Spec,
         property: &Property,

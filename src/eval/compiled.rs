@@ -55,7 +55,7 @@ impl Compiled {
         (0..self.spec.properties.len()).map(PropertyId::new)
     }
 
-    /// Returns the automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    /// Returns the automaton that follows a property, or `None` if it has none (bounds in time) or is quantified.
     pub(super) fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         let code = self.properties.get(property.index())?;
         match &*code.automaton {

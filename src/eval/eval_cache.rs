@@ -122,7 +122,7 @@ impl EvalCache {
             .unwrap_or(0)
     }
 
-    /// What the step's event may be asked for; none where that cannot be told.
+    /// What the step's event may be asked for; `None` if that cannot be told.
     pub(super) fn demands(&mut self, program: &Compiled) -> Option<&Demands> {
         let (transitions, class) = self.class()?;
         Some(transitions.demands(program, class))

@@ -14,7 +14,7 @@ use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
 
 impl Program {
-    /// Judges a whole record; none where `records where` says that it is no trace.
+    /// Judges a whole record; `None` if `records where` says that it is no trace.
     pub fn judge(&self, record: Record) -> Option<TraceReport> {
         self.judge_for(record, Deferred::NONE, Wanted::ALL)
     }

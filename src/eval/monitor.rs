@@ -158,8 +158,8 @@ impl Automaton {
         }
     }
 
-    /// Whether every state after the first that can be reached while the letters that are not `free` are false has
-    /// this value; none where that cannot be told.
+    /// Whether every state after the first that can be reached while the letters that are not `free` are false has this
+    /// value; `None` if that cannot be told.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {
         let (dfa, statuses) = match self {
             Automaton::Dfa { dfa, statuses, .. } => (dfa, statuses),
@@ -423,7 +423,7 @@ impl StateSetInterner {
         }
     }
 
-    /// What a state set is, without regard to its number; none where the number says it all.
+    /// What a state set is, without regard to its number; `None` if the number says it all.
     pub(super) fn content(&self, state_set: StateSetId) -> Option<Content> {
         match &self.counted {
             _ if state_set == LOST => None,

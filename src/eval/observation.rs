@@ -97,7 +97,7 @@ impl Observer<'_> {
 }
 
 impl<'a, 'g> Observation<'a, 'g> {
-    /// Looks at a step; none where the trace may be read in several ways.
+    /// Looks at a step; `None` if the trace may be read in several ways.
     pub fn new(view: &'a mut StepView<'g>) -> Option<Observation<'a, 'g>> {
         (view.run.worlds.len() == 1).then_some(Observation { view })
     }
@@ -113,7 +113,7 @@ impl<'a, 'g> Observation<'a, 'g> {
             .unwrap_or(Truth::Unknown)
     }
 
-    /// Returns the value of an observed expression; none where it is unknown.
+    /// Returns the value of an observed expression, or `None` if it is unknown.
     #[inline]
     pub fn value<T>(&mut self, place: usize, read: impl FnOnce(Option<&Value>) -> T) -> Option<T> {
         let node = self.view.program.observed.get(place)?;
@@ -121,7 +121,7 @@ impl<'a, 'g> Observation<'a, 'g> {
             .with_eval(&[], |eval| eval.with_value(*node, read))
     }
 
-    /// Returns the state of the automaton of a property; none where an unknown letter leaves it open.
+    /// Returns the state of the automaton of a property, or `None` if an unknown letter leaves it open.
     pub fn monitor(&self, property: usize) -> Option<u32> {
         let watch = self.view.run.worlds.first()?.watches.get(property)?;
         let Watch::Plain { state_set, .. } = watch else {

@@ -104,7 +104,7 @@ impl Program {
             .clone()
     }
 
-    /// Returns the automaton that follows a property; none where it has none (bounds in time) or is quantified.
+    /// Returns the automaton that follows a property, or `None` if it has none (bounds in time) or is quantified.
     pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         self.compiled.dfa(property)
     }

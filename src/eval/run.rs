@@ -42,7 +42,7 @@ pub struct StepView<'a> {
     pub(super) meta: &'a [Cell],
     /// Conditions of `enforce when`, over the other ways to read the trace.
     pub(super) elsewhere: Vec<Truth>,
-    /// The trace before the step; none where nobody asks.
+    /// The trace before the step; `None` if nobody asks.
     pub(super) before: Option<Before<'a>>,
     /// Whether the trace is looked at as if it ended here.
     pub(super) complete: bool,

@@ -67,7 +67,7 @@ impl Live {
         }
     }
 
-    /// What was written down; none where it cannot be the state of a trace of this program.
+    /// What was written down; `None` if it cannot be the state of a trace of this program.
     pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
         let (first, program) = (program.first_world(), &program.compiled);
         let state_sets: Vec<StateSetInterner> = program

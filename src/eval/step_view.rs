@@ -295,7 +295,7 @@ impl StepView<'_> {
             .collect()
     }
 
-    /// What an arm says, values filled in; none where it says nothing of its own.
+    /// What an arm says, values filled in; `None` if it says nothing of its own.
     pub fn message(
         &mut self,
         clause: usize,

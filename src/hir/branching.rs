@@ -163,7 +163,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns the path formula whose probability it asks for, or compares; none for anything else, and with a condition.
+    /// Returns the path formula whose probability it asks for, or compares, or `None` for anything else, and with a
+    /// condition.
     pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {
         let ClaimFormula::State(state) = self.formula else {
             return None;
@@ -197,7 +198,7 @@ impl Branchings {
         &self.nodes[id.index()]
     }
 
-    /// How many there are; what an operator contains was added before it.
+    /// Returns the number of them; what an operator contains was added before it.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -209,7 +210,7 @@ impl Branchings {
 }
 
 impl Branching {
-    /// What is asked of the number of the operator; none of `A` and `E`, which have none.
+    /// What is asked of the number of the operator; `None` for `A` and `E`, which have none.
     pub fn ask(&self) -> Option<&Ask> {
         match self {
             Branching::Path { .. } => None,

@@ -335,7 +335,7 @@ impl Exprs {
         &self.types[id.index()]
     }
 
-    /// How many there are; ids are `0..len`, and operands come before what uses them.
+    /// Returns the number of them; ids are `0..len`, and operands come before what uses them.
     pub fn len(&self) -> usize {
         self.types.len()
     }

@@ -67,7 +67,7 @@ impl Formulas {
         &self.nodes[id.index()]
     }
 
-    /// How many there are; ids are `0..len`, and operands come before what uses them.
+    /// Returns the number of them; ids are `0..len`, and operands come before what uses them.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

@@ -7,7 +7,7 @@ use super::{Arith, Builtin, Expr, Exprs};
 use crate::ids::ExprId;
 use crate::value::{Number, Value};
 
-/// Returns the exact value of an expression that reads nothing; none where it reads the state or cannot be calculated.
+/// Returns the exact value of an expression that reads nothing, or `None` if it reads the state or cannot be calculated.
 pub fn constant(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
     value(exprs, id, &mut |_| None)
 }

@@ -75,7 +75,7 @@ pub enum Domain {
 /// `reward name = e`
 #[derive(Clone, Debug)]
 pub struct StateReward {
-    /// Its name; none for the one that `R=?` means.
+    /// Its name; `None` for the one that `R=?` means.
     pub name: Option<SmolStr>,
     /// Per step; a number over components.
     pub value: ExprId,

@@ -141,7 +141,7 @@ pub struct Label {
 /// A reward structure.
 #[derive(Clone, Debug)]
 pub struct Reward {
-    /// Its name; none for the one that `R=?` means.
+    /// Its name; `None` for the one that `R=?` means.
     pub name: Option<SmolStr>,
     /// What a step from a state earns.
     pub expr: ExprId,
@@ -163,7 +163,7 @@ pub struct Contract {
 }
 
 impl Domain {
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn len(&self) -> u64 {
         let values = match self.kind {
             DomainKind::Bool => 2,
@@ -196,7 +196,7 @@ impl Domain {
         })
     }
 
-    /// Returns the position of a value; none where it is not one of them.
+    /// Returns the position of a value, or `None` if it is not one of them.
     pub fn position(&self, value: &Value) -> Option<u64> {
         let index = match (self.kind, value) {
             (_, Value::Null) => return self.nullable.then_some(0),

@@ -103,8 +103,8 @@ impl KeyPathCache {
         Some((edge.len, offset + edge.written.len(), edge.to))
     }
 
-    /// Learns a key without escapes, which stands between these offsets with all up to its value; the place after it, none
-    /// where there is no room or the key was met before.
+    /// Learns a key without escapes, which stands between these offsets with all up to its value; the place after it; `None`
+    /// if there is no room or the key was met before.
     pub(crate) fn learn(
         &mut self,
         at: KeyPathId,

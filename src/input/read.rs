@@ -168,8 +168,8 @@ fn in_one_go(records: usize) -> usize {
     (records / (16 * rayon::current_num_threads())).max(4)
 }
 
-/// Reads a batch and makes what is to be made of it; none where a line holds several values, which moves the numbers of
-/// what follows.
+/// Reads a batch and makes what is to be made of it; `None` if a line holds several values, which moves the numbers of what
+/// follows.
 fn project<M: UnitMapper>(
     batch: &Batch,
     name: &FileName,

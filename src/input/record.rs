@@ -17,7 +17,7 @@ pub enum Unit {
     Event(Event),
     /// `{"trace":"t1","end":true}`: the trace is complete.
     End {
-        /// Which trace; none where the file holds one trace without a name.
+        /// Which trace; `None` if the file holds one trace without a name.
         trace: Option<SmolStr>,
         /// Where it was said.
         origin: Origin,
@@ -123,7 +123,7 @@ pub struct Record {
 /// An event of a trace that is spread over a file.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Which trace; none where the file holds one trace without a name.
+    /// Which trace; `None` if the file holds one trace without a name.
     pub trace: Option<SmolStr>,
     /// Where it was found.
     pub origin: Origin,

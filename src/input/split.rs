@@ -309,7 +309,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Returns the end of the line at `at`, without its line end; none where the line is too long.
+    /// Returns the end of the line at `at`, without its line end, or `None` if the line is too long.
     fn line_end(&mut self) -> Option<usize> {
         let mut from = self.at;
         loop {

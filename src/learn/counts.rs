@@ -33,7 +33,7 @@ pub struct Edge {
     pub count: u64,
 }
 
-/// How many traces there were.
+/// The number of traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Traces {
     /// Complete, or caught by an absorbing state: nothing is missing of them.
@@ -59,7 +59,7 @@ pub struct Counts {
     pub ends: Vec<u64>,
     /// By node: whether it is never left.
     pub absorbing: Vec<bool>,
-    /// How many traces there were.
+    /// The number of traces.
     pub traces: Traces,
     /// Steps that were counted.
     pub steps: u64,
@@ -92,7 +92,7 @@ pub struct Invalid {
     pub from: Option<Key>,
     /// To which state; none at the end of the trace.
     pub to: Option<Key>,
-    /// Why it is impossible; none where the state is not terminal.
+    /// Why it is impossible; `None` if the state is not terminal.
     pub why: Option<Step>,
 }
 

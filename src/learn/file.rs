@@ -56,7 +56,7 @@ pub struct ChainCounts {
     /// The category; none without `by`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub category: Option<SmolStr>,
-    /// How many traces there were.
+    /// The number of traces.
     pub traces: Traces,
     /// The words of each node, those of its states one after the other; no words before the first step. Sorted.
     pub nodes: Vec<Vec<SmolStr>>,

@@ -82,7 +82,7 @@ pub struct Rows {
     pub start: u32,
     /// Where complete runs end.
     pub end: u32,
-    /// Valid states of the abstraction that no trace has visited; none where they cannot be listed.
+    /// Valid states of the abstraction that no trace has visited; `None` if they cannot be listed.
     pub unseen_valid: Option<usize>,
     /// By the keys of a state: its number.
     index: FxHashMap<Box<[Key]>, u32>,

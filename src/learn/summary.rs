@@ -47,7 +47,7 @@ pub struct PacState {
     pub state: String,
     /// How often it was left.
     pub visits: u64,
-    /// How often it must be; none where no number suffices.
+    /// How often it must be; `None` if no number suffices.
     pub required: Option<u64>,
 }
 

@@ -81,7 +81,7 @@ fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> F
     known
 }
 
-/// Returns the only truth that a condition can have; none where it can have both, where that is not decided, and of
+/// Returns the only truth that a condition can have, or `None` if it can have both, where that is not decided, and of
 /// constants that were written.
 fn outcome(spec: &Spec, expr: ExprId, budget: &mut Budget) -> Option<bool> {
     if matches!(spec.exprs.get(expr), Expr::Const(_)) {

@@ -94,7 +94,7 @@ fn after_the_fact(subjects: &Subjects<'_>, subject: &Subject<'_>) -> Option<Vec<
     Some(fields.into_iter().filter_map(name).collect())
 }
 
-/// Whether some letter violates from this state whatever the unknown atoms are; none where there are too many to try.
+/// Whether some letter violates from this state whatever the unknown atoms are; `None` if there are too many to try.
 fn is_known_to_violate(
     dfa: &Dfa,
     state: guard_automata::StateId,

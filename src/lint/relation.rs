@@ -40,7 +40,7 @@ pub enum Relation {
 pub struct Comparison {
     /// The relation.
     pub relation: Relation,
-    /// A trace of one of them alone; none where they are equivalent, or where it is too long to be written out.
+    /// A trace of one of them alone; `None` if they are equivalent, or where it is too long to be written out.
     pub difference: Option<Difference>,
 }
 
@@ -49,7 +49,7 @@ pub struct Comparison {
 pub struct Difference {
     /// Its steps.
     pub steps: Word,
-    /// Where the part begins that repeats forever; none where the trace ends.
+    /// Where the part begins that repeats forever; `None` if the trace ends.
     pub repeats_from: Option<usize>,
     /// When its steps are, in attoseconds since the first; empty where that does not matter.
     pub times: Vec<i128>,
@@ -192,7 +192,7 @@ impl Trace {
         self.runs.iter().map(|run| run.letter.clone()).collect()
     }
 
-    /// What tells two formulas apart; none if it is too long to be written out.
+    /// What tells two formulas apart; `None` if it is too long to be written out.
     fn difference(self, satisfies_first: bool) -> Option<Difference> {
         if self.len() > WRITTEN {
             return None;

@@ -15,7 +15,7 @@ use guard_automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 /// How often one question is asked again.
 const ROUNDS: usize = 16;
 
-/// Whether every trace of `lhs` that can happen is a trace of `rhs`; none where that is not decided.
+/// Whether every trace of `lhs` that can happen is a trace of `rhs`; `None` if that is not decided.
 pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) -> Option<bool> {
     let mut lhs = Cow::Borrowed(lhs);
     for _ in 0..ROUNDS {

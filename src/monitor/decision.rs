@@ -104,7 +104,7 @@ impl Cause {
 pub struct Fired {
     /// The clause and the arm, by number.
     pub clause: usize,
-    /// See `clause`; none for what the monitor says itself (an outcome that may violate, an error).
+    /// See `clause`; `None` for what the monitor says itself (an outcome that may violate, an error).
     pub arm: Option<usize>,
     /// The property, query or condition.
     pub name: SmolStr,
@@ -130,7 +130,7 @@ pub type Argument = (Option<SmolStr>, Value);
 pub struct Decision {
     /// What it is about.
     pub cause: Cause,
-    /// The trace; none where that could not be read.
+    /// The trace; `None` if that could not be read.
     pub trace: Option<SmolStr>,
     /// Index of the event in its trace.
     pub step: Option<u32>,

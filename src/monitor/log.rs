@@ -36,7 +36,7 @@ pub struct Chain {
     hash: String,
     /// The number of the last decision's input; several decisions may have the same.
     last: u64,
-    /// How many decisions of that input there are.
+    /// The number of decisions of that input.
     of_last: u64,
 }
 

@@ -47,7 +47,7 @@ pub(super) struct ChainPosition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ModelPosition {
     position: Position,
-    /// The category of the trace; none where it is not known.
+    /// The category of the trace; `None` if it is not known.
     category: Option<SmolStr>,
     /// Whether the last step of the trace was one of the chain.
     moved: bool,

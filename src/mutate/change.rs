@@ -130,7 +130,7 @@ fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
 }
 
 impl Change {
-    /// Returns the formula with the change made; none where there is nothing to change in this way.
+    /// Returns the formula with the change made, or `None` if there is nothing to change in this way.
     pub(super) fn of(&self, formulas: &mut Formulas, root: FormulaId) -> Option<FormulaId> {
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);

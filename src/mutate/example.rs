@@ -25,7 +25,7 @@ pub(super) struct Case {
     outcome: Outcome,
 }
 
-/// Returns a test of one trace that tells a mutant from the original, as text of the language; none where no events were
+/// Returns a test of one trace that tells a mutant from the original, as text of the language, or `None` if no events were
 /// found that show the difference.
 pub(super) fn test(
     judged: &Judged<'_>,

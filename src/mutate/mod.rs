@@ -106,7 +106,7 @@ pub struct Mutant {
     pub change: String,
     /// The formula that came of it.
     pub formula: String,
-    /// What noticed: the name of a test, or of a recorded trace; none where it survives.
+    /// What noticed: the name of a test, or of a recorded trace; `None` if it survives.
     pub killed_by: Option<SmolStr>,
     /// A shortest trace on which it and the original differ.
     pub example: Example,
@@ -141,7 +141,7 @@ impl Report {
         mutants.filter(|mutant| mutant.killed_by.is_none()).count()
     }
 
-    /// How many mutants there are.
+    /// Returns the number of mutants.
     pub fn mutants(&self) -> usize {
         self.subjects
             .iter()

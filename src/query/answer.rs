@@ -47,7 +47,7 @@ pub struct ClaimAnswer {
     pub per_state_truth: Vec<(String, Option<bool>)>,
     /// How much of the value comes from smoothing: the value less the one without.
     pub smoothing_share: Option<f64>,
-    /// Within which the number lies, as far as the counts tell; none where it was not asked for, or where there is no
+    /// Within which the number lies, as far as the counts tell; `None` if it was not asked for, or where there is no
     /// argument for one.
     pub interval: Option<Interval>,
     /// What the interval says of the threshold.

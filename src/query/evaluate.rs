@@ -632,7 +632,7 @@ fn at_end(spec: &Spec, id: ExprId) -> bool {
     }
 }
 
-/// What an interval says of the threshold of a claim; none where it has none.
+/// What an interval says of the threshold of a claim; `None` if it has none.
 pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evidence> {
     let ClaimFormula::State(state) = claim.formula else {
         return None;

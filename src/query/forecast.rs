@@ -287,7 +287,7 @@ impl Forecast {
         &self.subject.space
     }
 
-    /// Returns the category of a live trace, of whose record these facts are known so far; none where it is not known yet,
+    /// Returns the category of a live trace, of whose record these facts are known so far, or `None` if it is not known yet,
     /// and empty where the model tells none apart.
     pub fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.subject.learn.by {

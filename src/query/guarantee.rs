@@ -243,7 +243,7 @@ pub fn pac<V: Scalar>(
     }
 }
 
-/// How many exits keep what smoothing moves below `allowed`, in total variation; none where a declared transition was never
+/// How many exits keep what smoothing moves below `allowed`, in total variation; `None` if a declared transition was never
 /// seen and nothing is added to it, since the chain then rules it out without evidence.
 fn bias_trials(counts: &[u64], smoothing: f64, allowed: f64) -> Option<f64> {
     if smoothing == 0.0 {

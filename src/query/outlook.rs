@@ -6,7 +6,7 @@ use super::table::RiskTable;
 /// What a query comes to over everything that a position may be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outlook {
-    /// The least of the numbers; none where nothing that the position may be was seen in training.
+    /// The least of the numbers; `None` if nothing that the position may be was seen in training.
     pub lowest: Option<f64>,
     /// The largest.
     pub highest: Option<f64>,
@@ -82,7 +82,7 @@ impl Forecast {
         outlook
     }
 
-    /// Returns the least and the largest number that a query comes to anywhere; none where nothing was learned.
+    /// Returns the least and the largest number that a query comes to anywhere, or `None` if nothing was learned.
     pub fn range(&self, query: usize) -> Option<(f64, f64)> {
         let all = self.tables_of(query, None).flat_map(RiskTable::values);
         all.map(|value| (value, value))

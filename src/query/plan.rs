@@ -46,7 +46,7 @@ pub struct Size {
 
 /// What is known of the chains that a plan is about.
 pub trait Sizes {
-    /// Returns the chain of a model with so many monitors run along; none where it cannot be told.
+    /// Returns the chain of a model with so many monitors run along, or `None` if it cannot be told.
     fn chain(&self, model: ModelId, monitors: &[PropertyId]) -> Option<Size>;
     /// How many states the monitor of a property has.
     fn monitor(&self, property: PropertyId) -> Option<u64>;
@@ -61,7 +61,7 @@ pub struct Node {
     pub about: String,
     /// How large its result is.
     pub size: Option<Size>,
-    /// Multiplications, about; none where the size is not known, or there are none.
+    /// Multiplications, about; `None` if the size is not known, or there are none.
     pub cost: Option<u64>,
     /// Operands.
     pub inputs: Vec<usize>,

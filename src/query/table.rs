@@ -147,7 +147,7 @@ impl RiskTable {
         self.start
     }
 
-    /// Returns the value in a state that remembers these keys, oldest first, with monitors in these states; none where no
+    /// Returns the value in a state that remembers these keys, oldest first, with monitors in these states, or `None` if no
     /// trace that was learned from has visited it.
     #[inline]
     pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {

@@ -238,7 +238,7 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// What only some verdicts have; none where there is nothing.
+    /// What only some verdicts have; `None` if there is nothing.
     fn tail<'a>(
         &'a self,
         heading: &'a Heading,

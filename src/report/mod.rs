@@ -175,7 +175,7 @@ impl Headings {
         }
     }
 
-    /// Returns the heading of a property; none for an id of another spec.
+    /// Returns the heading of a property, or `None` for an id of another spec.
     pub fn get(&self, id: crate::ids::PropertyId) -> Option<&Heading> {
         self.properties.get(id.index())
     }

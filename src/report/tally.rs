@@ -129,7 +129,7 @@ impl Counts {
         self.decided() + self.unknown
     }
 
-    /// Violated among decided; none where nothing was decided. What is unknown is left out rather than taken for safe.
+    /// Violated among decided; `None` if nothing was decided. What is unknown is left out rather than taken for safe.
     pub fn rate(&self) -> Option<f64> {
         (self.decided() > 0).then(|| self.violated as f64 / self.decided() as f64)
     }
@@ -168,7 +168,7 @@ pub fn wilson95(hits: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// Satisfied or presumably satisfied among decided properties; none where nothing was decided.
+/// Satisfied or presumably satisfied among decided properties; `None` if nothing was decided.
 pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
     let (mut fine, mut decided) = (0_u32, 0_u32);
     for (_, verdict, _) in per_property(verdicts) {

@@ -24,7 +24,7 @@ use super::{Explorer, SystemError, VerifyError};
 
 /// What a formula of probability comes to.
 pub(super) struct Chance {
-    /// Whether it holds in all initial states; none where a number is asked for, or too near to its threshold.
+    /// Whether it holds in all initial states; `None` if a number is asked for, or too near to its threshold.
     pub(super) holds: Option<bool>,
     /// The states in which it holds.
     pub(super) satisfying: Option<Vec<u32>>,

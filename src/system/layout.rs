@@ -17,7 +17,7 @@ pub(super) struct Slot {
     pub(super) shift: u32,
     /// The bits of the word that belong to it.
     pub(super) mask: u64,
-    /// How many values there are.
+    /// The number of values.
     pub(super) len: u64,
     /// The number of the first value that is not null.
     base: i64,
@@ -73,7 +73,7 @@ impl Slot {
         }
     }
 
-    /// Returns the position of a number; none where the variable cannot have it.
+    /// Returns the position of a number, or `None` if the variable cannot have it.
     #[inline]
     pub(super) fn position(self, number: i64) -> Option<u64> {
         if number == NULL {

@@ -60,7 +60,7 @@ pub enum SystemError {
     States {
         /// The limit.
         limit: usize,
-        /// How many valuations of the variables there are, where that fits 128 bits.
+        /// The number of valuations of the variables, where that fits 128 bits.
         space: Option<u128>,
     },
     /// More transitions than [`Limits::transitions`].

@@ -137,7 +137,7 @@ pub struct Verdict {
     pub system: String,
     /// In which logic.
     pub logic: Logic,
-    /// Whether it holds; none where it is trusted, or where a number is asked for.
+    /// Whether it holds; `None` if it is trusted, or where a number is asked for.
     pub holds: Option<bool>,
     /// The number at the root of a formula of probability in the first initial state, with a lower and an upper bound.
     pub value: Option<[f64; 3]>,

@@ -49,7 +49,7 @@ pub fn host(text: &str) -> Result<Option<String>, Unclear> {
     Ok(found)
 }
 
-/// What follows the scheme and the slashes; none if there is no host.
+/// What follows the scheme and the slashes; `None` if there is no host.
 fn after_scheme(text: &str) -> Option<&str> {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let scheme = text.split_once(':').filter(|(scheme, _)| {

@@ -57,7 +57,7 @@ pub struct BigInt {
 }
 
 impl Number {
-    /// Returns the number for a float; none for NaN and infinities.
+    /// Returns the number for a float, or `None` for NaN and infinities.
     pub fn float(value: f64) -> Option<Number> {
         value.is_finite().then_some(Number::Float(Finite(value)))
     }

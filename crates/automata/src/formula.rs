@@ -35,14 +35,14 @@ pub enum Interval {
     Steps {
         /// Nearest position.
         lo: u32,
-        /// Farthest position; none when absent.
+        /// Farthest position; `None` if absent.
         hi: Option<u32>,
     },
     /// Measured in time, in units of the caller's choice.
     Time {
         /// Least distance in time.
         lo: i128,
-        /// Greatest distance in time; none when absent.
+        /// Greatest distance in time; `None` if absent.
         hi: Option<i128>,
     },
 }

@@ -165,7 +165,7 @@ impl Register {
         }
     }
 
-    /// Returns the node whose value decides what the register becomes; none if that is the operator itself.
+    /// Returns the node whose value decides what the register becomes, or `None` if that is the operator itself.
     pub(super) fn input(self) -> Option<NodeId> {
         match self {
             Register::Since { .. } => None,

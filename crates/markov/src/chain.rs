@@ -50,7 +50,7 @@ pub enum ChainError {
     NoState {
         /// The name.
         state: u64,
-        /// How many states there are.
+        /// The number of states.
         states: usize,
     },
     /// A probability that is none.

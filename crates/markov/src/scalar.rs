@@ -43,17 +43,17 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn from_rational(number: &BigRational) -> Self;
     /// Returns the number that a double stands for, which must be finite.
     fn from_f64(number: f64) -> Self;
-    /// Returns the number as an exact fraction; none if it is not finite.
+    /// Returns the number as an exact fraction, or `None` if it is not finite.
     fn to_rational(&self) -> Option<BigRational>;
     /// Returns the nearest double.
     fn to_f64(&self) -> f64;
-    /// Reads `0.25`, `1e-3` or `1/4`; none if it is not a finite number.
+    /// Reads `0.25`, `1e-3` or `1/4`; `None` if it is not a finite number.
     fn parse(text: &str) -> Option<Self>;
     /// Returns the largest whole number that is not above; none beyond 64 bits.
     fn floor(&self) -> Option<i64>;
-    /// Returns a power; none where it is no number of this kind.
+    /// Returns a power, or `None` if it is no number of this kind.
     fn power(&self, exponent: &Self) -> Option<Self>;
-    /// Returns a logarithm; none where it is no number of this kind.
+    /// Returns a logarithm, or `None` if it is no number of this kind.
     fn logarithm(&self, base: &Self) -> Option<Self>;
     /// Returns the text that reads back as the same number.
     fn text(&self) -> String;
@@ -425,7 +425,7 @@ fn rational_to_f64(number: &BigRational) -> f64 {
 /// The largest exponent of ten that a decimal may have; beyond it a short text would make a huge number.
 const MAX_EXPONENT: i64 = 5000;
 
-/// Reads a decimal or a fraction of two of them exactly; none if it is neither.
+/// Reads a decimal or a fraction of two of them exactly; `None` if it is neither.
 pub fn parse_rational(text: &str) -> Option<BigRational> {
     if let Some((over, under)) = text.split_once('/') {
         let (over, under) = (parse_decimal(over.trim())?, parse_decimal(under.trim())?);

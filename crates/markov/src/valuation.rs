@@ -95,7 +95,7 @@ impl Valuations {
         self.words
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.states.len() / self.words
     }

@@ -27,7 +27,7 @@ pub struct Goal {
     pub open: NodeSet,
     /// Where it has arrived.
     pub target: NodeSet,
-    /// Within how many steps; none for ever.
+    /// Within how many steps; `None` for ever.
     pub horizon: Option<u64>,
 }
 

@@ -134,7 +134,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// Returns the path of a `file:` address on this machine; none for texts that are in no file.
+/// Returns the path of a `file:` address on this machine, or `None` for texts that are in no file.
 pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -148,7 +148,7 @@ pub(super) fn path(uri: &Uri) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// Returns the `file:` address of an absolute path; none where it is not UTF-8.
+/// Returns the `file:` address of an absolute path, or `None` if it is not UTF-8.
 pub(super) fn uri(path: &Path) -> Option<Uri> {
     let path = path.to_str()?.replace(std::path::MAIN_SEPARATOR, "/");
     let slash = if path.starts_with('/') { "" } else { "/" };

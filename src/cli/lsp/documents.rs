@@ -260,7 +260,7 @@ pub(super) fn location(sources: &SourceMap, span: Span, spec: &Path) -> Option<L
     ))
 }
 
-/// Returns the path of a file that took part; none for modules of the library.
+/// Returns the path of a file that took part, or `None` for modules of the library.
 fn file_of(sources: &SourceMap, file: FileId, spec: &Path) -> Option<PathBuf> {
     if file == FileId(0) {
         return Some(spec.to_owned());

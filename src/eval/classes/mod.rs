@@ -72,7 +72,7 @@ struct ClassEntry {
     no_op: Box<[Option<NoOp>]>,
     /// By track: whether the event leaves it as it is.
     kept: Box<[Known]>,
-    /// By field: what may be looked at; none where that was not asked yet.
+    /// By field: what may be looked at; `None` if that was not asked yet.
     demands: Option<Demands>,
 }
 
@@ -202,7 +202,7 @@ fn n_entries_most(code: &Code) -> usize {
 }
 
 impl TransitionCache {
-    /// Returns the class of an event; none where there are too many. `deferred` holds the bits of fields whose text is
+    /// Returns the class of an event, or `None` if there are too many. `deferred` holds the bits of fields whose text is
     /// longer than any constant.
     #[inline]
     pub(in crate::eval) fn class(

@@ -32,7 +32,7 @@ pub(crate) struct StreamExtractor<'j, 's> {
     pub(crate) quiet: bool,
     /// Whether long texts of events are left to whoever reads them.
     pub(crate) defer: bool,
-    /// Number of members of the event's own object; none where it is no object.
+    /// Number of members of the event's own object; `None` if it is no object.
     pub(crate) members: Option<usize>,
     /// A single event turned out to be a whole trace.
     pub(crate) is_record: bool,

@@ -60,7 +60,7 @@ fn per(granularity: Granularity, format: Format, why: &'static str) -> Option<Vo
     })
 }
 
-/// Finds the format of a file; none where no built-in reader knows it.
+/// Finds the format of a file; `None` if no built-in reader knows it.
 pub fn detect(sample: &Sample<'_>) -> Option<Detection> {
     if sample.values.is_empty() {
         return table(sample.text);

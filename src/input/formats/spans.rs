@@ -55,7 +55,7 @@ impl Timeline {
     }
 }
 
-/// Whether a status says that something failed; none where it says nothing.
+/// Whether a status says that something failed; `None` if it says nothing.
 pub(super) fn failed(code: &Value) -> Option<bool> {
     match code {
         Value::Number(number) => number.to_int().map(|code| code == 2),

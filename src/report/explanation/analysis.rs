@@ -169,7 +169,7 @@ fn runs(word: Option<Word>) -> Vec<Run> {
     word.unwrap_or_default().into_iter().map(run).collect()
 }
 
-/// Returns the steps of a trace one by one; none of a long one.
+/// Returns the steps of a trace one by one, or `None` for a long one.
 pub(super) fn written_out(runs: &[Run]) -> Option<Word> {
     let steps: u64 = runs.iter().map(|run| run.times).sum();
     (steps <= WRITTEN).then(|| {

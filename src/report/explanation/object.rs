@@ -167,7 +167,7 @@ impl Explanation<'_> {
         serde_json::to_string(&object).unwrap_or_default()
     }
 
-    /// Returns an example step by step; none where there is none and of a long one.
+    /// Returns an example step by step, or `None` if there is none and of a long one.
     fn steps(&self, runs: &[Run]) -> Option<Json> {
         let steps = written_out(runs).filter(|steps| !steps.is_empty())?;
         Some(word_json(self.spec, &steps))

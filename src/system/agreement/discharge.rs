@@ -104,7 +104,7 @@ impl<'a> Agreement<'a> {
         Ok(found.is_ok_and(|found| found.counterexample.is_none()))
     }
 
-    /// Returns all words over the letters that some valuation of the variables gives; none where these are too many.
+    /// Returns all words over the letters that some valuation of the variables gives, or `None` if these are too many.
     pub(super) fn words(&self, formulas: &[FormulaId]) -> Option<(Words, Vec<ExprId>)> {
         let mut atoms: Vec<ExprId> = Vec::new();
         for formula in formulas {

@@ -32,7 +32,7 @@ impl Components {
         &self.members[self.starts[component] as usize..self.starts[component + 1] as usize]
     }
 
-    /// Returns the component of a node; none for a node outside the part that was looked at.
+    /// Returns the component of a node, or `None` for a node outside the part that was looked at.
     pub fn of(&self, node: u32) -> Option<usize> {
         let component = self.of[node as usize];
         (component != NONE).then_some(component as usize)

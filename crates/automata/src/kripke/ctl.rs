@@ -79,7 +79,7 @@ impl StateFormulas {
         StateFormulaId(atom.0)
     }
 
-    /// How many there are.
+    /// Returns the number of them.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -230,7 +230,7 @@ pub(super) enum Simple {
     Unless(FormulaId, FormulaId),
 }
 
-/// Reads a path formula as one operator; none where it is more.
+/// Reads a path formula as one operator; `None` if it is more.
 pub(super) fn simple(paths: &mut Formulas, path: FormulaId) -> Option<Simple> {
     if is_state(paths, path) {
         return Some(Simple::Now(path));

@@ -48,7 +48,7 @@ pub enum CheckError<E> {
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// A run that violates the formula; none where all runs satisfy it.
+    /// A run that violates the formula; `None` if all runs satisfy it.
     pub counterexample: Option<Run>,
     /// Where a prefix of the run already violates the formula: how many of its states that takes.
     pub bad_prefix: Option<usize>,

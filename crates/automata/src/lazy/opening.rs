@@ -244,7 +244,7 @@ impl LazyDfa {
         others
     }
 
-    /// Returns the regions that these are once the windows of chains are open that are; none if that is too much.
+    /// Returns the regions that these are once the windows of chains are open that are, or `None` if that is too much.
     pub(super) fn settled(&mut self, mut regions: Vec<u32>) -> Option<Vec<u32>> {
         let mut settled = Vec::with_capacity(regions.len());
         while let Some(region) = regions.pop() {
@@ -269,7 +269,7 @@ impl LazyDfa {
         })
     }
 
-    /// Returns the regions that the opening of the first window of a chain leads to; none if there are too many.
+    /// Returns the regions that the opening of the first window of a chain leads to, or `None` if there are too many.
     fn openings_of(&mut self, region: u32, queue: usize) -> Option<Vec<u32>> {
         let number = self.regions[region as usize].shape;
         let shape = self.shapes[number as usize].clone();
@@ -284,7 +284,7 @@ impl LazyDfa {
         Some(opened)
     }
 
-    /// Returns all ways to extend the counters of a region, with their places; none if there are too many.
+    /// Returns all ways to extend the counters of a region, with their places, or `None` if there are too many.
     fn extensions(
         &self,
         shape: &Shape,

@@ -58,7 +58,7 @@ impl LazyDfa {
             && self.search(queue, &letter, !value) == Some(false)
     }
 
-    /// Whether a region with this value can be reached from this one, itself included; none if that is not known.
+    /// Whether a region with this value can be reached from this one, itself included; `None` if that is not known.
     fn reaches(&mut self, first: u32, wanted: bool) -> Option<bool> {
         self.search(IndexSet::from_iter([first]), &[], wanted)
     }
@@ -85,7 +85,7 @@ impl LazyDfa {
         Some(false)
     }
 
-    /// Adds the regions that one unit of time or one position leads to; none if that is too much.
+    /// Adds the regions that one unit of time or one position leads to; `None` if that is too much.
     fn follow(
         &mut self,
         region: u32,

@@ -107,7 +107,7 @@ impl Constants {
         Place::try_from(place).unwrap_or(Place::MAX)
     }
 
-    /// How far a counter in this place may count down before it leaves the place; none if it never does.
+    /// How far a counter in this place may count down before it leaves the place; `None` if it never does.
     pub(super) fn slack(&self, timed: bool, place: Place, distance: i128) -> Option<i128> {
         let constants = self.of(timed);
         let place = usize::from(place);
@@ -118,7 +118,7 @@ impl Constants {
         Some(distance.saturating_sub(*below).saturating_sub(1))
     }
 
-    /// Within how many units a counter of one clock leaves its place, at most; none if none ever does.
+    /// Within how many units a counter of one clock leaves its place, at most; `None` if none ever does.
     pub(super) fn gap(&self, shape: &Shape, places: &[Place], timed: bool) -> Option<i128> {
         let n_steps = shape.n_steps as usize;
         let (range, constants) = match timed {
@@ -137,8 +137,8 @@ impl Constants {
         range.filter_map(gap).min()
     }
 
-    /// Distances with these places, ascending among the counters of either kind, those in steps first; none if there are no
-    /// such numbers.
+    /// Distances with these places, ascending among the counters of either kind, those in steps first; `None` if there are
+    /// no such numbers.
     pub(super) fn example(&self, n_steps: u32, places: &[Place]) -> Option<Vec<i128>> {
         let mut distances: Vec<i128> = Vec::with_capacity(places.len());
         for (counter, &place) in places.iter().enumerate() {

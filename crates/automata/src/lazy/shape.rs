@@ -121,7 +121,7 @@ impl Numbers {
     }
 }
 
-/// Whether the window of a started obligation of this node is in time; none if it has no window.
+/// Whether the window of a started obligation of this node is in time; `None` if it has no window.
 fn window(program: &Program, owed: &Obligation) -> Option<bool> {
     match program.nodes[owed.node as usize] {
         Core::Until { window, .. } | Core::Release { window, .. } if owed.started => {

@@ -233,7 +233,7 @@ impl LazyDfa {
         map
     }
 
-    /// What can be done in a region; none if that is too much.
+    /// What can be done in a region; `None` if that is too much.
     fn add_moves(&mut self, from: usize, map: &mut Map) -> Option<()> {
         let region = map.regions[from];
         let number = self.regions[region as usize].shape;

@@ -315,7 +315,8 @@ impl Graph for Alone<'_> {
 }
 
 impl Buchi {
-    /// Returns an infinite word that is accepted, as a lasso; none if nothing is. Atoms that do not matter are not listed.
+    /// Returns an infinite word that is accepted, as a lasso, or `None` if nothing is. Atoms that do not matter are not
+    /// listed.
     pub fn accepted_word(&self) -> Option<Lasso> {
         let Ok(found) = find_run(&mut Alone(self), self.n_marks());
         let run = found?;

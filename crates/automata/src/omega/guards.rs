@@ -181,7 +181,7 @@ impl Guards {
         }
     }
 
-    /// Returns one letter of the guard, by the atoms that matter for it; none if there is no letter.
+    /// Returns one letter of the guard, by the atoms that matter for it, or `None` if there is no letter.
     pub(super) fn letter(&self, guard: Guard) -> Option<Letter> {
         let mut letter = Letter::new();
         let mut at = guard.0;

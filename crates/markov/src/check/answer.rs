@@ -39,7 +39,7 @@ impl Truth {
         }
     }
 
-    /// Whether it holds in a state; none where that is open.
+    /// Whether it holds in a state; `None` if that is open.
     pub fn at(&self, state: usize) -> Option<bool> {
         match (self.must.contains(state), self.may.contains(state)) {
             (true, _) => Some(true),
@@ -75,7 +75,7 @@ impl<V: Scalar> Numbers<V> {
         }
     }
 
-    /// Returns the number of a state with its bounds; none where it is infinite or undefined.
+    /// Returns the number of a state with its bounds, or `None` if it is infinite or undefined.
     pub fn at(&self, state: usize) -> Option<&V::Estimate> {
         let plain = !self.infinite.contains(state) && !self.undefined.contains(state);
         plain.then(|| &self.values[state])
@@ -98,7 +98,7 @@ impl<V: Scalar> Numbers<V> {
         Truth { must, may }
     }
 
-    /// Whether the number of a state satisfies a bound; none where its error does not tell.
+    /// Whether the number of a state satisfies a bound; `None` if its error does not tell.
     fn compare(&self, state: usize, relation: Relation, bound: &V) -> Option<bool> {
         if self.infinite.contains(state) {
             return Some(matches!(

@@ -61,7 +61,7 @@ impl UncertainChain {
     }
 }
 
-/// How many steps there are.
+/// The number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
     /// So many.

@@ -93,7 +93,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether every number from `least` to `most` is in this relation to a bound; none where only some are.
+    /// Whether every number from `least` to `most` is in this relation to a bound; `None` if only some are.
     pub fn over<V: PartialOrd>(self, least: &V, most: &V, bound: &V) -> Option<bool> {
         let (all, none) = match self {
             Relation::Less => (most < bound, least >= bound),

@@ -66,7 +66,7 @@ pub struct Module {
 pub struct VariableDeclaration {
     /// Its name.
     pub name: String,
-    /// Its range; none for a truth value.
+    /// Its range; `None` for a truth value.
     pub range: Option<(Expr, Expr)>,
     /// Its initial value, if given.
     pub init: Option<Expr>,
@@ -77,7 +77,7 @@ pub struct VariableDeclaration {
 /// `[action] guard -> p : update + …;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// The action that it takes part in; none for one of its own.
+    /// The action that it takes part in; `None` for one of its own.
     pub action: Option<String>,
     /// When it is enabled.
     pub guard: Expr,
