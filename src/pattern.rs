@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Bytes that a compiled expression may take up.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Why a text is no regular expression that can be used.
+/// The reason why a text is no regular expression that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// Its syntax, in one clause.

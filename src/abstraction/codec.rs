@@ -36,7 +36,7 @@ enum Kind {
     Bool,
     Enum(u16, u32),
     Int(i64, i64),
-    /// Texts are numbered as they are met; nothing that is told depends on the numbers.
+    /// Texts are numbered in the order of their first occurrence; no output depends on the numbers.
     Text(RwLock<IndexSet<SmolStr, FxBuildHasher>>),
     Monitor(Box<[MonitorState]>),
     Violated,
@@ -108,7 +108,7 @@ impl Codec {
         }
     }
 
-    /// Meets texts in this order; says whether their codes are then those of the order.
+    /// Adds texts in this order. Returns whether their codes follow the order.
     pub(super) fn meet(&self, in_order: &[SmolStr]) -> bool {
         match &self.kind {
             Kind::Text(texts) => (0u32..)
@@ -118,7 +118,7 @@ impl Codec {
         }
     }
 
-    /// From now on all texts that were not met have one code, and none is kept.
+    /// Gives all texts that did not occur yet one common code from now on, and keeps none of them.
     pub(super) fn close(&mut self) {
         self.closed = true;
     }
@@ -133,7 +133,7 @@ impl Codec {
         usize::try_from(size).ok()
     }
 
-    /// How many values are known by now.
+    /// Returns the number of known values.
     pub(super) fn known(&self) -> usize {
         match &self.kind {
             Kind::Text(texts) => {
@@ -293,7 +293,7 @@ impl Codec {
         code.checked_add(u32::from(self.nullable))
     }
 
-    /// Of a monitor: whether its property is violated in this state.
+    /// Whether the property of a monitor is violated in this state.
     pub(super) fn is_violated(&self, code: u32) -> Option<bool> {
         match &self.kind {
             Kind::Monitor(states) => Some(
@@ -336,9 +336,8 @@ fn text_code(texts: &RwLock<IndexSet<SmolStr, FxBuildHasher>>, text: &SmolStr) -
     u32::try_from(code).ok()
 }
 
-/// Returns the states of a monitor in words. Of a rule: `idle` where nothing is owed, `wait(k)` where something is, with the
-/// number of steps that are left; of any property `violated` and `satisfied` where nothing can change that, else `q` and
-/// the number of the state.
+/// Returns the names of the states of a monitor. Of a rule: `idle` if no obligation is pending, `wait(k)` with `k` steps
+/// left if one is; of any property `violated` and `satisfied` if the verdict is final, else `q` and the number of the state.
 fn monitor_states(dfa: &Dfa, rule: bool) -> Vec<MonitorState> {
     let mut used: std::collections::HashMap<SmolStr, u32> = std::collections::HashMap::new();
     let mut word_of = |state: StateId| -> MonitorState {

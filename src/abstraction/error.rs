@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::eval;
 
-/// Why an abstraction has no state space, or not one that can be walked through.
+/// The reason why an abstraction has no state space, or not one that can be walked through.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpaceError {
     /// A state needs too many bits.
@@ -16,7 +16,7 @@ pub enum SpaceError {
     TooWide {
         /// The abstraction.
         abstraction: SmolStr,
-        /// How many.
+        /// The number of bits that a state would take.
         bits: u32,
     },
     /// A monitor has no automaton.

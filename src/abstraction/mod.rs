@@ -47,10 +47,10 @@ pub use rules::{RuleCode, Rules, Step};
 )]
 pub struct Key(pub u128);
 
-/// What is seen of a state at a step.
+/// The observed state at a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// `steps when` says that it is no step of the chain.
+    /// `steps when` is false: the event is not a step of the chain.
     NoStep,
     /// The state.
     One(Key),
@@ -60,7 +60,7 @@ pub enum Sight {
     Unknown,
 }
 
-/// Where a program observes what states consist of.
+/// The places at which a program observes the components of states.
 #[derive(Clone, Debug)]
 pub struct Mount {
     /// By component: a place among what is observed, or among the properties.
@@ -79,7 +79,7 @@ pub struct Space {
     abstraction: Abstraction,
     program: Program,
     codecs: Vec<Codec>,
-    /// Where its own program observes what states consist of.
+    /// The places at which its own program observes them.
     own: Mount,
     /// The properties that are followed, by their place in the program.
     monitored: Vec<PropertyId>,
@@ -182,8 +182,8 @@ impl Space {
         (!self.codecs.is_empty()).then_some(Key(key))
     }
 
-    /// By component: the texts that were met, in the order of their codes. States keep their keys in a space that
-    /// [meets](Self::meet) them in this order.
+    /// Returns, for each component, the texts that occurred, in the order of their codes. Keys of states stay valid in a
+    /// space that [meets](Self::meet) them in this order.
     pub fn texts(&self) -> Vec<Vec<SmolStr>> {
         self.codecs.iter().map(Codec::texts).collect()
     }
@@ -210,7 +210,7 @@ impl Space {
         &self.abstraction
     }
 
-    /// How many bits a state takes.
+    /// Returns the number of bits that a state takes.
     pub fn bits(&self) -> u32 {
         self.codecs.iter().map(Codec::bits).sum()
     }
@@ -230,8 +230,8 @@ impl Space {
         &self.spec
     }
 
-    /// What another program must observe so that states can be told from it: expressions, in the order that
-    /// [`mount`](Self::mount) takes them to be in. It must judge all properties of the spec.
+    /// Returns the expressions that another program must observe to determine states, in the order that
+    /// [`mount`](Self::mount) expects. It must judge all properties of the spec.
     pub fn observed(&self) -> Vec<ExprId> {
         let components = self.abstraction.components.iter();
         let values = components.filter_map(|component| match component.source {
@@ -241,8 +241,8 @@ impl Space {
         values.chain(self.abstraction.steps).collect()
     }
 
-    /// Where such a program observes them, if [the expressions](Self::observed) are at this place among what it observes
-    /// and its properties are those of the spec.
+    /// Returns the places at which such a program observes them, if [the expressions](Self::observed) begin at index `first`
+    /// of its observations and its properties are those of the spec.
     pub fn mount(&self, first: usize) -> Mount {
         let mut next = first;
         let components = self.abstraction.components.iter();
@@ -310,7 +310,7 @@ impl Space {
         Sight::Several(keys.into_iter().map(Key).collect())
     }
 
-    /// What the components are in a state, as words: `credentials`, `true`, `3`, `wait(2)`, a text.
+    /// Returns the components of a state as text: `credentials`, `true`, `3`, `wait(2)`, a text.
     pub fn decode(&self, key: Key) -> Vec<SmolStr> {
         self.codecs
             .iter()
@@ -361,7 +361,7 @@ impl Space {
         parts.join(", ")
     }
 
-    /// The components as values, then, for each monitor, whether its property is violated.
+    /// Writes the components as values, then, for each monitor, whether its property is violated.
     fn cells(&self, key: Key, into: &mut Vec<Cell>) {
         into.extend(
             self.codecs
@@ -375,7 +375,7 @@ impl Space {
         into.extend(violated.map(|violated| Cell::Known(crate::value::Value::Bool(violated))));
     }
 
-    /// What stands where in [`cells`](Self::cells).
+    /// Returns the layout of [`cells`](Self::cells).
     fn places(&self) -> StateLayout {
         let mut places = StateLayout::default();
         for (idx, component) in self.abstraction.components.iter().enumerate() {

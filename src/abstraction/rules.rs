@@ -9,7 +9,7 @@ use crate::ids::{ExprId, PropertyId};
 use crate::value::{Cell, Truth, Value};
 use guard_automata::StateSet;
 
-/// Evaluates what an abstraction says of its states; make one for each thread from [`Space::rules`].
+/// Evaluates the rules of an abstraction in its states; make one for each thread with [`Space::rules`].
 ///
 /// A condition that is unknown of a state (it compares with a text that was never seen, say) forbids nothing.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Rules<'a> {
     cells: Vec<Cell>,
 }
 
-/// What the rules of a space compile to.
+/// The compiled rules of a space.
 #[derive(Debug)]
 pub struct RuleCode {
     code: StateCode,
@@ -29,7 +29,7 @@ pub struct RuleCode {
     n_absorbing: usize,
     n_terminal: usize,
     n_rewards: usize,
-    /// Conditions asked by others, after those above.
+    /// The requested conditions, after those above.
     first_asked: usize,
     monitors: Vec<Monitor>,
 }
@@ -44,7 +44,7 @@ struct Monitor {
     letters: Vec<usize>,
 }
 
-/// How a step stands to what is declared.
+/// The legality of a step under the declared transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It may happen.
@@ -58,7 +58,7 @@ pub enum Step {
 }
 
 impl Space {
-    /// Compiles what the abstraction says of its states, and conditions that are asked of them besides.
+    /// Compiles the rules of the abstraction, and further conditions on its states.
     ///
     /// # Errors
     /// [`LimitError`], for history of bound variables.
@@ -123,7 +123,7 @@ impl Rules<'_> {
         self.space.cells(key, &mut self.cells);
     }
 
-    /// Whether one of these roots holds; `unknown` says what counts where it is not known.
+    /// Whether one of these roots holds; `unknown` is the result for a root that is not known.
     fn some(&mut self, roots: std::ops::Range<usize>, value: Truth) -> bool {
         let (eval, cells) = (&mut self.eval, &self.cells);
         roots
@@ -160,7 +160,7 @@ impl Rules<'_> {
         self.some(roots, Truth::True)
     }
 
-    /// What a reward of the abstraction gives in the state; `None` if it has no number there.
+    /// Returns the value of a reward of the abstraction in the state, or `None` if it has no numeric value there.
     pub fn reward(&mut self, number: usize, key: Key) -> Option<f64> {
         let first = self.of.n_valid + self.of.n_step + self.of.n_absorbing + self.of.n_terminal;
         if number >= self.of.n_rewards {
@@ -173,7 +173,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether a condition that was asked for holds in the state.
+    /// Whether a requested condition holds in the state.
     pub fn holds(&mut self, asked: usize, key: Key) -> Truth {
         self.enter(key);
         self.eval.truth(self.of.first_asked + asked, &self.cells)

@@ -44,7 +44,7 @@ pub(super) struct Batch<'j, J: Judge> {
 /// An open trace.
 struct Running<O> {
     state: O,
-    /// How many traces began before it.
+    /// The number of traces that began before it.
     order: u64,
     origin: Origin,
 }

@@ -28,7 +28,7 @@ pub struct RowTest {
     pub state: String,
     /// Its test.
     pub test: GTest,
-    /// Whether it counts as different, where among all states together at most 5 % of such findings are to be wrong.
+    /// Whether the rows differ, at a false discovery rate of 5 % over all states together.
     pub differs: bool,
 }
 

@@ -14,10 +14,10 @@ use guard_markov::analysis::{reach, reach_within};
 use guard_markov::solve::Accuracy;
 use guard_markov::{ChainBuilder, Estimate};
 
-/// How well a chain that remembers so many steps says what comes next.
+/// The quality of the predictions of a chain with this many remembered steps.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// How many steps it remembers.
+    /// The number of steps that it remembers.
     pub order: usize,
     /// Free parameters: of each context that was seen, its successors less one.
     pub parameters: u64,
@@ -29,14 +29,14 @@ pub struct Order {
     pub accuracy: f64,
     /// On those runs: the mean of `-ln P(next)`, in nats; smaller is better.
     pub log_loss: f64,
-    /// Against one that remembers one step more: whether that step tells something.
+    /// Comparison with a chain that remembers one step more.
     pub against_next: Option<GTest>,
 }
 
-/// How a risk moves where a chain remembers one step more.
+/// The change of a risk if the chain remembers one step more.
 #[derive(Clone, Debug)]
 pub struct RiskMove {
-    /// How many steps the chain remembers that is compared with one of a step more.
+    /// The number of steps that the chain remembers that is compared with one of a step more.
     pub order: usize,
     /// The largest move, among memories that [`ENOUGH`] steps or more have had; `None` if there is no such.
     pub most: Option<LargestMove>,
@@ -44,18 +44,18 @@ pub struct RiskMove {
     pub mean: f64,
 }
 
-/// Where a risk moves most.
+/// The memory at which a risk changes most.
 #[derive(Clone, Debug)]
 pub struct LargestMove {
-    /// What is remembered, the last state last.
+    /// The remembered states, the last one last.
     pub memory: String,
-    /// How many steps had it.
+    /// The number of steps that had it.
     pub visits: u64,
     /// The risk by the shorter memory, and by this one.
     pub risks: (f64, f64),
 }
 
-/// Memories that fewer steps have had are not told apart from chance.
+/// Memories that occurred at fewer steps are too rare to distinguish from chance.
 pub const ENOUGH: u64 = 30;
 
 /// The most steps that are tried.
@@ -64,7 +64,7 @@ const MOST_REMEMBERED: usize = 3;
 /// Chains of more memories are not solved.
 const MOST_MEMORIES: usize = 200_000;
 
-/// What follows contexts of so many symbols; before its beginning a run had the symbol 0.
+/// The successors of contexts of one length; before its beginning a run had the symbol 0.
 type Successors = BTreeMap<Vec<u32>, BTreeMap<u32, u64>>;
 
 fn successors<'a>(runs: impl IntoIterator<Item = &'a Vec<u32>>, order: usize) -> Successors {
@@ -85,7 +85,8 @@ fn context(run: &[u32], at: usize, order: usize) -> Vec<u32> {
     context
 }
 
-/// How well chains of order 0 to 3 say what comes next. Runs are symbols from 1 on, the end of a complete one among them.
+/// Measures how well chains of order 0 to 3 predict the next symbol. Runs are symbols from 1 on, including the end of a
+/// complete one.
 pub(super) fn orders(runs: &[Vec<u32>]) -> Vec<Order> {
     let n: usize = runs.iter().map(Vec::len).sum();
     if n == 0 {
@@ -195,8 +196,8 @@ pub(super) const FEARED: u32 = 1;
 /// The symbol of the end of a complete run.
 pub(super) const END: u32 = 2;
 
-/// How the risk to meet [`FEARED`], within `horizon` steps or ever, moves with the memory. In runs, other symbols follow
-/// [`END`]; `name` tells theirs.
+/// Returns the change of the risk to meet [`FEARED`], within `horizon` steps or ever, with the length of memory. In runs,
+/// other symbols follow [`END`]; `name` gives their names.
 pub(super) fn moves<'n>(
     runs: &[Vec<u32>],
     horizon: Option<u32>,
@@ -245,7 +246,7 @@ pub(super) fn moves<'n>(
     found
 }
 
-/// Returns a memory in words; before its first state a run was at the start.
+/// Renders a memory; before its first state a run was at the start.
 fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
     let before = memory.iter().take_while(|symbol| **symbol == 0).count();
     let names = memory[before.saturating_sub(1)..].iter();

@@ -43,47 +43,47 @@ use outcome::{Course, Tail};
 use roc::Scored;
 use score::Forecasted;
 
-/// How much is told.
+/// The settings of a report.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Thresholds that are told whatever the data say.
+    /// Thresholds that are reported whatever the data say.
     pub thresholds: Vec<f64>,
     /// The share of false alarms that a chosen threshold may have.
     pub false_alarms: f64,
 }
 
-/// What came of one query.
+/// The results for one query.
 #[derive(Clone, Debug)]
 pub struct QueryCalibration {
     /// Its name.
     pub query: SmolStr,
-    /// As it stands in the spec.
+    /// Its text in the spec.
     pub text: SmolStr,
-    /// Traces in which what is asked about happened, did not, and were cut off before it was known; `None` if the formula
+    /// The traces in which the event happened, did not happen, and that ended before it was known; `None` if the formula
     /// names no event, and nothing else says which traces are bad.
     pub traces: Option<(u64, u64, u64)>,
-    /// Forecasts after steps whose state no training trace has visited: there is no number.
+    /// Forecasts after steps whose state no training trace has visited, so that there is no number.
     pub unseen: u64,
     /// Forecasts of which it is not known what happened.
     pub open: u64,
-    /// How good the probabilities were.
+    /// The quality of the probabilities.
     pub brier: Option<Brier>,
     /// By tenths of probability.
     pub bins: Vec<Bin>,
-    /// How well runs are told apart; `None` if the formula names no event, or all runs are of one kind.
+    /// The discrimination between runs; `None` if the formula names no event, or all runs are of one kind.
     pub area: Option<Area>,
-    /// What thresholds do.
+    /// The results of thresholds.
     pub points: Vec<Point>,
     /// Thresholds that were chosen.
     pub choices: Vec<Choice>,
-    /// States, the most visited first: what the model says, and what share of the traces that came by it was so.
+    /// The most visited states first: the prediction of the model, and the observed share.
     pub states: Vec<StateCheck>,
-    /// How the risk moves where more is remembered; empty where the formula is not about one event, ever or within so many
+    /// The change of the risk with a longer memory; empty if the formula is not about one event, ever or within a number of
     /// steps.
     pub memory: Vec<RiskMove>,
 }
 
-/// What the model says of a state, against the traces that visited it: no Markov chain is assumed for those.
+/// The prediction of the model for a state, compared with the traces that visited it, for which no Markov chain is assumed.
 #[derive(Clone, Debug)]
 pub struct StateCheck {
     /// The state.
@@ -110,7 +110,7 @@ impl StateCheck {
 /// Whether a chain of this kind describes the agent.
 #[derive(Clone, Debug)]
 pub struct Quality {
-    /// How much it should remember.
+    /// The comparison of chain orders.
     pub orders: Vec<Order>,
     /// Whether late steps go as early ones.
     pub halves: Vec<RowTest>,
@@ -339,7 +339,7 @@ impl One<'_> {
         Ok(found)
     }
 
-    /// Within how many steps the formula wants something to come or stay away, if that is all it says.
+    /// Returns the number of steps within which the formula requires or forbids an event, if that is all it requires.
     fn horizon(&self, path: FormulaId) -> Option<Option<u32>> {
         match self.spec.formulas.get(path) {
             Formula::Not(of) => self.horizon(*of),
@@ -352,7 +352,8 @@ impl One<'_> {
         }
     }
 
-    /// How the risk moves with what is remembered of runs: their states until what is feared, and how they end.
+    /// Computes the change of the risk with the length of memory, from the states of runs up to the feared event, and their
+    /// ends.
     fn memory(&self, runs: &[(&[Key], Option<u32>)], horizon: Option<u32>) -> Vec<RiskMove> {
         let (names, symbols) = numbered(self.forecast, runs, memory::END + 1);
         let runs: Vec<Vec<u32>> = runs
@@ -422,14 +423,14 @@ impl One<'_> {
     }
 }
 
-/// What is feared, where a path formula is about reaching or avoiding something.
+/// The feared event, if a path formula is about reaching or avoiding one.
 #[derive(Clone, Copy)]
 struct Event {
     /// The formula of the event.
     of: FormulaId,
     /// Whether it comes by being true.
     wanted: bool,
-    /// Whether the formula of the query says that it does not come.
+    /// Whether the formula of the query forbids it.
     turned: bool,
 }
 
@@ -492,7 +493,7 @@ pub fn quality(
     }
 }
 
-/// How the rows of two models differ.
+/// Compares the rows of two models.
 pub fn drift(
     forecast: &Forecast,
     first: &BTreeMap<SmolStr, Counts>,
@@ -509,7 +510,7 @@ pub fn drift(
     homogeneity::discoveries(tests.collect())
 }
 
-/// A row: what it remembers, in words, and the category.
+/// A row: its memory and its category, as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RowName {
     state: String,
@@ -526,7 +527,7 @@ impl RowName {
     }
 }
 
-/// What follows, by name, and how often.
+/// The successors by name, with counts.
 type Targets = BTreeMap<String, u64>;
 
 fn rows(forecast: &Forecast, counts: &BTreeMap<SmolStr, Counts>) -> BTreeMap<RowName, Targets> {
@@ -615,8 +616,8 @@ fn symbols(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Of each state, what follows it at early and at late steps: before and from the step at which half of all transitions
-/// have happened. (How far a run has come of its own length would depend on what follows.)
+/// Returns the successors of each state at early and at late steps: before and from the step at which half of all
+/// transitions have happened. (The position within the length of a run would depend on its successors.)
 fn halves(forecast: &Forecast, runs: &[(&[Key], bool)]) -> Vec<(String, GTest)> {
     let mut steps: Vec<usize> = runs
         .iter()

@@ -8,7 +8,7 @@ use crate::ids::{ExprId, FormulaId, PropertyId};
 use crate::query::QueryError;
 use crate::value::{Truth, Value};
 
-/// What follows the last step of a walk.
+/// The continuation after the last step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Nothing: the run is over.
@@ -27,8 +27,8 @@ pub(super) struct Course<'a> {
     pub(super) tail: Tail,
     /// Whether a condition holds after a step.
     pub(super) holds: &'a dyn Fn(ExprId, usize) -> Truth,
-    /// Whether a property that a monitor follows is violated after a step; at `len`, when the run has ended. None where no
-    /// monitor follows it, and the state says it.
+    /// Whether a property that a monitor follows is violated after a step; at `len`, when the run has ended. `None` if no
+    /// monitor follows it and the state itself records it.
     pub(super) violated: &'a dyn Fn(PropertyId, usize) -> Option<Truth>,
 }
 
@@ -67,7 +67,7 @@ impl Course<'_> {
         Ok((begin, values))
     }
 
-    /// By position, the tail included.
+    /// Returns the truth at each position, the tail included.
     ///
     /// # Errors
     /// As for [`Course::outcomes`].
@@ -281,7 +281,7 @@ impl Course<'_> {
         }
     }
 
-    /// Whether a formula may become true by the end alone: what is owed then is violated.
+    /// Whether a formula may become true by the end alone: a pending obligation is then violated.
     fn counts_at_end(&self, id: FormulaId) -> bool {
         match self.spec.formulas.get(id) {
             Formula::Atom(letter) => self.is_composite(self.spec.atom(*letter).expr),

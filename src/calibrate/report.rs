@@ -322,12 +322,12 @@ impl Quality {
     }
 }
 
-/// How two models differ, as JSON.
+/// Writes the differences between two models as JSON.
 pub fn drift_json(against: &str, rows: &[RowTest]) -> Json {
     json!({"v": 1, "type": "drift", "against": against, "rows": rows_json(rows)})
 }
 
-/// How two models differ, as text.
+/// Writes the differences between two models as text.
 ///
 /// # Errors
 /// Where the sink cannot be written.

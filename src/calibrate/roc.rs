@@ -16,13 +16,13 @@ use guard_markov::interval::confidence::wilson;
 pub(super) struct Scored {
     /// Whether what is feared happened.
     pub(super) bad: bool,
-    /// The risk before the first step, then after each step, up to the event; none where it is unseen.
+    /// The risk before the first step, then after each step, up to the event; `None` if the state was not seen in training.
     pub(super) risks: Vec<Option<f64>>,
     /// The step of the event among the steps of the chain, where it is known.
     pub(super) at: Option<usize>,
 }
 
-/// How often something was so.
+/// A frequency: a count out of a total.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     /// So often.
@@ -33,7 +33,7 @@ pub struct Rate {
     pub wilson: (f64, f64),
 }
 
-/// What a threshold does.
+/// The detections and false alarms of a threshold.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// Warn at this risk or more.
@@ -42,7 +42,7 @@ pub struct Point {
     pub detected: Rate,
     /// Good runs that are warned of.
     pub false_alarms: Rate,
-    /// How many steps before the event the first warning comes, in the middle of those detected.
+    /// The median number of steps between the first warning and the event, over the detected runs.
     pub lead: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ pub struct Area {
 pub struct Choice {
     /// By which rule.
     pub rule: String,
-    /// What it does on the runs that it was not chosen on.
+    /// Its results on the runs that did not choose it.
     pub point: Point,
 }
 
@@ -84,7 +84,7 @@ impl Rate {
 }
 
 impl Scored {
-    /// Returns the largest risk; below every threshold where none is known.
+    /// Returns the largest risk; below every threshold if no risk is known.
     fn score(&self) -> f64 {
         let known = self.risks.iter().flatten().copied();
         known.fold(f64::NEG_INFINITY, f64::max)
@@ -98,7 +98,7 @@ impl Scored {
     }
 }
 
-/// What a threshold does.
+/// Computes the detections and false alarms of a threshold.
 pub(super) fn point<'a>(runs: impl IntoIterator<Item = &'a Scored>, threshold: f64) -> Point {
     let (mut bad, mut good, mut hits, mut alarms) = (0, 0, 0, 0);
     let mut leads = Vec::new();
@@ -175,7 +175,7 @@ pub(super) fn area(runs: &[Scored]) -> Option<Area> {
     })
 }
 
-/// Returns the curve: every threshold that tells some runs apart, highest first.
+/// Returns the curve: every threshold that separates some runs, highest first.
 pub(super) fn curve(runs: &[Scored]) -> Vec<Point> {
     let mut thresholds: Vec<f64> = runs
         .iter()
@@ -187,8 +187,8 @@ pub(super) fn curve(runs: &[Scored]) -> Vec<Point> {
     thresholds.into_iter().map(|at| point(runs, at)).collect()
 }
 
-/// Thresholds chosen on every other run of each kind, and told on the rest: no threshold is praised by the runs that it was
-/// chosen on. `most`: the share of false alarms that may be.
+/// Chooses thresholds on every other run of each kind, and measures them on the rest, so that no threshold is measured on
+/// the runs that chose it. `most`: the largest allowed share of false alarms.
 pub(super) fn choices(runs: &[Scored], most: f64) -> Vec<Choice> {
     let (mut chosen_on, mut told_on) = (Vec::new(), Vec::new());
     let mut seen = [0usize; 2];

@@ -25,17 +25,17 @@ pub(super) struct Forecasted {
 /// Brier's score: the mean square of what forecasts missed by; smaller is better, 0 is perfect.
 #[derive(Clone, Copy, Debug)]
 pub struct Brier {
-    /// How many forecasts.
+    /// The number of forecasts.
     pub forecasts: usize,
     /// The score: `reliability - resolution + uncertainty`.
     pub score: f64,
     /// Half the width of its 95 % interval; forecasts for one trace are taken as one draw, since they share what happens.
     pub half_width: f64,
-    /// How far frequencies are from the probabilities that were said: 0 is calibrated.
+    /// The mean squared distance of frequencies from the predicted probabilities: 0 is calibrated.
     pub reliability: f64,
-    /// How far the frequencies of different probabilities are from the overall one: larger is better.
+    /// The mean squared distance of the frequencies of different probabilities from the overall frequency: larger is better.
     pub resolution: f64,
-    /// What always saying the overall frequency scores.
+    /// The score of always predicting the overall frequency.
     pub uncertainty: f64,
     /// The mean probability.
     pub predicted: f64,
@@ -50,9 +50,9 @@ pub struct Bin {
     pub from: f64,
     /// To.
     pub to: f64,
-    /// How many forecasts.
+    /// The number of forecasts.
     pub forecasts: u64,
-    /// How many of them happened.
+    /// The number of them that happened.
     pub happened: u64,
     /// Their mean probability.
     pub predicted: f64,
@@ -60,10 +60,10 @@ pub struct Bin {
     pub wilson: (f64, f64),
 }
 
-/// How many bins probabilities are told in.
+/// The number of bins for probabilities.
 const BINS: usize = 10;
 
-/// Returns the score; none without forecasts.
+/// Returns the score, or `None` without forecasts.
 pub(super) fn brier(forecasts: &[Forecasted]) -> Option<Brier> {
     if forecasts.is_empty() {
         return None;

@@ -333,7 +333,7 @@ impl<'a> Checker<'a> {
         self.derive();
     }
 
-    /// How many errors were found so far.
+    /// Returns the number of errors that were found so far.
     fn errors(&self) -> usize {
         self.diagnostics
             .iter()

@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-/// Why a verb could not do its work.
+/// The reason why a verb could not do its work.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The arguments ask for what cannot be done.

@@ -358,7 +358,7 @@ impl Write for Connection {
     }
 }
 
-/// Why no further request is read from a connection.
+/// The reason why no further request is read from a connection.
 enum ConnectionEnd {
     /// There is nobody to answer.
     Away,

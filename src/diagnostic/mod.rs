@@ -80,7 +80,7 @@ pub struct Diagnostic {
     pub code: Code,
     /// How grave; the code's default unless changed.
     pub severity: Severity,
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// Where it is wrong.
     pub primary: Label,

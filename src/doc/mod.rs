@@ -60,7 +60,7 @@ pub struct Facts {
     pub words: String,
     /// Whether violations can be blocked, detected or only audited.
     pub enforce: Option<String>,
-    /// How many states its minimal automaton has.
+    /// The number of states that its minimal automaton has.
     pub states: Option<usize>,
     /// The automaton as a graph, where it is small.
     pub graph: Option<draw::Graph>,

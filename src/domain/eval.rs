@@ -7,7 +7,7 @@ use crate::hir::{Builtin, Compare, Expr};
 use crate::ids::ExprId;
 use crate::value::Value;
 
-/// Why an expression has no value yet.
+/// The reason why an expression has no value yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     /// The class of this term is asked for.

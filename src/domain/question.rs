@@ -71,7 +71,7 @@ impl Asked {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,
-    /// How many expressions were looked at.
+    /// The number of expressions that were looked at.
     pub(super) visits: u64,
 }
 

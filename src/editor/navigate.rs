@@ -15,7 +15,7 @@ pub struct Meant {
     pub whole: Span,
 }
 
-/// Why something cannot be renamed.
+/// The reason why something cannot be renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenameError {
     /// The place is no name that is declared.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::hir::{Arith, Compare};
 use crate::value::{Instant, Number, Truth, Value};
 
-/// Why an expression has no value: a data error.
+/// The reason why an expression has no value: a data error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// An operator met a value of a type that it does not take.

@@ -39,7 +39,7 @@ pub struct StateLayout {
     pub values: FxHashMap<ExprId, usize>,
     /// The cell that says whether a property has been violated.
     pub violated: FxHashMap<PropertyId, usize>,
-    /// How many cells a state has; those of the next state follow them.
+    /// The number of cells that a state has; those of the next state follow them.
     pub len: usize,
 }
 

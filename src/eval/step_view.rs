@@ -26,7 +26,7 @@ pub struct ClauseStatus {
     pub verdict: Verdict,
 }
 
-/// Why it cannot be told whether a property is violated.
+/// The reason why it cannot be told whether a property is violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// It depends on what the action will bring about.

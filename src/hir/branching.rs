@@ -24,7 +24,7 @@ pub enum Branching {
     },
     /// `P~p[φ]`, `P=?[φ]`, `P=?[φ given ψ]`.
     Probability {
-        /// What is asked of it.
+        /// The question about the probability.
         ask: Ask,
         /// The path formula.
         path: FormulaId,
@@ -33,18 +33,18 @@ pub enum Branching {
     },
     /// `S~p[a]`: the share of time, in the long run.
     Steady {
-        /// What is asked of it.
+        /// The question about the probability.
         ask: Ask,
         /// The state formula.
         state: ExprId,
     },
     /// `R{"name"}~r[…]`
     Reward {
-        /// The reward structure; none means the one without a name, or 1 per step.
+        /// The reward structure; `None` means the one without a name, or 1 per step if there is none.
         name: Option<SmolStr>,
-        /// What is asked of it.
+        /// The question about the reward.
         ask: Ask,
-        /// What is accumulated.
+        /// The quantity that is accumulated.
         kind: RewardKind,
     },
 }
@@ -58,7 +58,7 @@ pub enum Ask {
     Compare(Compare, Number),
 }
 
-/// What a reward operator accumulates.
+/// The quantity that a reward operator accumulates.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RewardKind {
     /// `F a`: until the state formula holds.
@@ -80,7 +80,7 @@ pub enum Subject {
     System(SystemId),
 }
 
-/// The logics that formulas are told apart by.
+/// The logics of formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Logic {
     /// A path formula: it holds on all paths.
@@ -105,7 +105,7 @@ impl Logic {
     }
 }
 
-/// What a claim says.
+/// The content of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimFormula {
     /// A state formula: Boolean, or a float where the root is `=?`.
@@ -114,7 +114,7 @@ pub enum ClaimFormula {
     Path(FormulaId),
 }
 
-/// How a claim was declared.
+/// The keyword that declared a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimKind {
     /// `property … on m`
@@ -132,13 +132,13 @@ pub struct Claim {
     pub name: SmolStr,
     /// `@id`
     pub id: Option<SmolStr>,
-    /// How it was declared.
+    /// The keyword that declared it.
     pub kind: ClaimKind,
     /// Of what.
     pub on: Subject,
     /// In which logic.
     pub logic: Logic,
-    /// What it says.
+    /// The formula, or the property.
     pub formula: ClaimFormula,
     /// `@severity`
     pub severity: Severity,
@@ -154,17 +154,17 @@ pub struct Claim {
     pub cites: Vec<SmolStr>,
     /// `@owner`
     pub owner: Option<SmolStr>,
-    /// The formula as it stands in the text, on one line.
+    /// The text of the formula, on one line.
     pub text: SmolStr,
     /// The whole declaration.
     pub span: Span,
-    /// Where the formula stands.
+    /// The span of the formula.
     pub formula_span: Span,
 }
 
 impl Claim {
-    /// Returns the path formula whose probability it asks for, or compares, or `None` for anything else, and with a
-    /// condition.
+    /// Returns the path formula whose probability the claim asks for or compares. Returns `None` for any other claim, and
+    /// for one with a condition.
     pub fn probability_of(&self, spec: &super::Spec) -> Option<FormulaId> {
         let ClaimFormula::State(state) = self.formula else {
             return None;
@@ -203,14 +203,14 @@ impl Branchings {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 }
 
 impl Branching {
-    /// What is asked of the number of the operator; `None` for `A` and `E`, which have none.
+    /// Returns the question about the number of the operator, or `None` for `A` and `E`, which have no number.
     pub fn ask(&self) -> Option<&Ask> {
         match self {
             Branching::Path { .. } => None,

@@ -11,9 +11,9 @@ use crate::value::Number;
 /// One `enforce` clause.
 #[derive(Clone, Debug)]
 pub struct Enforce {
-    /// What it looks at.
+    /// The property or claim that the clause watches.
     pub watched: Watched,
-    /// What it does, and when.
+    /// The arms: statuses or thresholds with their actions.
     pub arms: Vec<Arm>,
     /// `on error allow`: what cannot be evaluated is let through.
     pub on_error_allow: bool,
@@ -21,7 +21,7 @@ pub struct Enforce {
     pub span: Span,
 }
 
-/// What a clause looks at.
+/// The property or claim that a clause watches.
 #[derive(Clone, Debug)]
 pub enum Watched {
     /// The verdict on a property. Messages may name its quantified variables ([`Expr::Var`](super::Expr::Var)): they
@@ -31,7 +31,7 @@ pub enum Watched {
     When {
         /// The condition.
         condition: ExprId,
-        /// As it stands in the text.
+        /// Its text.
         text: SmolStr,
     },
     /// `on q`: what is said of a learned model, in the state that the run is in. Messages may name the value, the state
@@ -39,7 +39,7 @@ pub enum Watched {
     Query(ClaimId),
 }
 
-/// What messages of a clause on a query may name, by number of the variable.
+/// The values that messages of a clause on a query may name, by number of the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// `{q}`, by the name of the query: its value in the state.
@@ -60,13 +60,13 @@ impl Reading {
 pub struct Arm {
     /// When.
     pub trigger: ArmTrigger,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The whole arm.
     pub span: Span,
 }
 
-/// What an arm waits for.
+/// The status or threshold that triggers an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArmTrigger {
     /// The condition of `enforce when` holds.
@@ -76,7 +76,7 @@ pub enum ArmTrigger {
     Violated,
     /// The property is satisfied, whatever follows. Of what is said of a model: it holds in the state.
     Satisfied,
-    /// Something is owed, for so many steps in a row (at least one).
+    /// An obligation is pending for at least so many steps in a row (at least one).
     PresumablyViolated(u32),
     /// The value of a query compares so; never [`Compare::Eq`].
     Reaches(Compare, Number),
@@ -84,12 +84,12 @@ pub enum ArmTrigger {
     Unseen,
 }
 
-/// What is done.
+/// The action of an arm.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Which.
+    /// The kind of action.
     pub kind: ActionKind,
-    /// What is said.
+    /// The message.
     pub message: Option<Text>,
     /// `invoke name(args)`: what is invoked, and with what.
     pub invoke: Option<Invoke>,
@@ -110,9 +110,9 @@ pub struct Invoke {
 pub enum ActionKind {
     /// It is noted.
     Log,
-    /// Somebody is told.
+    /// Reports a warning.
     Warn,
-    /// The agent is told, and thinks again.
+    /// Returns the message to the agent, which may reconsider.
     Reflect,
     /// A person decides.
     Ask,

@@ -86,20 +86,20 @@ pub enum Expr {
     /// `any|all|count y in xs: p`; over null: over nothing; `[e for y in xs]`, null over null; over another non-list: unknown and
     /// a data error.
     Quantifier {
-        /// Which.
+        /// The quantifier.
         kind: Quantifier,
         /// The variable bound.
         local: LocalId,
         /// The list or set.
         over: ExprId,
-        /// What is asked of each element.
+        /// The condition on each element.
         body: ExprId,
     },
     /// A predefined function.
     Call(Builtin, Box<[ExprId]>),
     /// `capture(s, /re/, n)`: the n-th group of the first match, or null; null of null.
     Capture(ExprId, RegexId, usize),
-    /// `replace(s, /re/, t)`: every match with `t` in its place, as it stands; null of null.
+    /// `replace(s, /re/, t)`: replaces every match with the literal text `t`; null if `s` is null.
     Replace(ExprId, RegexId, ExprId),
     /// `[a, b]`
     List(Box<[ExprId]>),
@@ -113,15 +113,15 @@ pub enum Expr {
     /// `count(p)`: at how many steps up to now `p` held, within the window, after the last step at which `since` held.
     /// Unknown where an unknown `p` or `since` matters.
     Count {
-        /// What is counted.
+        /// The condition whose steps are counted.
         of: ExprId,
-        /// How far back.
+        /// The window of steps or time that is counted; `None` for all steps so far.
         window: Option<Window>,
         /// Counting begins after the last step where this held.
         since: Option<ExprId>,
     },
-    /// A past operator where a value is asked for (within tracks, predicates of tracks, `count`, comparisons); past
-    /// operators of formulas are [`Formula`](super::Formula)s. The second operand is that of `Since` and `BackTo`.
+    /// A past operator in a value (within tracks, predicates of tracks, `count`, comparisons); past operators of formulas
+    /// are [`Formula`](super::Formula)s. The second operand belongs to `Since` and `BackTo`.
     Past(PastOp, Option<Window>, ExprId, Option<ExprId>),
     /// A variable of the system that is spoken of, by position. This and the variants after it stand only in what is
     /// said of states of models and systems, never in what is evaluated on events.
@@ -184,7 +184,7 @@ pub enum Quantifier {
     Any,
     /// Every element.
     All,
-    /// How many elements.
+    /// The number of elements.
     Count,
     /// The list of what the body is for each element.
     Map,
@@ -221,7 +221,7 @@ pub enum Builtin {
     Last,
     /// `json(s)`: parses; null when it is not JSON, a data error on duplicate keys.
     Json,
-    /// `commands(s)`: the commands of a shell line, each a list of words; a data error where it is no shell line.
+    /// `commands(s)`: the commands of a shell line, each a list of words; a data error if the text is not a shell line.
     Commands,
     /// `text(x)`: all text in a value, keys and numbers included, joined by line ends; the empty text for null.
     Text,
@@ -234,13 +234,13 @@ pub enum Builtin {
     /// `slice(x, from, to)`: the elements of a list, or characters of a text, from one position up to another, which is not
     /// among them.
     Slice,
-    /// `index_of(xs, x)`: the first position of an element, or of a part of a text; null where there is none.
+    /// `index_of(xs, x)`: the first position of an element, or of a part of a text; null if it does not occur.
     IndexOf,
     /// `range(n)`: `[0, 1, …, n - 1]`
     Range,
-    /// `base64(s)`: the text that it stands for; null where it is none.
+    /// `base64(s)`: the decoded text; null if `s` is not Base64.
     Base64,
-    /// `hex(s)`: the text that hexadecimal digits stand for; null where there is anything else.
+    /// `hex(s)`: the text that hexadecimal digits encode; null if there is any other character.
     Hex,
     /// `url_decode(s)`: percent-encoding decoded once.
     UrlDecode,
@@ -248,7 +248,8 @@ pub enum Builtin {
     Path,
     /// `below(path, folder)`: whether the path is the folder or lies in it; false of null.
     Below,
-    /// `host(url)`: the host of an address, in one form; null where it has none; a data error where programs read two.
+    /// `host(url)`: the host of an address, in canonical form; null if it has no host; a data error if programs disagree on
+    /// the host.
     Host,
     /// `normalize(s)`: NFKC, without characters that are not seen.
     Normalize,
@@ -278,7 +279,7 @@ pub enum PastOp {
     BackTo,
 }
 
-/// How far back (or ahead) a bounded operator looks; both ends inclusive.
+/// The window of a bounded operator, backwards or forwards; both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
     /// In steps.
@@ -288,7 +289,8 @@ pub enum Window {
 }
 
 impl Window {
-    /// Where a trace ends that ends before this window does: `or end` forgives those. `None` if there is no such place.
+    /// Returns the positions at which the trace may end before the window does, which `or end` forgives; `None` if there is
+    /// no such position.
     pub fn cut_off(self) -> Option<Window> {
         match self {
             Window::Steps(_, hi) => Some(Window::Steps(0, hi.checked_sub(1)?)),
@@ -340,7 +342,7 @@ impl Exprs {
         self.types.len()
     }
 
-    /// Whether there are none.
+    /// Whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }
@@ -410,7 +412,7 @@ impl Exprs {
         }
     }
 
-    /// Returns the same expression over other operands: `f` says what stands in the place of each, in order.
+    /// Returns the same expression with other operands; `f` maps each operand, in order.
     pub fn with_operands(&self, id: ExprId, mut f: impl FnMut(ExprId) -> ExprId) -> Expr {
         let mut all = |ids: &[ExprId]| -> Box<[ExprId]> { ids.iter().map(|id| f(*id)).collect() };
         match self.get(id) {

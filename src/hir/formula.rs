@@ -18,14 +18,14 @@ pub struct Formulas {
     atoms: Vec<Atom>,
 }
 
-/// What automata read as one symbol: a named predicate, or a Boolean leaf of a formula.
+/// A condition that automata read as one symbol: a named predicate, or a Boolean leaf of a formula.
 #[derive(Clone, Debug)]
 pub struct Atom {
-    /// The Boolean expression. It may read quantified variables of the property it stands in.
+    /// The Boolean expression. It may read quantified variables of its property.
     pub expr: ExprId,
     /// As the author wrote it: the name of a predicate with its arguments, or the text of the leaf.
     pub text: SmolStr,
-    /// Where it first stands.
+    /// The span of its first use.
     pub span: Span,
 }
 
@@ -72,7 +72,7 @@ impl Formulas {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }

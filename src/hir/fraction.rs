@@ -12,8 +12,8 @@ pub fn constant(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
     value(exprs, id, &mut |_| None)
 }
 
-/// Returns the exact value of a numeric expression. `whole` gives the value of what is a condition (0 or 1) or a whole
-/// number; a float stands for the decimal it is written as, so that `0.1` is a tenth.
+/// Returns the exact value of a numeric expression. `whole` evaluates conditions (0 or 1) and whole numbers; a float has the
+/// value of its decimal text, so that `0.1` is a tenth.
 ///
 /// None where `whole` gives none, and for a division by zero.
 pub fn value(
@@ -90,7 +90,7 @@ pub fn is_one(value: &BigRational) -> bool {
     value.is_one()
 }
 
-/// For people: as a decimal where that is short, else as a fraction.
+/// Renders the value for people: as a decimal if that is short, else as a fraction.
 pub fn show(value: &BigRational) -> String {
     let decimal = value.to_f64().map(|float| format!("{float}"));
     match decimal {

@@ -59,7 +59,7 @@ pub struct Spec {
     pub exprs: Exprs,
     /// All formulas.
     pub formulas: Formulas,
-    /// Which events and records are steps and traces, and what traces are called.
+    /// The conditions that select events and records, and the names of traces.
     pub filter: Filter,
     /// The tracks, in order of declaration.
     pub tracks: Vec<Track>,
@@ -73,13 +73,13 @@ pub struct Spec {
     pub tests: Vec<Test>,
     /// The operators of branching time and of probability.
     pub branchings: Branchings,
-    /// What is said of models and systems, in order of declaration.
+    /// The claims about models and systems, in order of declaration.
     pub claims: Vec<Claim>,
     /// The abstractions, in order of declaration, then those that models derive.
     pub abstractions: Vec<Abstraction>,
     /// The models, in order of declaration.
     pub models: Vec<Model>,
-    /// Where parts of it stand in the text.
+    /// The spans of its parts.
     pub outline: Outline,
     /// The `enforce` clauses, in order of declaration.
     pub enforces: Vec<Enforce>,
@@ -90,8 +90,8 @@ pub struct Spec {
 /// The expressions of the `trace` block.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// `where e`: over one event; events for which it is false are no steps and are invisible to everything after;
-    /// where it is unknown, both are followed.
+    /// `where e`: a condition on one event. An event for which it is false is not a step and later steps do not see it; if
+    /// it is unknown, both possibilities are followed.
     pub step: Option<ExprId>,
     /// `records where e`: over meta fields.
     pub record: Option<ExprId>,
@@ -121,7 +121,7 @@ pub struct Track {
     pub init: ExprId,
     /// The value after an event.
     pub update: ExprId,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
@@ -166,8 +166,8 @@ impl Spec {
         &self.models[id.index()]
     }
 
-    /// Whether a condition of the property is still to be written (`todo`), also where a track or a range reads it. What such
-    /// a property says is not known yet: it is never satisfied, and an `exists` is not violated either.
+    /// Whether a condition of the property is `todo`, also if a track or a range reads it. Such a property is never
+    /// satisfied, and such an `exists` is not violated either.
     pub fn is_unwritten(&self, property: &Property) -> bool {
         let letters = self.formulas.atoms_of(property.formula);
         let letters = letters.into_iter().map(|letter| self.atom(letter).expr);

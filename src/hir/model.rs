@@ -9,11 +9,11 @@ use crate::source::Span;
 /// `abstraction Name { … }`: a finite state space over the steps of traces.
 #[derive(Clone, Debug)]
 pub struct Abstraction {
-    /// Its name; that of the model for one derived from what is asked of the model.
+    /// Its name; for an abstraction derived from the claims of a model, the name of the model.
     pub name: SmolStr,
     /// `steps when e`: only these events are steps.
     pub steps: Option<ExprId>,
-    /// What a state consists of, in order.
+    /// The components of a state, in order.
     pub components: Vec<Component>,
     /// `valid e`: no other state exists. Over components.
     pub valid: Vec<ExprId>,
@@ -21,7 +21,7 @@ pub struct Abstraction {
     pub step: Vec<ExprId>,
     /// `absorbing e`: such states are never left. Over components.
     pub absorbing: Vec<ExprId>,
-    /// `terminal e`: runs may end in such states; every state where there is none. Over components.
+    /// `terminal e`: runs may end in such states; in every state if there is no such declaration. Over components.
     pub terminal: Vec<ExprId>,
     /// `reward name = e`, in order.
     pub rewards: Vec<StateReward>,
@@ -34,17 +34,17 @@ pub struct Abstraction {
 /// One component of a state.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// What it is called in states: the name in `over`, or the text of the expression.
+    /// Its name in states: the name in `over`, or the text of the expression.
     pub name: SmolStr,
-    /// Where its value comes from.
+    /// The source of its value.
     pub source: Source,
-    /// Which values it may have.
+    /// The values that it may have.
     pub domain: Domain,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
 }
 
-/// Where the value of a component comes from.
+/// The source of the value of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// An expression of the step. Expressions over the abstraction contain it as a node.
@@ -86,13 +86,13 @@ pub struct StateReward {
 pub struct Model {
     /// Its name.
     pub name: SmolStr,
-    /// Where it comes from.
+    /// The source of the model.
     pub source: ModelSource,
     /// The whole declaration.
     pub span: Span,
 }
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Clone, Debug)]
 pub enum ModelSource {
     /// `learn Name { … }`: from traces.
@@ -108,11 +108,11 @@ pub enum ModelSource {
 pub struct Learn {
     /// The state space.
     pub abstraction: AbstractionId,
-    /// What is added to the count of every valid transition.
+    /// The number that is added to the count of every valid transition.
     pub smoothing: f64,
     /// One chain per value of this; it reads fields of the record only.
     pub by: Option<ExprId>,
-    /// How many steps a state remembers.
+    /// The number of steps that a state remembers.
     pub order: u32,
     /// The error allowed and the chance to exceed it.
     pub pac: Option<Pac>,
@@ -128,7 +128,7 @@ pub struct Pac {
 }
 
 impl Model {
-    /// Returns the abstraction that its states are made by, as far as the spec says it.
+    /// Returns the abstraction of its states, if the spec declares it.
     pub fn abstraction(&self) -> Option<AbstractionId> {
         match &self.source {
             ModelSource::Learn(learn) => Some(learn.abstraction),
@@ -162,15 +162,15 @@ impl Abstraction {
             .position(|component| component.source == Source::Value(id))
     }
 
-    /// Returns the component that says whether a property has been violated.
+    /// Returns the component that records whether a property has been violated.
     pub fn monitor_of(&self, property: PropertyId) -> Option<usize> {
         self.components.iter().position(|component| {
             matches!(component.source, Source::Monitor(of) | Source::Violated(of) if of == property)
         })
     }
 
-    /// Returns the parts of an expression that the components do not decide: fields, tracks and history that it reads past
-    /// them. Empty where it is decided. What operators of branching time contain is looked at as well.
+    /// Returns the parts of an expression that the components do not determine: fields, tracks and history that it reads
+    /// past them. Empty if the components determine it. Operands of branching-time operators are included.
     ///
     /// `monitors`: whether `violated(r)` is decided also where `r` is no component, since a product can follow it.
     pub fn undecided(&self, spec: &Spec, root: ExprId, monitors: bool) -> Vec<ExprId> {

@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 /// Places of the text of a spec, for findings about parts of it. Nothing here has a meaning of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
-    /// The file of the spec itself; definitions of modules stand in others.
+    /// The file of the spec itself; definitions of imported modules are in others.
     pub file: FileId,
     /// Whether the `event` block is that of the spec itself.
     pub own_event: bool,
@@ -41,9 +41,9 @@ impl Outline {
 /// A condition at a place.
 #[derive(Clone, Debug)]
 pub struct Condition {
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
-    /// What it is there.
+    /// The expression.
     pub expr: ExprId,
 }
 
@@ -54,7 +54,7 @@ pub struct Cases {
     pub arms: Vec<Arm>,
     /// The value of `else`.
     pub otherwise: ExprId,
-    /// Whether it stands in a definition with parameters that was looked at on its own: they may be anything there.
+    /// Whether it is in a definition with parameters that was checked by itself, so that its parameters may have any value.
     pub generic: bool,
 }
 

@@ -4,7 +4,7 @@ use super::formula::{Bound, Formula, Formulas, Unary};
 use crate::ids::FormulaId;
 use crate::value::Instant;
 
-/// How tightly a piece of text holds together.
+/// The precedence of a printed text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Response,
@@ -81,8 +81,8 @@ fn piece(formulas: &Formulas, id: FormulaId) -> (String, Level) {
     }
 }
 
-/// Most atoms are names, calls and comparisons, which hold together under every operator. What reaches as far right as
-/// it can is put in parentheses.
+/// Returns the precedence of an atom. Most atoms are names, calls and comparisons, which bind tighter than every operator. A
+/// text that extends as far right as it can gets parentheses.
 fn leaf(text: &str) -> (String, Level) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let greedy = ["if ", "any ", "all ", "cases "];
@@ -93,7 +93,7 @@ fn leaf(text: &str) -> (String, Level) {
     }
 }
 
-/// `a -> F[bound] b | F[cut off] last` as its parts: what `leads to` with `or end` always asks for.
+/// Returns the parts of `a -> F[bound] b | F[cut off] last`, the form of `leads to` with `or end`.
 fn forgiven(formulas: &Formulas, id: FormulaId) -> Option<(FormulaId, Bound, FormulaId)> {
     let Formula::Implies(when, then) = formulas.get(id) else {
         return None;

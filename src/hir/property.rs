@@ -15,13 +15,13 @@ pub struct Property {
     pub name: SmolStr,
     /// `@id`
     pub id: Option<SmolStr>,
-    /// How it was declared.
+    /// The keyword that declared it.
     pub kind: PropertyKind,
     /// `forall x:` / `exists x:`, or the parameters of a rule.
     pub quantified: Option<Quantified>,
     /// The formula, read at position 0. For a rule `G(a -> F[n,m] b)`, for an unsafe state `G !u`.
     pub formula: FormulaId,
-    /// What makes it more than vacuously true, where that can be said.
+    /// The condition without which it holds vacuously, if there is one.
     pub trigger: Option<Trigger>,
     /// `@severity`
     pub severity: Severity,
@@ -39,11 +39,11 @@ pub struct Property {
     pub owner: Option<SmolStr>,
     /// The whole declaration.
     pub span: Span,
-    /// The formula as it stands in the text.
+    /// The span of the formula.
     pub formula_span: Span,
 }
 
-/// How a property was declared.
+/// The keyword that declared a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PropertyKind {
@@ -69,7 +69,7 @@ pub enum PropertyKind {
 pub enum Severity {
     /// `low`
     Low,
-    /// `medium`, also where nothing is said
+    /// `medium`, the default
     #[default]
     Medium,
     /// `high`
@@ -101,16 +101,16 @@ pub struct QuantifiedVar {
     pub element_terms: Vec<ExprId>,
     /// The constants it is compared with: they are in its range from the start.
     pub constants: Vec<Value>,
-    /// `forall x in e`: the range is what `e` takes (a list or set: each element).
+    /// `forall x in e`: the range contains the values of `e` (for a list or set: each element).
     pub range: Option<ExprId>,
 }
 
-/// What makes a property more than vacuously true.
+/// The condition without which a property holds vacuously.
 #[derive(Clone, Debug)]
 pub struct Trigger {
     /// A Boolean expression without temporal operators that must hold at some step (of some instance).
     pub expr: ExprId,
-    /// As it stands in the text.
+    /// Its span in the source.
     pub span: Span,
 }
 
@@ -123,7 +123,7 @@ pub struct Test {
     pub meta: Vec<Cell>,
     /// Cells of the steps, one per field.
     pub steps: Vec<Vec<Cell>>,
-    /// What must come out.
+    /// The expected results.
     pub expects: Vec<Expect>,
     /// The whole test.
     pub span: Span,
@@ -138,6 +138,6 @@ pub struct Expect {
     pub verdict: SmolStr,
     /// The step at which it becomes final.
     pub at: Option<u32>,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
 }

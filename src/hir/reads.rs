@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Expr, Spec};
 use crate::ids::{ExprId, TrackId};
 
-/// What an expression reads, also through the tracks that it reads.
+/// The signals that an expression reads, also through the tracks that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Positions in the schema's fields.
@@ -22,7 +22,7 @@ pub struct Reads {
     pub todo: bool,
 }
 
-/// What these expressions read.
+/// Returns the signals that these expressions read.
 pub fn reads(spec: &Spec, roots: impl IntoIterator<Item = ExprId>) -> Reads {
     let mut reads = Reads::default();
     let mut seen = vec![false; spec.exprs.len()];

@@ -13,11 +13,11 @@ use crate::value::{EnumValue, Value};
 pub struct System {
     /// Its name.
     pub name: SmolStr,
-    /// How it was declared.
+    /// The keyword that declared it.
     pub kind: SystemKind,
-    /// The variables that it declares, in order; of a composition none: those of its parts.
+    /// The variables that it declares, in order; empty for a composition, whose parts declare them.
     pub vars: Vec<StateVarId>,
-    /// What holds in the initial states, beside the values that variables are declared with.
+    /// The conditions on initial states, besides the initial values of variables.
     pub inits: Vec<ExprId>,
     /// Its commands, in order.
     pub commands: Vec<Command>,
@@ -25,17 +25,17 @@ pub struct System {
     pub labels: Vec<Label>,
     /// Its reward structures, in order.
     pub rewards: Vec<Reward>,
-    /// What it assumes: of a system, of its own runs (fairness); of a component, of the others.
+    /// Its assumptions: for a system, about its own runs (fairness); for a component, about the others.
     pub assumes: Vec<Contract>,
-    /// What it promises.
+    /// Its guarantees.
     pub guarantees: Vec<Contract>,
     /// Documentation, without markers.
     pub doc: SmolStr,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
-/// How a system was declared.
+/// The keyword that declared a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemKind {
     /// `system`: closed, nothing outside it.
@@ -59,14 +59,14 @@ pub struct StateVar {
     pub domain: Domain,
     /// Its value in the initial states; without one, any of its values that the `init`s allow.
     pub init: Option<Value>,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
 /// The values of a variable: null first where it is one of them, then the others in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
-    /// Which values.
+    /// The kind of values.
     pub kind: DomainKind,
     /// Whether null is a value.
     pub nullable: bool,
@@ -88,22 +88,22 @@ pub enum DomainKind {
 pub struct Command {
     /// Its name; commands of one name of several components happen together.
     pub name: SmolStr,
-    /// When it is enabled; none: always.
+    /// The condition that enables it; `None` if it is always enabled.
     pub guard: Option<ExprId>,
-    /// What may then happen. One without a probability, or several that all have one.
+    /// The possible effects: one without a probability, or several that all have one.
     pub branches: Vec<Branch>,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
 /// One way in which a command changes the state; what it does not name stays.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// How likely it is; reads constants and the state.
+    /// Its probability; reads constants and the state.
     pub probability: Option<ExprId>,
     /// Its updates, of distinct variables; all read the state before.
     pub updates: Vec<Update>,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
 }
 
@@ -114,7 +114,7 @@ pub struct Update {
     pub var: StateVarId,
     /// Its next value.
     pub next: Next,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
 }
 
@@ -132,9 +132,9 @@ pub enum Next {
 pub struct Label {
     /// Its name.
     pub name: SmolStr,
-    /// Where it holds.
+    /// The condition.
     pub expr: ExprId,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
@@ -143,13 +143,13 @@ pub struct Label {
 pub struct Reward {
     /// Its name; `None` for the one that `R=?` means.
     pub name: Option<SmolStr>,
-    /// What a step from a state earns.
+    /// The reward of a step from a state.
     pub expr: ExprId,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
 }
 
-/// What is assumed or promised of runs.
+/// An assumption or guarantee about runs.
 #[derive(Clone, Debug)]
 pub struct Contract {
     /// The formula, over infinite runs.
@@ -158,7 +158,7 @@ pub struct Contract {
     pub of_events: bool,
     /// As written.
     pub text: SmolStr,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
 }
 
@@ -173,12 +173,12 @@ impl Domain {
         values + u64::from(self.nullable)
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the value at this position; none past the end.
+    /// Returns the value at this position, or `None` past the end.
     pub fn value(&self, index: u64) -> Option<Value> {
         if index >= self.len() {
             return None;
@@ -271,8 +271,8 @@ pub fn state_vars(exprs: &Exprs, roots: impl IntoIterator<Item = ExprId>) -> Vec
     vars.into_iter().collect()
 }
 
-/// Why an expression cannot be said of a state, where it cannot: states hold Booleans, names and whole numbers.
-/// `fractions` says whether numbers may have a fraction.
+/// Returns the reason why an expression cannot be a condition on a state, if it cannot: states contain Booleans, names and
+/// whole numbers. `fractions` allows numbers with a fraction.
 pub fn beyond_states(exprs: &Exprs, id: ExprId, fractions: bool) -> Option<String> {
     let mut seen = vec![false; exprs.len()];
     let mut todo = vec![id];

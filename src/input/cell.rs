@@ -10,10 +10,10 @@ use crate::problem::ProblemKind;
 use crate::types::{EnumType, Type};
 use crate::value::{Cell, EnumValue, Instant, Number, Object, Value};
 
-/// What a field's value turned out to be: a value, or unknown for a reason (none where that is no error).
+/// The result of reading a field: a value, or unknown with its problem (`None` if it is not an error).
 pub(crate) type CellResult = Result<Value, Option<Trouble>>;
 
-/// Why a value is unknown.
+/// The reason why a value is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) kind: ProblemKind,
@@ -24,7 +24,7 @@ fn trouble<T>(kind: ProblemKind, message: String) -> Result<T, Option<Trouble>> 
     Err(Some(Trouble { kind, message }))
 }
 
-/// Returns a reading as a cell, and what to tell.
+/// Returns the cell of a result, and the problem to report.
 pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
     match reading {
         Ok(value) => (Cell::Known(value), None),
@@ -32,7 +32,7 @@ pub(crate) fn settle(reading: CellResult) -> (Cell, Option<Trouble>) {
     }
 }
 
-/// What a field that is not there means.
+/// Returns the meaning of an absent field.
 pub(crate) fn absent(field: &Field) -> CellResult {
     match &field.absent {
         Absent::Error => trouble(ProblemKind::MissingField, "the field is missing".into()),
@@ -42,7 +42,7 @@ pub(crate) fn absent(field: &Field) -> CellResult {
     }
 }
 
-/// What JSON's null means for a field.
+/// Returns the meaning of JSON's null for a field.
 fn null(field: &Field) -> CellResult {
     if let Absent::Default(value) = &field.absent {
         return Ok(value.clone());

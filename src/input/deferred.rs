@@ -41,7 +41,7 @@ impl DeferredText {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Deferred<'t> {
     text: &'t str,
-    /// Where they stand.
+    /// The places of the texts.
     pub places: &'t [DeferredText],
 }
 
@@ -76,7 +76,7 @@ impl<'t> Deferred<'t> {
     }
 }
 
-/// The walk has read every text once, so each is one.
+/// Returns the cell of a text that the scanner has already validated.
 fn known(text: Option<&str>) -> Cell {
     text.map_or(Cell::Unknown, |text| {
         Cell::Known(Value::String(SmolStr::new(text)))
@@ -91,7 +91,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::random::cases(256))]
 
-        /// A text and its beginnings are what a parser of JSON says.
+        /// A text and its prefixes are equal to those that a parser of JSON returns.
         #[test]
         fn agrees_with_a_parser(parts in proptest::collection::vec(prop::sample::select(vec![
             "a", "é", "€", "😀", "\\n", "\\\"", "\\\\", "\\u0041", "\\u00e9", "\\ud83d\\ude00", "\\/", " ",

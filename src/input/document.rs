@@ -33,7 +33,7 @@ pub fn unknown(why: ProblemKind) -> Value {
     })
 }
 
-/// Why a value cannot be known, where it is a stand-in itself.
+/// Returns the problem of a value that is a placeholder.
 pub fn why(value: &Value) -> Option<ProblemKind> {
     match value {
         Value::Enum(EnumValue {
@@ -48,7 +48,7 @@ pub fn why(value: &Value) -> Option<ProblemKind> {
     }
 }
 
-/// Why a value cannot be known, where it is a stand-in or contains one.
+/// Returns the problem of a value that is a placeholder or contains one.
 pub fn why_within(value: &Value) -> Option<ProblemKind> {
     match value {
         Value::List(items) => items.iter().find_map(why_within),
@@ -62,14 +62,14 @@ pub fn why_within(value: &Value) -> Option<ProblemKind> {
 pub struct Document {
     /// The tree, with stand-ins for what cannot be known.
     pub value: Value,
-    /// What the stand-ins stand for, in the order of the text.
+    /// The losses that placeholders represent, in the order of the text.
     pub losses: Vec<Loss>,
 }
 
 /// A value of a document that cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Why.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// 0-based line within the document.
     pub line: u64,
@@ -77,7 +77,7 @@ pub struct Loss {
     pub message: String,
 }
 
-/// A text that is no document at all.
+/// A text that is not a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DocumentError {

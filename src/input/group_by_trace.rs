@@ -23,7 +23,7 @@ struct Trace {
 }
 
 impl GroupByTrace {
-    /// Takes a unit; gives it back where it is no part of a trace that is spread over the file.
+    /// Takes a unit. Returns it if it does not belong to a trace whose records are spread over the file.
     pub(crate) fn take(&mut self, unit: Unit, projection: &Projection) -> Option<Unit> {
         match unit {
             Unit::Event(event) => {

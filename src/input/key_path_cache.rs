@@ -23,14 +23,14 @@ pub(crate) type KeyPathId = u32;
 /// The trees.
 #[derive(Debug, Default)]
 pub(crate) struct KeyPathCache {
-    /// Where the tree of each kind of object begins.
+    /// The root of the tree of each kind of object.
     roots: Vec<Option<KeyPathId>>,
     places: Vec<KeyPath>,
 }
 
 #[derive(Debug, Default)]
 struct KeyPath {
-    /// The place before, and which edge leads here; none at a root.
+    /// The previous node, and the index of the edge from there; `None` at a root.
     from: Option<(KeyPathId, usize)>,
     edges: Vec<Edge>,
     /// The edge that was taken last.
@@ -103,8 +103,8 @@ impl KeyPathCache {
         Some((edge.len, offset + edge.written.len(), edge.to))
     }
 
-    /// Learns a key without escapes, which stands between these offsets with all up to its value; the place after it; `None`
-    /// if there is no room or the key was met before.
+    /// Learns a key without escapes, whose text with everything up to its value is between these offsets. Returns the node
+    /// after it, or `None` if there is no room or the key was already in the path.
     pub(crate) fn learn(
         &mut self,
         at: KeyPathId,

@@ -7,11 +7,11 @@ use super::scan::Key;
 #[derive(Debug, Default)]
 pub(crate) struct OpenKeys {
     entries: Vec<Entry>,
-    /// Where the keys of each open object begin.
+    /// The start of the keys of each open object.
     bases: Vec<usize>,
     /// Keys that were written with escapes, one after the other.
     decoded: String,
-    /// What was found.
+    /// The duplicate keys that were found.
     pub(crate) found: Vec<Found>,
 }
 
@@ -31,7 +31,7 @@ struct Entry {
     len: usize,
     /// Byte offset in the text.
     at: usize,
-    /// Where it begins in `OpenKeys::decoded`, if it is written with escapes.
+    /// The start in `OpenKeys::decoded`, if it is written with escapes.
     decoded: Option<usize>,
 }
 
@@ -46,12 +46,12 @@ impl OpenKeys {
         self.found.clear();
     }
 
-    /// An object begins.
+    /// Begins an object.
     pub(crate) fn open(&mut self) {
         self.bases.push(self.entries.len());
     }
 
-    /// The innermost open object has a key.
+    /// Adds a key to the innermost open object.
     #[inline]
     pub(crate) fn key(&mut self, bytes: &[u8], key: Key<'_>) {
         let len = key.text.len();
@@ -70,7 +70,7 @@ impl OpenKeys {
         });
     }
 
-    /// The object that was opened last ends.
+    /// Ends the innermost open object.
     #[inline]
     pub(crate) fn close(&mut self, bytes: &[u8]) {
         let base = self.bases.pop().unwrap_or_default();

@@ -17,7 +17,7 @@ pub struct InputLimits {
     /// Raw bytes that are read before a batch is handed to the parsers: few enough that what is made of them stays near the
     /// processor.
     pub batch_bytes: usize,
-    /// Problems that are told one by one, per record and per file; the rest is only counted.
+    /// The number of problems that are reported individually, per record and per file; further ones are only counted.
     pub problems: usize,
 }
 
@@ -50,8 +50,8 @@ impl Default for InputLimits {
     }
 }
 
-/// What became of the lines of a file. Every line that is not blank counts in `lines` and in exactly one of
-/// `lines_read`, `lines_left_out`, `lines_refused` and `lines_between`.
+/// The accounting of the lines of a file. Every line that is not blank counts in `lines` and in exactly one of `lines_read`,
+/// `lines_left_out`, `lines_refused` and `lines_between`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
     /// Bytes after decompression.
@@ -101,7 +101,7 @@ impl Accounting {
     }
 }
 
-/// What is to be told of a file beyond its units.
+/// The report on a file, besides its units.
 #[derive(Clone, Debug, Default)]
 pub struct FileReport {
     /// The counts.
@@ -110,7 +110,7 @@ pub struct FileReport {
     pub problems: Vec<Problem>,
 }
 
-/// What became of lines of a file.
+/// The outcome of lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineOutcome {
     Read,
@@ -157,7 +157,7 @@ impl FileReport {
         self.accounting.lines_between += batch.between;
     }
 
-    /// Counts the lines of a gap as refused, and says why.
+    /// Counts the lines of a gap as refused, and reports the cause.
     pub(crate) fn add_gap(&mut self, gap: &Gap, file: &FileName, limits: &InputLimits) {
         self.add_lines(gap.lines, LineOutcome::Refused);
         let (kind, message) = match &gap.why {

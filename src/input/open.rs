@@ -14,7 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::record::FileName;
 
-/// What is taken from a folder without `--glob`.
+/// The file extensions that are read from a folder without `--glob`.
 pub const EXTENSIONS: [&str; 8] = [
     "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log",
 ];
@@ -41,20 +41,20 @@ pub enum OpenError {
     Unreadable {
         /// The path, as given or found.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         reason: io::Error,
     },
-    /// `--glob` with a pattern that is none.
+    /// An invalid pattern in `--glob`.
     #[error("invalid file name pattern `{pattern}`: {reason}")]
     Glob {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The fault in the pattern.
         reason: String,
     },
 }
 
-/// Which files of a folder are read.
+/// The selection of the files of a folder.
 ///
 /// A pattern with a `/` is matched against the whole path below the folder (`*` stays within one name, `**` does not), any
 /// other pattern against the name of the file, at any depth. `{a,b}` stands for one of several.
@@ -65,7 +65,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Files that match one of `include`, or end in one of [`EXTENSIONS`] if there is none, and none of `exclude`.
+    /// Selects files that match one of `include`, or have one of [`EXTENSIONS`] if `include` is empty, and match none of
+    /// `exclude`.
     ///
     /// # Errors
     /// Returns [`OpenError::Glob`] for a text that is not a pattern.
@@ -106,7 +107,7 @@ enum Choice {
 pub struct Listing {
     /// The files that are read, in order of names.
     pub sources: Vec<Source>,
-    /// How many files of the folder match no pattern (or, without patterns, have no known ending).
+    /// The number of files of the folder that match no pattern (or, without patterns, have no known extension).
     pub unmatched: usize,
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn ordered_map<T: Send>(
     });
 }
 
-/// Does some of the work that waits for a thread. Where there is none, gives way: at first for as short as can be.
+/// Runs work that waits for a thread. If there is none, yields, for as short a time as possible at first.
 fn help(idle: &mut u32) {
     match rayon::yield_now() {
         Some(rayon::Yield::Executed) => *idle = 0,

@@ -52,7 +52,7 @@ pub(crate) fn problems(
     problems
 }
 
-/// Where the value that is read stands.
+/// The path of the value that is read.
 pub(crate) struct ValuePlace<'p> {
     pub(crate) file: &'p FileName,
     pub(crate) text: &'p str,

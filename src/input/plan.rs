@@ -12,7 +12,7 @@ use crate::input_schema::{
 use crate::types::Type;
 use crate::value::Cell;
 
-/// What a value is while it is walked.
+/// The part of the schema that a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelId {
     /// A record: meta fields, its id, its list of events.
@@ -60,7 +60,7 @@ impl Level {
     }
 }
 
-/// How records are told from events.
+/// The rule that distinguishes records from events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Whole traces and single events, as `cli.md` has them.
@@ -71,7 +71,7 @@ pub(crate) enum Mode {
     Lines,
 }
 
-/// Where the cell of a field comes from.
+/// The source of the cell of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldPlace {
     Event(usize),
@@ -89,7 +89,7 @@ pub(crate) struct Plan {
     pub(crate) places: Vec<FieldPlace>,
     /// Slots of events whose absence means something: the fields of the schema among them.
     pub(crate) n_event: usize,
-    /// Of each, what its absence is; none where that is to be told.
+    /// For each, the cell if it is absent; `None` if that is a problem to report.
     pub(crate) absent: Vec<Option<Cell>>,
     /// Meta fields; their slots come first in the record level.
     pub(crate) n_meta: usize,

@@ -30,7 +30,7 @@ use crate::pool::Reusable;
 use crate::problem::{Problem, ProblemKind};
 use crate::value::{Cell, Value};
 
-/// A schema that no projection can be made of; the checker lets none of these through.
+/// A schema without a projection; the checker rejects all of these.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectionError {
     /// A JSONPath that does not parse.
@@ -38,7 +38,7 @@ pub enum ProjectionError {
     JsonPath {
         /// The path.
         path: SmolStr,
-        /// What is wrong with it.
+        /// The fault in the schema.
         reason: String,
     },
     /// A field of an event that is a fact about the file.
@@ -78,13 +78,13 @@ pub struct ReadBuffers {
 }
 
 impl Reusable for ReadBuffers {
-    /// A long text has made the buffer so large that it is better not kept.
+    /// Whether the buffer is kept: a long text may have made it too large.
     fn recycle(&mut self) -> bool {
         self.decoded.capacity() <= 1 << 20
     }
 }
 
-/// What became of one value of a file.
+/// The outcome of reading one value of a file.
 #[derive(Clone, Debug)]
 pub enum ReadOutcome {
     /// It was read.
@@ -144,7 +144,7 @@ impl Projection {
         origins.filter_map(move |(slot, origin)| (*origin == fact).then_some(*slot))
     }
 
-    /// Reads a raw record. There is one outcome, but for several values on one line, and none for blank text.
+    /// Reads a raw record. Returns one outcome, several if several values are on one line, and none for blank text.
     pub fn read(
         &self,
         raw: &RawRecord<'_>,
@@ -157,8 +157,8 @@ impl Projection {
         });
     }
 
-    /// The same, one outcome after the other. Where `defer` says so, long texts of the steps of whole records are passed
-    /// over, and it is told where they stand.
+    /// Reads a raw record and calls a function for each outcome. If `defer` allows it, long texts in the steps of whole
+    /// records are skipped and their places are recorded.
     pub(crate) fn read_each(
         &self,
         raw: &RawRecord<'_>,
@@ -298,7 +298,7 @@ impl Projection {
         }
     }
 
-    /// Reads a whole trace; none where it has no list of events.
+    /// Reads a whole trace, or returns `None` if the record has no list of events.
     fn record(
         &self,
         place: &ValuePlace<'_>,
@@ -360,7 +360,7 @@ impl Projection {
         })))
     }
 
-    /// Reads a single event; none where it is a whole trace.
+    /// Reads a single event, or returns `None` if the record is a whole trace.
     fn event(
         &self,
         place: &ValuePlace<'_>,
@@ -462,7 +462,7 @@ impl Projection {
         name
     }
 
-    /// Returns the meta cells. A single event that lacks one says nothing about its trace, so that is no problem there.
+    /// Returns the meta cells. A single event without one of them is not a problem: it says nothing about its trace.
     fn meta(
         &self,
         builder: &mut RecordBuilder,

@@ -14,7 +14,7 @@ const MOST_DIGITS: usize = 4000;
 /// Bytes that are looked at together.
 const BLOCK: usize = 32;
 
-/// Returns the offset of the first byte that is no white space.
+/// Returns the offset of the first byte that is not white space.
 #[inline]
 pub(crate) fn space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -67,7 +67,7 @@ fn escaped(backslashes: u32, within: &mut u32) -> u32 {
 pub(crate) struct Quoted {
     /// Offset after the closing quote.
     pub(crate) end: usize,
-    /// Whether it has no escapes, so that what is written is what is meant.
+    /// Whether it has no escapes, so that its bytes are its text.
     pub(crate) plain: bool,
 }
 
@@ -242,7 +242,7 @@ mod tests {
     use jiter::{Jiter, Peek};
     use proptest::prelude::*;
 
-    /// Where jiter says that the value at the beginning ends.
+    /// Returns the end of the first value according to jiter.
     fn end(text: &[u8]) -> Option<usize> {
         let mut jiter = Jiter::new(text);
         jiter.next_skip().ok().map(|()| jiter.current_index())
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::random::cases(2000))]
 
-        /// Strings end where jiter says that they end, and mean what it says that they mean.
+        /// Strings have the end and the text that jiter gives them.
         #[test]
         fn strings_agree_with_jiter(parts in proptest::collection::vec(prop::sample::select(vec![
             "a", "plain text of some length, ", "é", "😀", "\\n", "\\\"", "\\\\", "\\u0041", "\\ud83d\\ude00",
@@ -272,7 +272,7 @@ mod tests {
             }
         }
 
-        /// What is taken for a number is one, and nothing is that jiter refuses.
+        /// Every accepted number is one for jiter, and every rejected one is not.
         #[test]
         fn numbers_agree_with_jiter(text in "-?[0-9]{1,3}[.eE+0-9-]{0,6}[, \\]]?") {
             let mut jiter = Jiter::new(text.as_bytes());
@@ -280,7 +280,7 @@ mod tests {
             prop_assert_eq!(number(text.as_bytes(), 0), known, "{}", text);
         }
 
-        /// Every byte is told from the others, wherever it stands, and runs of backslashes of any length.
+        /// Every byte is distinguished from the others, at every position, with runs of backslashes of any length.
         #[test]
         fn strings_end_wherever_they_end(before in 0..70usize, run in 0..70usize, byte in 0u8..0x80, after in 0..40usize) {
             let text = format!("\"{}{}{}{}\"", "x".repeat(before), "\\".repeat(run), char::from(byte), "y".repeat(after));

@@ -41,9 +41,9 @@ pub fn read_from(
     read_through(splitter, name, projection, &Whole, emit)
 }
 
-/// What is made of units, by the threads that read them: the sooner, the less memory they wander through.
+/// A function on units that the reading threads run: early use keeps the data in their caches.
 pub trait UnitMapper: Sync {
-    /// What a unit becomes.
+    /// The result for a unit.
     type Output: Send;
 
     /// Whether texts may be left to be decoded by [`UnitMapper::make`].
@@ -115,7 +115,7 @@ pub fn read_through<M: UnitMapper>(
     merge.report
 }
 
-/// What became of a value of the file.
+/// The outcome of one value of the file.
 enum Found<T> {
     /// It was read: what it is, problems with it that are errors, and what was made of it.
     Unit(UnitKind, u64, T),
@@ -147,7 +147,7 @@ impl<T> Found<T> {
     }
 }
 
-/// What is found in each record of a batch: one value, or several that stand on one line.
+/// The values found in each record of a batch: one, or several on one line.
 enum Line<T> {
     One(Found<T>),
     Other(Vec<Found<T>>),
@@ -168,8 +168,8 @@ fn in_one_go(records: usize) -> usize {
     (records / (16 * rayon::current_num_threads())).max(4)
 }
 
-/// Reads a batch and makes what is to be made of it; `None` if a line holds several values, which moves the numbers of what
-/// follows.
+/// Reads a batch and maps its units. Returns `None` if a line contains several values, which changes the numbers of later
+/// records.
 fn project<M: UnitMapper>(
     batch: &Batch,
     name: &FileName,
@@ -214,7 +214,7 @@ struct Merge<'a, M: UnitMapper> {
 }
 
 impl<M: UnitMapper> Merge<'_, M> {
-    /// A batch whose records get other numbers than the splitter gave them, or that are gathered first.
+    /// Reads a batch whose records get other numbers than the splitter's, or that are grouped first.
     fn renumbered(&mut self, batch: &Batch) {
         let read = |buffers: &mut PoolGuard<ReadBuffers>, idx: usize| {
             let mut found = Vec::new();
@@ -276,7 +276,7 @@ impl<M: UnitMapper> Merge<'_, M> {
         }
     }
 
-    /// The lines of a record count as read where anything was.
+    /// Counts the lines of a record as read if it contains any value.
     fn lines<T>(&mut self, lines: u64, found: &[Found<T>]) {
         let any = |test: fn(&Found<T>) -> bool| found.iter().any(test);
         let outcome = if any(|found| matches!(found, Found::Unit(..))) {

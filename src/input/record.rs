@@ -17,9 +17,9 @@ pub enum Unit {
     Event(Event),
     /// `{"trace":"t1","end":true}`: the trace is complete.
     End {
-        /// Which trace; `None` if the file holds one trace without a name.
+        /// The trace; `None` if the file holds one trace without a name.
         trace: Option<SmolStr>,
-        /// Where it was said.
+        /// The place of the statement.
         origin: Origin,
     },
 }
@@ -43,7 +43,7 @@ impl FileName {
         }
     }
 
-    /// Returns the folder, below the argument; empty where there is none.
+    /// Returns the folder, below the argument; empty if there is none.
     pub fn dir(&self) -> &str {
         self.below.rsplit_once('/').map_or("", |(dir, _)| dir)
     }
@@ -90,7 +90,7 @@ impl<'b> RawRecord<'b> {
     }
 }
 
-/// Where a record or an event was found.
+/// The origin of a record or an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file as a person would name it: as given, or joined below the folder that was given.
@@ -106,33 +106,33 @@ pub struct Origin {
 /// A whole trace as it was recorded.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Where it was found.
+    /// Its origin.
     pub origin: Origin,
-    /// What the record says of its own name (the `id` member of a native record, or `id from P`).
+    /// The name that the record gives itself (the `id` member of a native record, or `id from P`).
     pub id: Option<SmolStr>,
-    /// What the record says of its completeness (`complete` of a native record, or `complete from P`).
+    /// Whether the record says that it is complete (`complete` of a native record, or `complete from P`).
     pub complete: Option<bool>,
     /// One cell per meta field of the schema.
     pub meta: Box<[Cell]>,
     /// Its steps, ordered, `each` applied, before any `where`.
     pub steps: Vec<Step>,
-    /// What was wrong with it.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 
 /// An event of a trace that is spread over a file.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Which trace; `None` if the file holds one trace without a name.
+    /// The trace; `None` if the file holds one trace without a name.
     pub trace: Option<SmolStr>,
-    /// Where it was found.
+    /// Its origin.
     pub origin: Origin,
     /// One cell per meta field of the schema, read from the event itself. A field that must be there and is not is
     /// unknown without a problem: another event of the trace may have it.
     pub meta: Box<[Cell]>,
     /// Its steps: one, or one per element of `each`. They share an index, which is not known here and is 0.
     pub steps: Vec<Step>,
-    /// What was wrong with it.
+    /// Its problems.
     pub problems: Vec<Problem>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct RecordBuilder {
     /// The cells of the elements of the event's `each`, one row after the other.
     rows: Vec<Option<Cell>>,
     n_rows: usize,
-    /// What `each` yields is unknown.
+    /// The values of `each` are unknown.
     each_unknown: bool,
     /// Steps of the record.
     pub(crate) steps: Vec<Step>,
@@ -166,7 +166,7 @@ impl RecordBuilder {
         });
     }
 
-    /// An object cannot be trusted: nothing that lies below it is known.
+    /// Marks everything below an object as unknown because the object is damaged.
     pub(crate) fn distrust(&mut self, plan: &Plan, level: LevelId, node: usize) {
         let node = plan.level(level).trie.node(node);
         for &slot in &node.below {

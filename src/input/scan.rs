@@ -15,16 +15,16 @@ use jiter::{Jiter, JiterError, JiterErrorType, JsonErrorType, Peek};
 use super::keys::OpenKeys;
 use super::quick::{self, Quoted};
 
-/// Why a text is not JSON, and where.
+/// The reason why a text is not JSON, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Byte offset.
     pub(crate) at: usize,
-    /// What is wrong.
+    /// The fault.
     pub(crate) kind: FaultKind,
 }
 
-/// What is wrong with a text.
+/// The fault of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// No JSON, whatever follows.
@@ -35,7 +35,7 @@ pub(crate) enum FaultKind {
     Depth,
 }
 
-/// What is wrong with a string whose text cannot be known.
+/// The fault of a string that is not valid Unicode.
 pub(crate) const HALF_PAIR: &str = "unpaired surrogate in a string";
 
 /// The key of a member.
@@ -44,7 +44,7 @@ pub(crate) struct Key<'s> {
     pub(crate) text: &'s str,
     /// Byte offset after the quote.
     pub(crate) at: usize,
-    /// Whether it is written with escapes: what stands at the offset is not its text.
+    /// Whether it is written with escapes, so that its bytes are not its text.
     pub(crate) escaped: bool,
 }
 
@@ -85,7 +85,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// Passes over values of what may not be UTF-8: its keys and strings are not told.
+    /// Returns a scanner that skips values of bytes that may not be UTF-8; it does not return their keys and strings.
     pub(crate) fn of_bytes(bytes: &'j [u8], at: usize) -> Scanner<'j> {
         Scanner {
             bytes,
@@ -120,7 +120,7 @@ impl<'j> Scanner<'j> {
         self.at = at;
     }
 
-    /// What jiter makes of what comes next: what is odd it takes, and what is wrong it explains.
+    /// Passes the next token to jiter, which accepts unusual numbers and describes faults.
     #[cold]
     fn ask(&mut self, read: impl FnOnce(&mut Jiter<'j>) -> Result<(), JiterError>) -> Scan<()> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -131,7 +131,7 @@ impl<'j> Scanner<'j> {
         answer.map_err(|error| fault(self.bytes, base, &error))
     }
 
-    /// What jiter has against what comes next, which [`quick`] would have taken if it were sound.
+    /// Returns jiter's error for the next token, which [`quick`] would have accepted if it were valid.
     #[cold]
     fn refuse(&mut self, read: impl FnOnce(&mut Jiter<'j>) -> Result<(), JiterError>) -> Fault {
         match self.ask(read) {
@@ -143,7 +143,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// What kind of value comes next. Passes over white space.
+    /// Returns the kind of the next value. Skips white space.
     #[inline]
     pub(crate) fn peek(&mut self) -> Scan<Peek> {
         self.at = quick::space(self.bytes, self.at);
@@ -162,14 +162,14 @@ impl<'j> Scanner<'j> {
         self.at >= self.bytes.len()
     }
 
-    /// At `{`: the first key.
+    /// At `{`: returns the first key.
     #[inline]
     pub(crate) fn first_key(&mut self) -> Scan<Option<Key<'_>>> {
         let quoted = self.pass_key(true)?;
         Ok(quoted.map(|(quote, quoted)| self.key(quote, quoted)))
     }
 
-    /// After a member: the next key.
+    /// After a member: returns the next key.
     #[inline]
     pub(crate) fn next_key(&mut self) -> Scan<Option<Key<'_>>> {
         let quoted = self.pass_key(false)?;
@@ -185,7 +185,8 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// Passes over the next key of an object and the colon after it: where it stands; none where the object ends.
+    /// Skips the next key of an object and the colon after it. Returns the offset of the key, or `None` at the end of the
+    /// object.
     #[inline]
     fn pass_key(&mut self, first: bool) -> Scan<Option<(usize, Quoted)>> {
         if let Some(found) = self.plain_key(first) {
@@ -201,7 +202,7 @@ impl<'j> Scanner<'j> {
         }))
     }
 
-    /// Returns the outer none: something is wrong.
+    /// Returns the next key if it is plain; the outer `None` means that jiter must look.
     #[inline]
     fn plain_key(&mut self, first: bool) -> Option<Option<(usize, Quoted)>> {
         let mut at = quick::space(self.bytes, self.at + usize::from(first));
@@ -226,7 +227,7 @@ impl<'j> Scanner<'j> {
         Some(Some((at, key)))
     }
 
-    /// What the string at a quote means, which was passed over.
+    /// Returns the text of a string that was skipped, from its opening quote.
     #[inline]
     pub(crate) fn meaning(&mut self, quote: usize, quoted: Quoted) -> &str {
         let written = self.text.get(quote + 1..quoted.end - 1);
@@ -240,7 +241,7 @@ impl<'j> Scanner<'j> {
         &self.decoded
     }
 
-    /// At `[`: the first item.
+    /// At `[`: returns the kind of the first item.
     #[inline]
     pub(crate) fn first_item(&mut self) -> Scan<Option<Peek>> {
         let at = quick::space(self.bytes, self.at + 1);
@@ -257,7 +258,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// After an item: the next.
+    /// After an item: returns the kind of the next.
     #[inline]
     pub(crate) fn next_item(&mut self) -> Scan<Option<Peek>> {
         let at = quick::space(self.bytes, self.at);
@@ -278,7 +279,7 @@ impl<'j> Scanner<'j> {
         Err(self.refuse(|jiter| jiter.array_step().map(drop)))
     }
 
-    /// At a quote: the text. For [`HALF_PAIR`], [`Scanner::rest_of_string`] goes on.
+    /// At a quote: returns the text. After [`HALF_PAIR`], [`Scanner::rest_of_string`] continues.
     #[inline]
     pub(crate) fn string(&mut self) -> Scan<&str> {
         let quote = self.at;
@@ -286,7 +287,7 @@ impl<'j> Scanner<'j> {
         Ok(self.meaning(quote, quoted))
     }
 
-    /// At a quote: passes over the text. For [`HALF_PAIR`], [`Scanner::rest_of_string`] goes on.
+    /// At a quote: skips the text. After [`HALF_PAIR`], [`Scanner::rest_of_string`] continues.
     #[inline]
     pub(crate) fn pass_string(&mut self) -> Scan<Quoted> {
         match quick::string(self.bytes, self.at) {
@@ -298,7 +299,7 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// At a scalar.
+    /// At a scalar: returns it.
     pub(crate) fn scalar(&mut self, peek: Peek) -> Scan<Lexeme<'_>> {
         let start = self.at;
         match peek {
@@ -341,8 +342,8 @@ impl<'j> Scanner<'j> {
         }
     }
 
-    /// After a fault in a string value: where it is [`HALF_PAIR`], passes over the rest of the string, so that one
-    /// value is lost rather than the record.
+    /// After a fault in a string value: if it is [`HALF_PAIR`], skips the rest of the string, so that one value is lost
+    /// rather than the record.
     ///
     /// # Errors
     /// Any other fault.
@@ -426,7 +427,7 @@ impl<'j> Scanner<'j> {
         self.peek().map(Some)
     }
 
-    /// The innermost bracket was closed.
+    /// Closes the innermost bracket.
     #[inline]
     fn close(&mut self, keys: Option<&mut OpenKeys>) {
         if let (Some(Peek::Object), Some(keys)) = (self.open.pop(), keys) {
@@ -509,7 +510,7 @@ mod tests {
             }
         }
 
-        /// Half a surrogate pair does not hide where its string ends.
+        /// An unpaired surrogate does not hide the end of its string.
         #[test]
         fn strings_end_where_they_end(parts in proptest::collection::vec(prop::sample::select(vec![
             "\\ud800", "\\uDBFF", "\\udc00", "\\ud83d\\ude00", "\\u0041", "a", "d", "é", "\\n", "\\\"", "\\\\", "]",

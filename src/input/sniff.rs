@@ -18,13 +18,13 @@ const VALUES: usize = 32;
 /// Bytes of values that are kept whole; what follows in the same text is only outlined.
 const WHOLE: usize = 16 << 20;
 
-/// What is kept of each text, and of each list and object in an outline.
+/// The size that is kept of each text, list and object in an outline.
 const TEXT: usize = 64 << 10;
 const ITEMS: usize = 32;
 const MEMBERS: usize = 256;
 
-/// Returns the first values of a text. Where it is not `whole`, a value that its end cuts off is not among them. A line on
-/// which no value begins is passed over, and so is one that goes on after a scalar: a part of a value that is damaged.
+/// Returns the first values of a text. Unless it is `whole`, a value cut off by its end is left out. Lines without a value
+/// are skipped, as are lines with more text after a scalar, which are parts of a damaged value.
 pub(crate) fn values(bytes: &[u8], whole: bool, depth: usize) -> Vec<Value> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -159,7 +159,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::random::cases(256))]
 
-        /// Of small texts the values are those that the parser makes, whatever stands between them.
+        /// The values of small texts are those of the parser, with any separators.
         #[test]
         fn small_values_are_whole(texts in proptest::collection::vec(prop::sample::select(vec![
             r#"{"a":[1,2.5,{"b":null}],"c":"\u00e9\ud83d\ude00"}"#, "[]", "{}", r#"["x",[true,false]]"#,
@@ -171,7 +171,7 @@ mod tests {
             prop_assert_eq!(values(text.as_bytes(), true, 64), expected);
         }
 
-        /// A text that is cut off shows the values that are whole in it.
+        /// A truncated text shows the complete values in it.
         #[test]
         fn what_is_cut_off_is_not_told(end in 0usize..44) {
             let text = "{\"a\":\"é\"}\n[1,2]\n\"text\"\n{\"b\":{\"c\":[3]}} 17 1";

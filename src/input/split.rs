@@ -19,7 +19,7 @@ use super::limits::InputLimits;
 use super::record::RawRecord;
 use super::scan::{FaultKind, Scanner};
 
-/// How a file is split.
+/// The way in which a file is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Splitting {
     /// JSON values, one or several a line or over many lines; a list at the top is a list of records.
@@ -52,11 +52,11 @@ pub struct Gap {
     pub lines: u64,
     /// The record that would come next.
     pub ordinal: u64,
-    /// What is wrong.
+    /// The fault.
     pub why: Why,
 }
 
-/// Why a stretch holds no record.
+/// The reason why a stretch holds no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// No JSON in a list of records.
@@ -113,11 +113,11 @@ pub struct Splitter<R> {
     from: R,
     splitting: Splitting,
     limits: InputLimits,
-    /// What was read, and behind it room that is never cleared: the same memory is read into again and again.
+    /// The bytes read, followed by uncleared space: the same memory is used again and again.
     buffer: Vec<u8>,
     /// Bytes of the buffer that were read.
     filled: usize,
-    /// Where in the buffer the next line or item begins.
+    /// The offset in the buffer of the next line or item.
     at: usize,
     eof: bool,
     failed: Option<String>,
@@ -127,7 +127,7 @@ pub struct Splitter<R> {
     counted: u64,
     ordinal: u64,
     in_list: bool,
-    /// What may come next in the list.
+    /// The tokens that may follow in the list.
     expect: Expect,
     /// Brackets or commas between records stand on this line.
     between: bool,
@@ -164,19 +164,19 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Before anything is split: the first bytes of the stream, at least so many where there are so many, and whether they
-    /// are all of it.
+    /// Returns, before splitting, the first bytes of the stream (at least `bytes` if it is that long), and whether they are
+    /// all of it.
     pub(crate) fn look(&mut self, bytes: usize) -> (&[u8], bool) {
         while self.filled < bytes && self.fill() {}
         (self.read(), self.eof)
     }
 
-    /// Before anything is split: how it is to be.
+    /// Chooses, before splitting, how to split.
     pub(crate) fn split(&mut self, splitting: Splitting, limits: InputLimits) {
         (self.splitting, self.limits) = (splitting, limits);
     }
 
-    /// Before anything is split: the stream as it was, to be read in another way.
+    /// Returns, before splitting, the unchanged stream, for another reader.
     pub(crate) fn into_stream(mut self) -> impl Read {
         self.buffer.truncate(self.filled);
         let failed = self.failed.map(io::Error::other);
@@ -193,7 +193,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Returns the next batch; none at the end of the stream.
+    /// Returns the next batch, or `None` at the end of the stream.
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.batch = Batch::default();
         loop {
@@ -230,7 +230,7 @@ impl<R: Read> Splitter<R> {
         Some(batch)
     }
 
-    /// What was read and not handed on.
+    /// Returns the bytes that were read but not handed on.
     #[inline]
     fn read(&self) -> &[u8] {
         self.buffer.get(..self.filled).unwrap_or_default()
@@ -277,8 +277,8 @@ impl<R: Read> Splitter<R> {
         true
     }
 
-    /// Asks for room for a long record once: with twice the room at a time, moving it would need it twice. Room that is
-    /// never filled takes no memory; where there is none to be had, the buffer grows as it must.
+    /// Reserves room for a long record once: growth by doubling would need twice the room while moving. Room that is never
+    /// filled takes no memory; if it cannot be reserved, the buffer grows as needed.
     fn make_room(&mut self, full: usize) {
         const LONG: usize = 8 << 20;
         if full > LONG && full > self.buffer.capacity() {
@@ -327,7 +327,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// At the top of a file: one line, or a value over lines.
+    /// At the top of a file: splits one line, or a value over several lines.
     fn top(&mut self) -> bool {
         let Some(first) = self.next_byte() else {
             return false;
@@ -355,7 +355,7 @@ impl<R: Read> Splitter<R> {
         true
     }
 
-    /// Whether a line must be a record of its own (or none at all).
+    /// Whether a line must be a record of its own (or contain no record).
     fn closes(&mut self, first: u8, end: usize) -> bool {
         let close = if first == b'{' { b'}' } else { b']' };
         let line = self.read().get(self.at..end).unwrap_or_default();
@@ -413,7 +413,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// In a list of records: a comma, an item or the end.
+    /// In a list of records: splits a comma, an item or the end.
     fn item(&mut self) -> bool {
         let Some(byte) = self.next_byte() else {
             self.gap(self.line, 0, Why::Malformed("unclosed list of records"));
@@ -472,7 +472,7 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// Everything up to `end` is a record.
+    /// Ends a record at `end`.
     fn record(&mut self, end: usize) {
         let start = self.at;
         let (line, lines) = self.pass(end);
@@ -486,7 +486,7 @@ impl<R: Read> Splitter<R> {
         self.ordinal += 1;
     }
 
-    /// Everything up to `end`, where the line ends, is a record.
+    /// Ends a record at `end`, the end of a line.
     fn line_record(&mut self, end: usize) {
         let lines = u64::from(self.counted < self.line);
         self.batch.spans.push(Span {
@@ -534,7 +534,7 @@ impl<R: Read> Splitter<R> {
         (line, lines)
     }
 
-    /// A line ends: brackets and commas between records make it count if nothing else on it has.
+    /// Ends a line: brackets and commas between records count it if nothing else on it does.
     fn end_line(&mut self) {
         if self.between && self.counted < self.line {
             self.counted = self.line;

@@ -13,11 +13,11 @@ pub(crate) struct Trie {
     nodes: Vec<Node>,
 }
 
-/// What is read at a place, and what lies below it.
+/// The fields read at a path, and the nodes below it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     names: Vec<(SmolStr, NodeId)>,
-    /// A bit for each length (modulo 64) that a name has: most keys of a text are told apart by it alone.
+    /// A bit for each length (modulo 64) that a name has: the length alone rejects most keys of a text.
     lengths: u64,
     indices: Vec<(usize, NodeId)>,
     /// The fields whose value stands here.
@@ -39,7 +39,7 @@ impl Node {
         !self.indices.is_empty()
     }
 
-    /// Where a key leads.
+    /// Returns the node below a key.
     #[inline]
     pub(crate) fn named(&self, key: &str) -> Option<NodeId> {
         if self.lengths >> (key.len() % 64) & 1 == 0 {
@@ -50,7 +50,7 @@ impl Node {
             .find_map(|(name, node)| (name.as_str() == key).then_some(*node))
     }
 
-    /// Where an item leads.
+    /// Returns the node below an item.
     pub(crate) fn indexed(&self, index: usize) -> Option<NodeId> {
         self.indices
             .iter()

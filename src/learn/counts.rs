@@ -29,7 +29,7 @@ pub struct Edge {
     pub from: NodeId,
     /// To.
     pub to: NodeId,
-    /// How often.
+    /// The count.
     pub count: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct Traces {
 /// A node is the last `order` states of a walk, fewer at its beginning; node 0 is none at all.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    /// How many states a node remembers.
+    /// The number of states that a node remembers.
     pub order: usize,
     /// The states that each node remembers, oldest first.
     pub nodes: Vec<Box<[Key]>>,
@@ -68,7 +68,7 @@ pub struct Counts {
     by_keys: FxHashMap<Box<[Key]>, NodeId>,
 }
 
-/// What to do with a trace that shows a transition which is declared impossible.
+/// The treatment of a trace with a transition that is declared impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidPolicy {
     /// Report it; nothing is learned.
@@ -88,16 +88,16 @@ pub struct Invalid {
     pub file: SmolStr,
     /// The step in the record.
     pub step: Option<u32>,
-    /// From which state; none at the beginning.
+    /// The state before it; `None` at the beginning.
     pub from: Option<Key>,
-    /// To which state; none at the end of the trace.
+    /// The state after it; `None` at the end of the trace.
     pub to: Option<Key>,
-    /// Why it is impossible; `None` if the state is not terminal.
+    /// The reason why it is impossible; `None` if the trace ended in a state that is not terminal.
     pub why: Option<Step>,
 }
 
 impl Counts {
-    /// No counts. `start`: the state that a chain of order 1 begins in, where it has one.
+    /// Returns empty counts. `start`: the state in which a chain of order 1 begins, if it has one.
     pub fn new(order: usize, start: Option<Key>) -> Counts {
         let mut counts = Counts {
             order: order.max(1),
@@ -132,7 +132,7 @@ impl Counts {
         self.by_keys.get(keys).copied()
     }
 
-    /// Where the next state leads from a node, as a place among the edges.
+    /// Returns the edge from a node to the next state, as an index among the edges.
     #[inline]
     fn follow(&mut self, from: NodeId, to: Key) -> Option<u32> {
         self.moves.get(&(from, to)).copied()
@@ -159,7 +159,7 @@ impl Counts {
         edge
     }
 
-    /// How often each node was left, also to the end.
+    /// Returns the number of times that each node was left, also to the end.
     pub fn exits(&self) -> Vec<u64> {
         let mut exits = self.ends.clone();
         for edge in &self.edges {
@@ -168,7 +168,7 @@ impl Counts {
         exits
     }
 
-    /// How often each node was met.
+    /// Returns the number of times that each node was met.
     pub fn visits(&self) -> Vec<u64> {
         let mut visits = vec![0; self.nodes.len()];
         for edge in &self.edges {
@@ -188,11 +188,11 @@ pub struct Counter<'a> {
     /// Whether each category has a chain of its own.
     by: bool,
     chains: BTreeMap<SmolStr, Counts>,
-    /// Where a walk goes, before it is known whether it counts.
+    /// The path of a walk, before it is known whether the walk counts.
     path: Vec<u32>,
-    /// What was seen and is declared impossible: the first of each trace, for the first traces.
+    /// The impossible transitions that were seen: the first of each trace, for the first traces.
     pub invalid: Vec<Invalid>,
-    /// How many traces showed such a thing.
+    /// The number of traces that showed such a thing.
     pub n_invalid: u64,
 }
 
@@ -315,7 +315,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// The counts by category; without categories, of the empty one.
+    /// Returns the counts by category; without categories, under the empty one.
     pub fn finish(self) -> (BTreeMap<SmolStr, Counts>, Vec<Invalid>) {
         (self.chains, self.invalid)
     }

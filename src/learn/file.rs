@@ -15,7 +15,7 @@ use crate::ids::AbstractionId;
 /// The version of the file format.
 const VERSION: u32 = 1;
 
-/// What a model says of itself.
+/// The header of a model file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
@@ -32,7 +32,7 @@ pub struct Header {
     pub spec: String,
     /// The same by part.
     pub parts: BTreeMap<String, String>,
-    /// How many states a node remembers.
+    /// The number of states that a node remembers.
     pub order: u32,
     /// Whether there is one chain for each category of traces.
     pub by: bool,
@@ -43,7 +43,7 @@ pub struct Header {
 /// A model: its header, and the counts of each category.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
-    /// What it says of itself.
+    /// The header.
     #[serde(flatten)]
     pub header: Header,
     /// The chains; without categories there is one.
@@ -53,7 +53,7 @@ pub struct Model {
 /// The counts of one category, states by their words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainCounts {
-    /// The category; none without `by`.
+    /// The category; `None` without `by`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub category: Option<SmolStr>,
     /// The number of traces.
@@ -62,14 +62,14 @@ pub struct ChainCounts {
     pub nodes: Vec<Vec<SmolStr>>,
     /// From, to, how often; sorted.
     pub transitions: Vec<(u32, u32, u64)>,
-    /// Where complete traces ended, and how often; sorted.
+    /// The nodes at which complete traces ended, with counts; sorted.
     pub ends: Vec<(u32, u64)>,
 }
 
-/// Why a model file cannot be used.
+/// The reason why a model file cannot be used.
 #[derive(Debug, Error)]
 pub enum ModelError {
-    /// It is no model.
+    /// The text is not a model.
     #[error("not a model file: {0}")]
     Json(#[from] serde_json::Error),
     /// It is JSON, but nothing that this version reads.
@@ -80,12 +80,12 @@ pub enum ModelError {
     NoNode {
         /// Number of the chain.
         chain: usize,
-        /// What it names.
+        /// The number that it names.
         node: u32,
-        /// How many there are.
+        /// The number of nodes.
         nodes: usize,
     },
-    /// The states of the abstraction cannot be told.
+    /// The states of the abstraction cannot be computed.
     #[error(transparent)]
     Space(#[from] SpaceError),
     /// It is over an abstraction that the spec does not have.
@@ -203,7 +203,7 @@ impl Model {
         Ok(())
     }
 
-    /// The counts of each category, with states as keys of a space.
+    /// Returns the counts of each category, with states as keys of a space. Fails if a name is not a state of the space.
     ///
     /// # Errors
     /// A state that the space does not have.

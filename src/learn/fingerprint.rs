@@ -89,7 +89,7 @@ pub fn fingerprint(spec: &Spec, abstraction: &Abstraction, learn: Option<&Learn>
 }
 
 impl Fingerprint {
-    /// Gives a part, as it stands in a model file.
+    /// Sets the hash of a part, as the model file gives it.
     pub(super) fn set(&mut self, name: &str, hash: String) {
         self.parts.insert(name.to_owned(), hash);
         self.hash = all(&self.parts);

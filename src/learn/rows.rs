@@ -6,7 +6,7 @@ use smol_str::SmolStr;
 use super::counts::{Counts, NodeId};
 use crate::abstraction::{Key, Rules, Space, SpaceError, Step};
 
-/// How many states and transitions a chain may have.
+/// The limits on the states and transitions of a chain.
 #[derive(Clone, Copy, Debug)]
 pub struct RowLimits {
     /// States of an abstraction that are listed, and nodes of a chain.
@@ -24,10 +24,10 @@ impl Default for RowLimits {
     }
 }
 
-/// What a state of a chain is.
+/// The meaning of a state of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainPosition {
-    /// Before the first step, where that is no state of the abstraction.
+    /// The position before the first step, if that is not a state of the abstraction.
     Start,
     /// The states remembered, oldest first; the last one is the current one.
     At(Box<[Key]>),
@@ -45,7 +45,7 @@ impl ChainPosition {
     }
 }
 
-/// Where the numbers of a row come from.
+/// The origin of the numbers of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The state is never left.
@@ -65,22 +65,22 @@ pub struct Row {
     pub entries: Vec<(u32, u64)>,
     /// The sum of the counts.
     pub exits: u64,
-    /// How often the state was met.
+    /// The number of times that the state was met.
     pub visits: u64,
-    /// Where its numbers come from.
+    /// The origin of its numbers.
     pub origin: Origin,
 }
 
 /// All rows of a chain. The states are ordered by what they are called, with start and end around them.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    /// What the states are.
+    /// The meanings of the states.
     pub places: Vec<ChainPosition>,
     /// Their rows.
     pub rows: Vec<Row>,
-    /// Where the chain begins.
+    /// The initial state.
     pub start: u32,
-    /// Where complete runs end.
+    /// The state in which complete runs end.
     pub end: u32,
     /// Valid states of the abstraction that no trace has visited; `None` if they cannot be listed.
     pub unseen_valid: Option<usize>,
@@ -292,7 +292,7 @@ impl Rows {
         self.places.len()
     }
 
-    /// Whether there are no states, which is never so.
+    /// Always false: a chain has at least its initial state.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -323,7 +323,7 @@ impl Rows {
     }
 }
 
-/// How many of these states were never met.
+/// Returns the number of these states that never occurred.
 fn unseen(states: &[Key], counts: &Counts) -> usize {
     let mut seen: rustc_hash::FxHashSet<Key> = counts
         .edges
@@ -337,7 +337,7 @@ fn unseen(states: &[Key], counts: &Counts) -> usize {
     states.iter().filter(|state| !seen.contains(state)).count()
 }
 
-/// Why a step is impossible, in words.
+/// Describes the reason why a step is impossible.
 pub fn reason(step: Option<Step>) -> &'static str {
     match step {
         Some(Step::NoState) => "excluded by `valid`",

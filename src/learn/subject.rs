@@ -23,16 +23,16 @@ pub struct Subject {
     pub learn: Learn,
     /// Its states.
     pub space: Space,
-    /// What is declared of them, then the conditions that were asked for.
+    /// The declared rules, then the requested conditions.
     pub rules: RuleCode,
     /// The conditions on single states that the rules were compiled with, in their order.
     pub conditions: Vec<ExprId>,
-    /// What of the spec its counts depend on.
+    /// The parts of the spec that its counts depend on.
     pub fingerprint: Fingerprint,
 }
 
 impl Subject {
-    /// Makes a model ready. `asked`: conditions on single states that are to be evaluated, by [`Rules::holds`].
+    /// Prepares a model. `asked`: conditions on single states that [`Rules::holds`] will evaluate.
     ///
     /// [`Rules::holds`]: crate::abstraction::Rules::holds
     ///
@@ -124,7 +124,7 @@ impl Subject {
         }
     }
 
-    /// What reads traces for it; for [`audit::visit`](crate::audit::visit).
+    /// Returns the judge that reads traces; for [`audit::visit`](crate::audit::visit).
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.
@@ -132,7 +132,7 @@ impl Subject {
         Walker::new(&self.space, self.learn.by, limits)
     }
 
-    /// What counts the walks that the walker makes.
+    /// Returns a counter of the walks that the walker makes.
     pub fn counter(&self, policy: InvalidPolicy) -> Counter<'_> {
         let rules = self.space.rules(&self.rules);
         Counter::new(
@@ -156,7 +156,7 @@ impl Subject {
         )
     }
 
-    /// The counts of a model file, once it is known that this spec counts the same.
+    /// Returns the counts of a model file. Fails if the fingerprint of the file differs from that of this spec.
     ///
     /// # Errors
     /// It was learned by another spec, or names states that there are none of.

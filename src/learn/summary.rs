@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 20;
 /// States that lack visits for a guarantee and are listed for people.
 const MOST_MISSING: usize = 5;
 
-/// What was learned of a model.
+/// The summary of a learned model.
 #[derive(Debug)]
 pub struct Summary {
     model: SmolStr,
@@ -28,26 +28,25 @@ pub struct Summary {
     invalid_text: Vec<String>,
 }
 
-/// How far counts are from the guarantee that their model asks for.
+/// The distance of counts from the guarantee that their model requires.
 #[derive(Clone, Debug)]
 pub struct PacStatus {
     /// The error allowed.
     pub epsilon: f64,
     /// The chance to exceed it.
     pub delta: f64,
-    /// How often each state that has something to learn was left, and how often it must be; none where no number
-    /// suffices.
+    /// The states that have something to learn.
     pub states: Vec<PacState>,
 }
 
 /// A state and how often it must be left.
 #[derive(Clone, Debug)]
 pub struct PacState {
-    /// What it is called.
+    /// Its name.
     pub state: String,
-    /// How often it was left.
+    /// The number of times that it was left.
     pub visits: u64,
-    /// How often it must be; `None` if no number suffices.
+    /// The number of times that it must be left; `None` if no number suffices.
     pub required: Option<u64>,
 }
 
@@ -82,7 +81,7 @@ impl PacStatus {
     }
 }
 
-/// What was learned of one category.
+/// The summary of one category.
 #[derive(Debug)]
 struct ChainSummary {
     category: Option<SmolStr>,
@@ -98,7 +97,7 @@ struct ChainSummary {
 }
 
 impl Summary {
-    /// Of counts by category. `pac`: where each stands to the guarantee that the model asks for, as far as it does.
+    /// Summarises counts by category. `pac`: the status of the guarantee that the model requires, if it requires one.
     ///
     /// # Errors
     /// The states cannot be listed within the limits, and smoothing needs that.

@@ -14,33 +14,33 @@ use crate::input::record::{Event, Origin, Record, Step};
 use crate::problem::Problem;
 use crate::value::{Cell, Truth, Value};
 
-/// What became of a trace.
+/// The walk of a trace through the state space.
 #[derive(Clone, Debug)]
 pub struct Walk {
     /// The trace.
     pub trace: SmolStr,
-    /// Where it begins.
+    /// The origin of the record.
     pub origin: Origin,
-    /// The value of `by`; none without `by`, or where it is unknown.
+    /// The value of `by`; `None` without `by`, or if it is unknown.
     pub category: Option<SmolStr>,
     /// The states after its steps, in order.
     pub keys: Vec<Key>,
     /// The position in the record of each of these steps.
     pub steps: Vec<u32>,
-    /// How it ends.
+    /// Its end.
     pub ending: Ending,
-    /// What was wrong with its data.
+    /// The problems of its data.
     pub problems: Vec<Problem>,
 }
 
-/// How a walk ends.
+/// The end of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The trace is complete.
     Complete,
     /// The trace was cut off, or goes on.
     Censored,
-    /// The state after the last step that is told was followed by one that is unknown.
+    /// The state after the last known one is unknown.
     Unknown,
 }
 
@@ -60,7 +60,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// By the value of an expression over fields of the record; without one there are none.
+    /// Evaluates an expression over fields of the record; without an expression there are no categories.
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.
@@ -77,7 +77,7 @@ impl Categories {
         })
     }
 
-    /// Returns the category of a record with these facts; none without `by`, or where it is unknown.
+    /// Returns the category of a record with these facts. Returns `None` without `by`, or if it is unknown.
     pub fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.by.as_ref()?.initially(0, meta) {
             Cell::Known(Value::String(text)) => Some(text),
@@ -97,7 +97,7 @@ impl Categories {
 pub struct Walking<'s> {
     observer: Observer<'s>,
     origin: Origin,
-    /// What the events say of the trace: of each field the first value that is known.
+    /// The facts that events state about the trace: for each field the first known value.
     meta: Box<[Cell]>,
     /// The position of the next event.
     next: u32,
@@ -107,7 +107,7 @@ pub struct Walking<'s> {
 }
 
 impl<'s> Walker<'s> {
-    /// Returns a walker through a space. `by` tells categories of traces apart.
+    /// Returns a walker through a space. `by` gives the category of a trace.
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.

@@ -100,7 +100,7 @@ impl Relation {
     }
 }
 
-/// How often a question is asked again when its answer is a trace that cannot happen.
+/// The number of times that a question is asked again when its answer is a trace that cannot happen.
 pub(super) const ROUNDS: usize = 64;
 
 /// From this bound on, an automaton with counters is asked before one without.

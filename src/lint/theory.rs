@@ -12,7 +12,7 @@ use crate::hir::Spec;
 use crate::hir::reads::reads;
 use guard_automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 
-/// How often one question is asked again.
+/// The number of times that one question is asked again.
 const ROUNDS: usize = 16;
 
 /// Whether every trace of `lhs` that can happen is a trace of `rhs`; `None` if that is not decided.

@@ -194,7 +194,7 @@ impl Request {
     }
 }
 
-/// Why a line asks for nothing.
+/// The reason why a line asks for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// It is an envelope that asks for something that does not exist.

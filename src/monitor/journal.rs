@@ -46,7 +46,7 @@ struct Version {
 /// What a journal goes on from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// How many inputs were taken before.
+    /// The number of inputs that were taken before.
     pub after: u64,
     /// The hash of the state, where there is one.
     pub state: Option<String>,
@@ -106,7 +106,7 @@ pub struct Journal<'j> {
     pub whole: usize,
 }
 
-/// Why a journal cannot be used.
+/// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     /// It is something else.

@@ -90,7 +90,7 @@ impl Inputs {
 /// What a log goes on from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
-    /// How many inputs were taken before.
+    /// The number of inputs that were taken before.
     pub after: u64,
     /// The last line of the log before.
     pub follows: Option<String>,
@@ -115,7 +115,7 @@ pub enum LogError {
     Broken {
         /// 1-based.
         line: u64,
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// It is signed by another key, or not at all.

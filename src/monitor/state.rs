@@ -39,7 +39,7 @@ struct Head {
     tool: String,
     #[serde(flatten)]
     identity: Identity,
-    /// How many inputs were taken.
+    /// The number of inputs that were taken.
     taken: u64,
     /// How outcomes are judged.
     outcomes: super::Outcomes,
@@ -63,7 +63,7 @@ struct SavedTrace {
     due: Option<i128>,
 }
 
-/// Why a state cannot be continued.
+/// The reason why a state cannot be continued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// It is something else.

@@ -119,7 +119,7 @@ pub struct Proposal {
     pub test: String,
     /// Its cases: traces with the verdict on each.
     pub cases: usize,
-    /// How many of the survivors it kills.
+    /// The number of the survivors that it kills.
     pub kills: usize,
 }
 
@@ -135,7 +135,7 @@ pub struct Example {
 }
 
 impl Report {
-    /// How many mutants survive.
+    /// Returns the number of mutants that survive.
     pub fn survivors(&self) -> usize {
         let mutants = self.subjects.iter().flat_map(|subject| &subject.mutants);
         mutants.filter(|mutant| mutant.killed_by.is_none()).count()

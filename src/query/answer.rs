@@ -23,7 +23,7 @@ pub enum Figure {
     Undefined,
 }
 
-/// For claims of branching time: the graphs that they were asked of.
+/// The two graphs on which a claim of branching time is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Graphs {
     /// Whether it holds on all that is declared possible.
@@ -35,31 +35,31 @@ pub struct Graphs {
 /// The answer to a claim.
 #[derive(Clone, Debug)]
 pub struct ClaimAnswer {
-    /// How many states the chain has.
+    /// The number of states that the chain has.
     pub states: usize,
     /// The number at the start, of a query or of what is compared with a threshold.
     pub value: Option<Figure>,
-    /// Whether it holds at the start; the inner none: too near to call.
+    /// Whether it holds at the start; the inner `None`: too near to the threshold to decide.
     pub holds: Option<Option<bool>>,
     /// The number in each state, by what it is called.
     pub per_state: Vec<(String, Figure)>,
-    /// Where it holds, of a condition without a number.
+    /// The truth in each state, for a condition without a number.
     pub per_state_truth: Vec<(String, Option<bool>)>,
-    /// How much of the value comes from smoothing: the value less the one without.
+    /// The part of the value that smoothing contributes: the value minus the value without smoothing.
     pub smoothing_share: Option<f64>,
-    /// Within which the number lies, as far as the counts tell; `None` if it was not asked for, or where there is no
-    /// argument for one.
+    /// An interval that contains the number, as far as the counts support one; `None` if it was not requested, or if no
+    /// bound is known for this kind of query.
     pub interval: Option<Interval>,
-    /// What the interval says of the threshold.
+    /// Whether the interval lies on one side of the threshold.
     pub evidence: Option<Evidence>,
     /// Of claims of branching time.
     pub graphs: Option<Graphs>,
-    /// How it was computed.
+    /// The method of computation.
     pub method: &'static str,
 }
 
 impl Figure {
-    /// Of the number of a state.
+    /// Returns the number of a state.
     pub fn of<V: Scalar>(numbers: &Numbers<V>, state: usize) -> Figure {
         if numbers.infinite.contains(state) {
             return Figure::Infinite;
@@ -69,7 +69,7 @@ impl Figure {
             .map_or(Figure::Undefined, Figure::estimate::<V>)
     }
 
-    /// Of an estimate.
+    /// Returns an estimate as a figure.
     pub fn estimate<V: Scalar>(value: &V::Estimate) -> Figure {
         Figure::Finite {
             value: value.value().to_f64(),

@@ -27,32 +27,32 @@ pub struct Vertex {
 pub struct Learned<V> {
     /// The chain. Its initial state is the start.
     pub chain: Chain<V>,
-    /// What its states are; without monitors, the rows in their order.
+    /// The meaning of its states; without monitors, the rows in their order.
     pub vertices: Vec<Vertex>,
     /// The state in which runs begin.
     pub start: u32,
-    /// Whether that is no state of the abstraction.
+    /// Whether the start is a state of its own, outside the abstraction.
     pub explicit: bool,
-    /// Where runs have ended.
+    /// The states in which runs have ended.
     pub ended: NodeSet,
     /// By monitor: where its property is violated.
     pub violated: Vec<(PropertyId, NodeSet)>,
-    /// By condition that was asked for: where it holds.
+    /// For each requested condition, the states in which it holds.
     pub conditions: FxHashMap<ExprId, NodeSet>,
 }
 
-/// What is run along the chain.
+/// A monitor that runs along the chain.
 #[derive(Debug)]
 pub(super) struct Monitor {
     pub(super) property: PropertyId,
     dfa: Dfa,
-    /// Its letters, by place among what is asked of states.
+    /// Its letters, by index among the conditions on states.
     letters: Vec<usize>,
 }
 
 impl<V: Scalar> Learned<V> {
-    /// Returns the chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the
-    /// rules of the subject were compiled with, and `monitors` the properties to run along.
+    /// Builds the chain of rows. `smoothing` is added to the count of every entry; `asked` are the conditions that the rules
+    /// of the subject were compiled with, and `monitors` the properties to run along.
     ///
     /// # Errors
     /// A monitor reads what the states do not decide; the product is beyond the limit.
@@ -139,7 +139,7 @@ impl<V: Scalar> Learned<V> {
         Ok(learned)
     }
 
-    /// What its states are called.
+    /// Returns the names of the states.
     pub(super) fn names(&self, subject: &Subject, rows: &Rows) -> Vec<String> {
         let spec = subject.space.spec();
         let name = |vertex: &Vertex| {
@@ -246,17 +246,17 @@ impl Monitor {
         })
     }
 
-    /// Where it stands before the first step.
+    /// Returns the state of the monitor before the first step.
     pub(super) fn initial(&self) -> u32 {
         self.dfa.initial().index() as u32
     }
 
-    /// How many states it has.
+    /// Returns the number of states that it has.
     pub(super) fn len(&self) -> usize {
         self.dfa.len()
     }
 
-    /// Whether its property is violated in a state: for good, or, once the run has ended, since something is owed.
+    /// Whether its property is violated in a state: for good, or, once the run has ended, because an obligation is pending.
     pub(super) fn is_violated(&self, state: u32, ended: bool) -> bool {
         let Some(state) = self.dfa.state(state as usize) else {
             return false;
@@ -264,7 +264,7 @@ impl Monitor {
         self.dfa.finality(state) == Finality::FinalFalse || (ended && !self.dfa.accepting(state))
     }
 
-    /// Where a step may lead whose state is told by what holds of the conditions.
+    /// Returns the possible next states of the monitor, given the truth of each condition in the state that a step leads to.
     pub(super) fn after(&self, from: u32, holds: &dyn Fn(usize) -> Truth) -> Vec<u32> {
         let mut into = StateSet::new();
         let from = self.dfa.state(from as usize).unwrap_or(self.dfa.initial());
@@ -294,7 +294,7 @@ fn truths(subject: &Subject, rows: &Rows, asked: &[ExprId]) -> Vec<Vec<Truth>> {
         .collect()
 }
 
-/// Where a step leads: every monitor reads what holds in the state that it leads to.
+/// Returns the successors of a state: every monitor reads the conditions in the state that the step leads to.
 fn step(
     spec: &Spec,
     monitors: &[Monitor],

@@ -6,13 +6,13 @@ use thiserror::Error;
 use crate::abstraction::SpaceError;
 use guard_markov::{ChainError, CheckError};
 
-/// Why a claim has no answer.
+/// The reason why a claim has no answer.
 #[derive(Debug, Error)]
 pub enum QueryError {
-    /// The engine has none.
+    /// The engine could not answer.
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// The chain is none.
+    /// The rows do not form a chain.
     #[error(transparent)]
     Chain(#[from] ChainError),
     /// The states cannot be listed.
@@ -52,10 +52,10 @@ pub enum QueryError {
         /// The limit.
         limit: usize,
     },
-    /// A state that there is not.
+    /// There is no state of this name.
     #[error("unknown state `{name}`: to list the states, use `--all-states`")]
     NoState {
-        /// What was given.
+        /// The name that was given.
         name: String,
     },
     /// A number inside a formula that is too near to its threshold.

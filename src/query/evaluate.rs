@@ -77,7 +77,7 @@ fn composite(spec: &Spec, id: ExprId, decided: &dyn Fn(PropertyId) -> bool) -> b
         })
 }
 
-/// A chain on which claims are evaluated. What several claims need is found once: the labels of conditions, and the
+/// A chain on which claims are evaluated. Whatever several claims need is computed once: the labels of conditions, and the
 /// answers to questions.
 #[derive(Debug)]
 pub(super) struct Evaluation<'a, V: Scalar> {
@@ -85,7 +85,7 @@ pub(super) struct Evaluation<'a, V: Scalar> {
     /// The chain, with a label for each set that was found.
     chain: RefCell<Chain<V>>,
     learned: Option<Rc<Learned<V>>>,
-    /// What its states are called.
+    /// The names of its states.
     names: Vec<String>,
     start: u32,
     options: Options,
@@ -100,7 +100,7 @@ pub(super) struct Evaluation<'a, V: Scalar> {
 }
 
 impl<'a, V: Scalar> Evaluation<'a, V> {
-    /// On a chain made of counts.
+    /// Builds an evaluation on a chain learned from counts.
     pub(super) fn learned(
         spec: &'a Spec,
         learned: Rc<Learned<V>>,
@@ -111,7 +111,7 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         Evaluation::new(spec, chain, Some(learned), names, start, options)
     }
 
-    /// On a chain of others, read as infinite runs.
+    /// Builds an evaluation on an imported chain, read as infinite runs.
     pub(super) fn imported(spec: &'a Spec, chain: Chain<V>, options: &Options) -> Self {
         let names = (0..chain.len() as u32)
             .map(|state| chain.name(state))
@@ -203,16 +203,16 @@ impl<'a, V: Scalar> Evaluation<'a, V> {
         Ok(answer)
     }
 
-    /// From here on the start is read as a state of its own, if it is one. A chain that begins in a state of the
-    /// abstraction may come back to it, as a step.
+    /// Treats the start as a state of its own from here on, if it is one. A chain that begins in a state of the abstraction
+    /// may return to it by a step.
     fn begins_anew(&self) -> bool {
         let own = self.learned.as_ref().is_none_or(|learned| learned.explicit);
         self.from_start.set(own);
         own
     }
 
-    /// Returns an interval around the number that a claim asks for, over all chains in `rows`; none where there is no
-    /// argument for one: for rewards, steady states, conditions, and formulas of more than one temporal operator.
+    /// Returns an interval around the number of a claim, over all chains in `rows`. Returns `None` if no bound is known: for
+    /// rewards, steady states, conditions, and formulas of more than one temporal operator.
     pub(super) fn interval(
         &self,
         claim: &Claim,
@@ -288,8 +288,8 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(Some([target, sure]))
     }
 
-    /// Why the number of a claim is what it is, from a state or from the start; none for claims that are not about the
-    /// probability of one event, and where it has happened in that state.
+    /// Explains the number of a claim, from a state or from the start. Returns `None` for claims that are not about the
+    /// probability of one event, and if the event has already happened in that state.
     pub(super) fn why(
         &self,
         claim: &Claim,
@@ -325,12 +325,12 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(Some(reasons.map_err(CheckError::from)?))
     }
 
-    /// What its states are called.
+    /// Returns the names of the states.
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Where a state formula holds.
+    /// Returns the states in which a state formula holds.
     fn truth(&self, id: ExprId) -> Result<Truth, QueryError> {
         if let Some(learned) = &self.learned {
             if let Some(set) = learned.conditions.get(&id) {
@@ -601,7 +601,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         Ok(numbers)
     }
 
-    /// The start has the average of what holds one step on.
+    /// Replaces the number of the start by the average of the numbers one step later.
     fn averaged(&self, numbers: Numbers<V>, next: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
         let Some(learned) = &self.learned else {
             return Ok(numbers);
@@ -610,7 +610,7 @@ impl<V: Scalar> Evaluation<'_, V> {
         self.start_is(numbers, value)
     }
 
-    /// The start has the number of another question.
+    /// Replaces the number of the start by that of another question.
     fn copied(&self, mut numbers: Numbers<V>, of: &Numbers<V>) -> Result<Numbers<V>, QueryError> {
         if let Some(learned) = &self.learned {
             let start = learned.start as usize;
@@ -621,7 +621,7 @@ impl<V: Scalar> Evaluation<'_, V> {
     }
 }
 
-/// Whether a condition can become true by the end alone: what is owed then is violated.
+/// Whether a condition can become true by the end alone: a pending obligation is then violated.
 fn at_end(spec: &Spec, id: ExprId) -> bool {
     match spec.exprs.get(id) {
         Expr::Violated(_) => true,
@@ -632,7 +632,7 @@ fn at_end(spec: &Spec, id: ExprId) -> bool {
     }
 }
 
-/// What an interval says of the threshold of a claim; `None` if it has none.
+/// Compares an interval with the threshold of a claim; `None` if the claim has no threshold.
 pub(super) fn evidence(spec: &Spec, claim: &Claim, range: Range) -> Option<Evidence> {
     let ClaimFormula::State(state) = claim.formula else {
         return None;

@@ -44,7 +44,7 @@ pub struct Forecast {
     pub(super) tables: BTreeMap<SmolStr, Vec<RiskTable>>,
 }
 
-/// What holds in the states that were met in training, by place among the conditions.
+/// The truth of conditions in the states that occurred in training, by index of the condition.
 pub(super) type Truths = FxHashMap<Key, Box<[Truth]>>;
 
 /// Queries on one model, and what they ask of single states.
@@ -129,7 +129,7 @@ impl<'s> Asked<'s> {
     }
 }
 
-/// Where a live trace is on the chain: what the chain remembers of its steps.
+/// The position of a live trace on the chain: the steps that the chain remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Everything it may be, in order; nothing where that is too much to follow.
@@ -156,10 +156,10 @@ impl Position {
     }
 }
 
-/// Positions that may be more than so many things are followed no longer.
+/// A position with more possible states than this is no longer followed.
 const MOST_POSSIBLE: usize = 64;
 
-/// Why queries cannot be looked up.
+/// The reason why queries cannot be looked up.
 #[derive(Debug, Error)]
 pub enum ForecastError {
     /// The model file cannot be used.
@@ -173,10 +173,10 @@ pub enum ForecastError {
     Query {
         /// Its name.
         query: SmolStr,
-        /// Why not.
+        /// The cause.
         error: QueryError,
     },
-    /// What was solved does not fit the spec.
+    /// The kept solution does not fit the spec.
     #[error("the tables stored for `{model}` are damaged or belong to another spec")]
     Kept {
         /// The model.
@@ -257,8 +257,8 @@ impl Forecast {
         }
     }
 
-    /// Whether a property that the queries follow with a monitor is violated at a position; where the run has ended there,
-    /// also by what is owed. None where no monitor follows it.
+    /// Whether a property that the queries follow with a monitor is violated at a position; if the run has ended there,
+    /// pending obligations count as violated. `None` if no monitor follows it.
     pub fn violated(
         &self,
         property: PropertyId,
@@ -287,8 +287,8 @@ impl Forecast {
         &self.subject.space
     }
 
-    /// Returns the category of a live trace, of whose record these facts are known so far, or `None` if it is not known yet,
-    /// and empty where the model tells none apart.
+    /// Returns the category of a live trace from the known facts of its record. Returns `None` if it is not known yet, and
+    /// the empty category if the model does not distinguish categories.
     pub fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.subject.learn.by {
             Some(_) => self.categories.of(meta),
@@ -301,7 +301,7 @@ impl Forecast {
         self.category_of(self.categories.of(meta).as_ref())
     }
 
-    /// Returns the category that counts, where `by` has this value, or none that is known.
+    /// Returns the category for this value of `by`: `unknown` without a value, empty if the model has no categories.
     pub fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
         match (by, self.subject.learn.by) {
             (_, None) => SmolStr::default(),
@@ -315,12 +315,12 @@ impl Forecast {
         self.tables.contains_key(category)
     }
 
-    /// Whether the model tells categories of traces apart.
+    /// Whether the model distinguishes categories of traces.
     pub fn has_categories(&self) -> bool {
         self.subject.learn.by.is_some()
     }
 
-    /// Before the first step.
+    /// Returns the position before the first step.
     pub fn begin(&self) -> Position {
         Position {
             possible: vec![Standing {
@@ -351,7 +351,7 @@ impl Forecast {
         self.subject.learn.order.max(1)
     }
 
-    /// Goes on by what is seen of a step; what is no step of the chain changes nothing.
+    /// Advances by the observed state of a step; an event that is not a step of the chain changes nothing.
     ///
     /// An unknown state makes the position unknown until as many states are known again as the chain remembers; where
     /// monitors stand after it is open from then on.
@@ -422,7 +422,7 @@ impl Forecast {
         }
     }
 
-    /// Where monitors may stand after a step to a state.
+    /// Returns the possible states of the monitors after a step to a state.
     fn monitors_after(&self, before: &[u32], key: Key, told: &mut dyn FnMut(Box<[u32]>)) {
         if self.monitors.is_empty() {
             told([].into());
@@ -488,7 +488,7 @@ impl Forecast {
         position.known >= self.order() && !position.possible.is_empty()
     }
 
-    /// Everything that a position may be, as the tables of a query name it.
+    /// Calls `each` with every state that a position may be, by its number in the tables of a query.
     pub(super) fn each(
         &self,
         query: usize,

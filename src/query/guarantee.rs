@@ -19,7 +19,7 @@ use guard_markov::interval::{RowSet, UncertainChain};
 use guard_markov::solve::Accuracy;
 use guard_markov::{ChainError, Estimate, Scalar};
 
-/// How sure an interval is, and by which argument.
+/// The confidence of an interval, and the method that gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confidence {
     /// The chance that the interval misses, at most.
@@ -38,7 +38,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// In a word, as JSON has it.
+    /// Returns the word that JSON output uses.
     pub fn as_str(self) -> &'static str {
         match self {
             Method::Fixed => "clopper-pearson",
@@ -59,7 +59,7 @@ pub struct Range {
 /// An interval around the answer to a claim.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// How sure.
+    /// Its confidence.
     pub confidence: Confidence,
     /// At the start.
     pub range: Range,
@@ -67,7 +67,7 @@ pub struct Interval {
     pub per_state: Vec<(String, Range)>,
 }
 
-/// What the data say of a threshold.
+/// The relation of an interval to a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// It holds for every chain within the confidence sets.
@@ -161,19 +161,19 @@ impl<V: Scalar> Learned<V> {
     }
 }
 
-/// How far a chain is from a guarantee that holds for all properties of reaching at once.
+/// The distance of a chain from a guarantee that holds for all reachability properties at once.
 #[derive(Clone, Debug)]
 pub struct Pac {
     /// The error allowed.
     pub epsilon: f64,
     /// The chance to exceed it.
     pub delta: f64,
-    /// How many times an error of one entry counts at most: the largest expected number of visits, rows of many successors
-    /// counting as often as their errors can add up. None where runs may go on for ever, so that no number of visits
+    /// The factor by which an error of one entry may be amplified: the largest expected number of visits, where rows of many
+    /// successors count as often as their errors can add up. `None` if runs may go on forever, so that no number of visits
     /// suffices.
     pub amplification: Option<f64>,
-    /// By state that has something to learn: its number among the rows, how often it was left, and how often it must be;
-    /// none where no number suffices.
+    /// For each state that has something to learn: its number among the rows, the number of times it was left, and the
+    /// number required; `None` if no number suffices.
     pub required: Vec<(u32, u64, Option<u64>)>,
 }
 
@@ -189,9 +189,9 @@ impl Pac {
 /// A tenth of the error is left to what smoothing adds.
 const WITH_BIAS: f64 = 1.1;
 
-/// How many exits each state needs, and has, until every probability of reaching is within `epsilon` of the truth but for a
-/// chance of `delta`. `rows` hold every declared transition, and `learned` is the chain without monitors made of them with
-/// `smoothing`.
+/// Computes the exits that each state needs, and has, until every reachability probability is within `epsilon` of the truth
+/// with probability at least `1 - delta`. `rows` hold every declared transition, and `learned` is the chain without monitors
+/// made of them with `smoothing`.
 pub fn pac<V: Scalar>(
     rows: &Rows,
     learned: &Learned<V>,
@@ -243,8 +243,8 @@ pub fn pac<V: Scalar>(
     }
 }
 
-/// How many exits keep what smoothing moves below `allowed`, in total variation; `None` if a declared transition was never
-/// seen and nothing is added to it, since the chain then rules it out without evidence.
+/// Returns the number of exits for which smoothing moves less than `allowed`, in total variation. Returns `None` if a
+/// declared transition was never seen and nothing is added to it, since the chain then rules it out without evidence.
 fn bias_trials(counts: &[u64], smoothing: f64, allowed: f64) -> Option<f64> {
     if smoothing == 0.0 {
         return counts.iter().all(|count| *count > 0).then_some(0.0);

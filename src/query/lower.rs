@@ -79,7 +79,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
         })
     }
 
-    /// It holds, and the run has not ended.
+    /// Translates "the formula holds and the run has not ended".
     fn before_the_end(&mut self, id: FormulaId) -> Result<Expr, QueryError> {
         let of = self.path(id)?;
         Ok(if self.ends && !self.counts_at_end(id) {
@@ -89,7 +89,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
         })
     }
 
-    /// It holds, or the run has ended.
+    /// Translates "the formula holds or the run has ended".
     fn or_the_end(&mut self, id: FormulaId) -> Result<Expr, QueryError> {
         let of = self.path(id)?;
         Ok(if self.ends && !self.counts_at_end(id) {
@@ -162,8 +162,8 @@ fn bounds(bound: Option<Bound>) -> Result<Bounds, QueryError> {
     })
 }
 
-/// Returns the formula as it is read from before the first step: its outermost bound counts that step as 1. None where
-/// nothing is left of the window, with the value that it then has.
+/// Returns the formula as it is read before the first step: its outermost bound counts that step as 1. Fails with the
+/// resulting truth value if nothing of the window remains.
 pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
     let shift = |bounds: &Bounds| -> Option<Bounds> {
         let less = |bound: &Option<(Box<Expr>, bool)>| -> Option<Option<(Box<Expr>, bool)>> {
@@ -200,7 +200,7 @@ pub(super) fn from_the_start(path: &Expr) -> Result<Expr, bool> {
     Ok(make(kind))
 }
 
-/// Whether an operator of branching time or probability stands in a condition.
+/// Whether a condition contains an operator of branching time or probability.
 pub(super) fn has_operator(spec: &Spec, id: ExprId) -> bool {
     matches!(spec.exprs.get(id), SpecExpr::Branching(_))
         || spec

@@ -3,7 +3,7 @@
 use super::forecast::{Forecast, Position};
 use super::table::RiskTable;
 
-/// What a query comes to over everything that a position may be.
+/// The numbers of a query over all states that a position may be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outlook {
     /// The least of the numbers; `None` if nothing that the position may be was seen in training.
@@ -21,9 +21,9 @@ pub struct Outlook {
 /// A state that a state leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Onward<'t> {
-    /// What it is called.
+    /// The name of the state.
     pub state: &'t str,
-    /// How likely it is next.
+    /// The probability that it is next.
     pub probability: f64,
     /// The number there.
     pub value: f64,
@@ -39,7 +39,7 @@ impl Outlook {
         open: true,
     };
 
-    /// Whether the position is one state, or all that it may be comes to the same.
+    /// Whether the position is one state, or all its possible states have the same number.
     pub fn is_certain(&self) -> bool {
         !self.open && self.lowest == self.highest && self.seen != self.unseen
     }
@@ -57,8 +57,8 @@ impl Outlook {
 }
 
 impl Forecast {
-    /// What a query (by its place among those given to [`Forecast::new`]) comes to at a position of a trace of this
-    /// category. Where the category is not known, it may be any.
+    /// Returns the numbers of a query (by its index among those given to [`Forecast::new`]) at a position of a trace of this
+    /// category. A trace of unknown category may have any.
     pub fn outlook(&self, query: usize, position: &Position, category: Option<&str>) -> Outlook {
         let mut outlook = Outlook::default();
         let mut known = false;
@@ -82,15 +82,15 @@ impl Forecast {
         outlook
     }
 
-    /// Returns the least and the largest number that a query comes to anywhere, or `None` if nothing was learned.
+    /// Returns the least and the largest number of a query over all states, or `None` if nothing was learned.
     pub fn range(&self, query: usize) -> Option<(f64, f64)> {
         let all = self.tables_of(query, None).flat_map(RiskTable::values);
         all.map(|value| (value, value))
             .reduce(|lhs, rhs| (lhs.0.min(rhs.0), lhs.1.max(rhs.1)))
     }
 
-    /// Through which successors most of the number of a query at a position comes: of the state with the largest number that
-    /// the position may be. Empty where nothing is to be told.
+    /// Returns the successors that contribute most to the number of a query at a position, for the possible state with the
+    /// largest number. Empty if there is nothing to report.
     pub fn onward(
         &self,
         query: usize,

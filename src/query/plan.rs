@@ -29,7 +29,7 @@ use crate::hir::{
 use crate::ids::{BranchingId, ExprId, FormulaId, ModelId, PropertyId};
 use guard_markov::solve::SMALL;
 
-/// How large a chain is.
+/// The size of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Size {
     /// States.
@@ -44,11 +44,11 @@ pub struct Size {
     pub counted: bool,
 }
 
-/// What is known of the chains that a plan is about.
+/// The sizes of the chains that a plan is about.
 pub trait Sizes {
-    /// Returns the chain of a model with so many monitors run along, or `None` if it cannot be told.
+    /// Returns the size of the chain of a model with these monitors run along, or `None` if it is unknown.
     fn chain(&self, model: ModelId, monitors: &[PropertyId]) -> Option<Size>;
-    /// How many states the monitor of a property has.
+    /// Returns the number of states of the monitor of a property.
     fn monitor(&self, property: PropertyId) -> Option<u64>;
 }
 
@@ -57,11 +57,11 @@ pub trait Sizes {
 pub struct Node {
     /// Its name.
     pub operator: &'static str,
-    /// What it is about.
+    /// The claim or chain that it is about.
     pub about: String,
-    /// How large its result is.
+    /// The size of its result.
     pub size: Option<Size>,
-    /// Multiplications, about; `None` if the size is not known, or there are none.
+    /// The approximate number of multiplications; `None` if the size is unknown, or if there are none.
     pub cost: Option<u64>,
     /// Operands.
     pub inputs: Vec<usize>,
@@ -102,7 +102,7 @@ impl Plans {
         found.map(|(_, root)| *root)
     }
 
-    /// Which other claims use each node.
+    /// Returns the other claims that use a node.
     fn users(&self, node: usize, but: &str) -> Vec<&str> {
         let uses = |root: usize| {
             let mut todo = vec![root];
@@ -212,7 +212,7 @@ struct Planner<'a> {
     plans: Plans,
 }
 
-/// The chain that a claim is asked of.
+/// The chain on which a claim is evaluated.
 #[derive(Clone)]
 struct On {
     node: usize,
@@ -222,7 +222,7 @@ struct On {
 }
 
 impl On {
-    /// What so many steps of the whole chain cost.
+    /// Returns the cost of this number of steps of the whole chain.
     fn steps(&self, count: u32) -> Option<u64> {
         let size = self.size?;
         Some(size.transitions.saturating_mul(u64::from(count)))
@@ -473,7 +473,7 @@ impl Planner<'_> {
         self.add("prune", about, (None, cost), inputs)
     }
 
-    /// Where the conditions of a path formula hold.
+    /// Plans the labels of a path formula: the states in which each condition holds.
     fn labels(&mut self, on: &On, path: FormulaId) -> Vec<usize> {
         let spec = self.spec;
         let letters = spec.formulas.atoms_of(path).into_iter();
@@ -535,7 +535,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a path formula takes.
+/// The computation that a path formula needs.
 enum Shape {
     Next,
     Bounded(u32),
@@ -579,11 +579,11 @@ fn is_state(spec: &Spec, id: FormulaId) -> bool {
     }
 }
 
-/// How the components of a chain are solved, and what that costs.
+/// The method that solves the components of a chain, with its cost.
 enum Method {
     /// The cyclic part is eliminated once; then each solution takes every transition, and the eliminated rows, once.
     Eliminate { once: u64, each: u64 },
-    /// Each solution takes sweeps, or there are no cycles and it takes one.
+    /// Each solution takes this many sweeps; one if there are no cycles.
     Iterate(u64),
 }
 

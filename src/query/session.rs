@@ -59,10 +59,10 @@ struct Form<'a, V: Scalar> {
     evaluation: Evaluation<'a, V>,
 }
 
-/// States from which there is no return.
+/// The states of no return.
 #[derive(Clone, Debug, Default)]
 pub struct NoReturn {
-    /// By what they are called: the number, and what it is at least as far as the traces tell.
+    /// By name: the probability, and its proven lower bound if the counts support one.
     pub likely: Vec<(String, f64, Option<f64>)>,
     /// From where it cannot be avoided on what is declared.
     pub inevitable: Vec<String>,
@@ -89,7 +89,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         }
     }
 
-    /// On a chain of others.
+    /// Returns a session on an imported chain.
     pub fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
         Session {
             source: Source::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
@@ -154,8 +154,8 @@ impl<'a, V: Scalar> Session<'a, V> {
         Ok(answer)
     }
 
-    /// Why the number of a claim is what it is, from a state of that name or from the start; none for claims that are not
-    /// about the probability of one event, and where it has happened in that state.
+    /// Explains the number of a claim, from a named state or from the start. Returns `None` for claims that are not about
+    /// the probability of one event, and if the event has already happened in that state.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -184,9 +184,9 @@ impl<'a, V: Scalar> Session<'a, V> {
         Ok(Some((Rc::clone(&main.rows), table)))
     }
 
-    /// Returns the states from which there is no return: where the probability that a claim asks for is at least
-    /// `threshold`, with the lower end of its interval; and where it cannot be avoided at all on what is declared. States in
-    /// which it has happened are left out.
+    /// Returns the states from which there is no return: where the probability of a claim is at least `threshold`, with the
+    /// lower end of its interval; and where the event is unavoidable on the declared transitions. States in which it has
+    /// happened are left out.
     ///
     /// # Errors
     /// See [`QueryError`].
@@ -222,8 +222,8 @@ impl<'a, V: Scalar> Session<'a, V> {
         Ok(found)
     }
 
-    /// How far the counts are from the guarantee that the model asks for, and the states that it is told by; none where
-    /// it asks for none, or was not learned.
+    /// Returns the distance of the counts from the guarantee that the model requires, with the rows that name its states.
+    /// Returns `None` if the model requires none, or was not learned.
     ///
     /// # Errors
     /// See [`QueryError`].

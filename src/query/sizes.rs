@@ -22,7 +22,7 @@ const MOST_WALKED: usize = 500;
 /// The most states that are listed for a plan.
 const MOST_LISTED: usize = 100_000;
 
-/// What a spec declares of its models.
+/// The sizes of the models that a spec declares.
 #[derive(Debug)]
 pub struct DeclaredSizes<'a> {
     spec: &'a Arc<Spec>,
@@ -30,7 +30,7 @@ pub struct DeclaredSizes<'a> {
 }
 
 impl<'a> DeclaredSizes<'a> {
-    /// Of a spec.
+    /// Returns the sizes for a spec.
     pub fn new(spec: &'a Arc<Spec>) -> Self {
         DeclaredSizes {
             spec,
@@ -118,7 +118,7 @@ pub struct CountedSizes<'a> {
 }
 
 impl<'a> CountedSizes<'a> {
-    /// Of a model with its file.
+    /// Returns the sizes for a model with its file.
     ///
     /// # Errors
     /// The file cannot be used with the spec.

@@ -18,7 +18,7 @@ use crate::ids::{ClaimId, ModelId};
 use crate::learn::{Header, Subject};
 use crate::value::Truth;
 
-/// What was solved of one model. It is bound to the spec by the header of the model file.
+/// The solved tables of one model. They are bound to the spec by the header of the model file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Solved {
     header: Header,
@@ -31,14 +31,14 @@ pub struct Solved {
 }
 
 impl Solved {
-    /// What the model file says of itself.
+    /// Returns the header of the model file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 }
 
 impl Forecast {
-    /// What is to be kept. `header`: that of the model file.
+    /// Returns the tables to keep. `header`: that of the model file.
     pub fn solved(&self, header: &Header) -> Solved {
         let mut truths: Vec<(Key, Box<[Truth]>)> = self
             .truths

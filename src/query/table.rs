@@ -10,7 +10,7 @@ use crate::abstraction::Key;
 use crate::learn::{ChainPosition, Rows};
 use guard_markov::Scalar;
 
-/// What a query comes to in each state of a learned chain, by the packed state, and through which successors.
+/// The number of a query in each state of a learned chain, by the packed state, and the successors that contribute most.
 ///
 /// States that no trace has visited are left out: they have no number, but are *unseen*. Infinite rewards are
 /// [`f64::INFINITY`]; what holds or does not is 1 or 0.
@@ -24,9 +24,9 @@ pub struct RiskTable {
     dense: Vec<u32>,
     /// By what the chain remembers, where that is more: the last keys, oldest first, and where monitors stand.
     sparse: FxHashMap<State, u32>,
-    /// The entries; the first stands for what was not seen.
+    /// The entries; the first is for states that were not seen.
     entries: Vec<Entry>,
-    /// What the states of the chain are called.
+    /// The names of the states of the chain.
     names: Box<[String]>,
     start: Option<f64>,
 }
@@ -78,7 +78,7 @@ impl From<Kept> for RiskTable {
     }
 }
 
-/// What a chain remembers of a state, and where monitors stand.
+/// The states that a chain remembers, and the states of its monitors.
 type State = (Box<[Key]>, Box<[u32]>);
 
 /// Keys up to this many bits index an array.
@@ -188,7 +188,7 @@ impl RiskTable {
     }
 }
 
-/// Where the entry of each state is found: by its key alone where all states are one small key each, else by hashing.
+/// Builds the index of the entries: by key alone if all states are one small key each, else by hash.
 fn indexed(states: Vec<(State, u32)>) -> (Vec<u32>, FxHashMap<State, u32>) {
     let plain = |(keys, monitors): &State| match &**keys {
         [key] if monitors.is_empty() => usize::try_from(key.0)

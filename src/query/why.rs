@@ -15,27 +15,27 @@ use guard_markov::{Chain, Estimate, Scalar};
 /// Rows of each table.
 const MOST: usize = 5;
 
-/// With more places to end in, they are not told.
+/// With more end states than this, they are not listed.
 const MOST_ENDS: usize = 50;
 
-/// Why a set is reached from a state as likely as it is, with the names of states.
+/// The explanation of the probability of reaching a set, with the names of states.
 #[derive(Clone, Debug)]
 pub struct Reasons {
     /// From where.
     pub from: String,
-    /// Whether the formula says that it is *not* reached: what is told is of the opposite.
+    /// Whether the formula forbids reaching the set: the explanation is then about the opposite event.
     pub opposite: bool,
     /// Whether the formula has a bound on steps.
     bounded: bool,
     names: Names,
     why: Why,
     paths: Vec<(f64, Vec<u32>)>,
-    /// How often each row was counted.
+    /// The number of times that each row was counted.
     exits: Vec<u64>,
     ends: Ends,
 }
 
-/// Where runs end.
+/// The states in which runs end.
 #[derive(Clone, Debug, Default)]
 struct Ends {
     /// The places, and how likely each is.
@@ -44,11 +44,12 @@ struct Ends {
     steps: Option<f64>,
 }
 
-/// What the states that are told are called.
+/// The names of the states that are listed.
 type Names = std::collections::BTreeMap<u32, String>;
 
 impl Reasons {
-    /// Why a goal is reached from a state. `exits` says how often each row was counted; empty for a chain that was not.
+    /// Explains how a goal is reached from a state. `exits` gives the number of times that each row was counted; empty for a
+    /// chain without counts.
     ///
     /// # Errors
     /// [`NotConverged`].
@@ -129,7 +130,7 @@ impl Reasons {
         })
     }
 
-    /// Lines for people, below the answer; where there are no reasons, why not.
+    /// Writes lines for people, below the answer; if there are no reasons, the cause.
     ///
     /// # Errors
     /// Where the sink cannot be written.
@@ -226,8 +227,8 @@ impl Reasons {
     }
 }
 
-/// Where runs from a state end, the likeliest first, and after how many steps in the mean; nothing where the state is one of
-/// those, or they are many.
+/// Returns the states in which runs from a state end, the likeliest first, with the mean number of steps. Empty if the state
+/// is one of them, or if there are too many.
 fn ends<V: Scalar>(
     chain: &Chain<V>,
     name: &dyn Fn(u32) -> String,

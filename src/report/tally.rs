@@ -97,7 +97,7 @@ impl Summary {
         *self.problems.entry(problem.kind).or_default() += 1;
     }
 
-    /// How many problems made the input unreadable in part.
+    /// Returns the number of problems that made the input unreadable in part.
     pub fn errors(&self) -> u64 {
         self.problems
             .iter()

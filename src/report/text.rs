@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many columns a terminal uses for `text`.
+/// Returns the number of columns that a terminal uses for `text`.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }

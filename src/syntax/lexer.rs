@@ -51,7 +51,7 @@ pub enum TriviaKind {
 /// Something that is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexError {
-    /// What is wrong.
+    /// The fault.
     pub kind: LexErrorKind,
     /// Offset of its first byte.
     pub start: u32,

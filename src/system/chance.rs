@@ -22,13 +22,13 @@ use guard_markov::{
 
 use super::{Explorer, SystemError, VerifyError};
 
-/// What a formula of probability comes to.
+/// The result of a formula of probability.
 pub(super) struct Chance {
-    /// Whether it holds in all initial states; `None` if a number is asked for, or too near to its threshold.
+    /// Whether it holds in all initial states; `None` if it has no threshold, or is too near to it.
     pub(super) holds: Option<bool>,
     /// The states in which it holds.
     pub(super) satisfying: Option<Vec<u32>>,
-    /// The number at the root in the first initial state, with a lower and an upper bound; infinite where there is none.
+    /// The number at the root in the first initial state, with a lower and an upper bound; infinite if no bound exists.
     pub(super) value: Option<[f64; 3]>,
     /// The number as a fraction, where it was computed exactly.
     pub(super) exact: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Chance {
 
 /// Numbers with which a system becomes a chain.
 pub(super) trait Chances: Scalar {
-    /// Where a state leads, and how likely.
+    /// Returns the successors of a state with their probabilities.
     fn row(explorer: &Explorer<'_>, state: u32) -> Result<Vec<(u32, Self)>, SystemError>;
 }
 
@@ -152,7 +152,7 @@ fn chain<V: Chances>(explorer: &Explorer<'_>, initial: &[u32]) -> Result<Chain<V
         .map_err(|error| VerifyError::Chain(error.to_string()))
 }
 
-/// Adds the reward structures of the system, and one of 1 per step where none is without a name; their names, in order.
+/// Adds the reward structures of the system, and one of 1 per step if none is unnamed. Returns their names, in order.
 fn rewards<V: Chances>(
     explorer: &Explorer<'_>,
     chain: &mut Chain<V>,

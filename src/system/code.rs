@@ -13,7 +13,7 @@ use crate::ids::{ExprId, LocalId};
 use crate::types::Type;
 use crate::value::Value;
 
-/// Why an expression has no value in a state.
+/// The reason why an expression has no value in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// A result beyond 64 bits.
@@ -103,7 +103,7 @@ impl Many {
 pub(super) struct Compiler<'a> {
     pub(super) exprs: &'a Exprs,
     pub(super) layout: &'a Layout,
-    /// What variables of quantifiers stand for.
+    /// The values of quantified variables.
     locals: Vec<(LocalId, Number)>,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns a number, or what stands for another value.
+    /// Returns a number, or the number that encodes another value.
     pub(super) fn number(&mut self, id: ExprId) -> Number {
         match self.exprs.get(id) {
             Expr::Const(value) => number_of(value).map_or_else(unsupported_number, Number::Const),
@@ -467,7 +467,7 @@ fn same_kind(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Returns the number that stands for a value.
+/// Returns the number that encodes a value.
 fn number_of(value: &Value) -> Option<i64> {
     match value {
         Value::Null => Some(NULL),

@@ -24,7 +24,7 @@ use super::{Limits, Program, SystemError};
 /// A row that was not made yet.
 const NOT_MADE: u32 = u32::MAX;
 
-/// What an atom asks of a state.
+/// The condition of an atom on a state.
 enum Asked {
     Test(Test),
     /// `"init"`
@@ -39,7 +39,7 @@ impl Asked {
     }
 }
 
-/// The states of a system that were met so far, and the successors of those that were asked for them.
+/// The states of a system that were found so far, and the successors of those that were expanded.
 ///
 /// Atom `n` is the `n`-th of the conditions that it was made with.
 pub struct Explorer<'a> {
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Explorer<'_> {
 }
 
 impl<'a> Explorer<'a> {
-    /// Returns the initial states of a system; `atoms` are the conditions that will be asked.
+    /// Returns the initial states of a system; `atoms` are the conditions that labels will need.
     ///
     /// # Errors
     /// [`SystemError`], where there are no initial states, or too many.
@@ -121,32 +121,32 @@ impl<'a> Explorer<'a> {
         Ok(explorer)
     }
 
-    /// How the states are packed, and what the variables are called.
+    /// Returns the layout of packed states, with the names of the variables.
     pub fn layout(&self) -> &Layout {
         &self.program.layout
     }
 
-    /// Whether every state that was met was asked for its successors.
+    /// Whether every found state was expanded.
     pub fn is_complete(&self) -> bool {
         self.rows.iter().all(|(start, _)| *start != NOT_MADE)
     }
 
-    /// How many states were met.
+    /// Returns the number of states that were met.
     pub fn len(&self) -> usize {
         self.states.len()
     }
 
-    /// Whether there are none.
+    /// Whether no state was found.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many transitions were met.
+    /// Returns the number of transitions that were met.
     pub fn transitions(&self) -> usize {
         self.targets.len()
     }
 
-    /// States in which no command is enabled, among those that were asked for their successors.
+    /// Returns the expanded states in which no command is enabled.
     pub fn deadlocks(&self) -> &[u32] {
         &self.deadlocks
     }
@@ -164,7 +164,7 @@ impl<'a> Explorer<'a> {
         self.explore_to(usize::MAX)
     }
 
-    /// Asks states for their successors, in the order in which they are met, until more than so many are known.
+    /// Expands states in the order in which they were found, until more than this many are known.
     ///
     /// # Errors
     /// [`SystemError`]
@@ -226,8 +226,7 @@ impl<'a> Explorer<'a> {
         names
     }
 
-    /// Returns a shortest run from an initial state to a state that was met, through states that were asked for their
-    /// successors.
+    /// Returns a shortest run from an initial state to a found state, through expanded states.
     pub fn way_to(&self, state: u32) -> Vec<u32> {
         let mut before = vec![NOT_MADE; self.len()];
         let mut open: std::collections::VecDeque<u32> = self.initial.iter().copied().collect();
@@ -333,7 +332,7 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// In a system with probabilities: the only command that is enabled in a state, and how likely its branches are.
+    /// Returns the only enabled command in a state of a system with probabilities, and the probabilities of its branches.
     fn chances(&self, state: &[u64]) -> Result<Option<(usize, Vec<f64>)>, SystemError> {
         let Some(number) = self.only(state)? else {
             return Ok(None);
@@ -343,7 +342,7 @@ impl<'a> Explorer<'a> {
         Ok(Some((number, chances)))
     }
 
-    /// In a system with probabilities: the only command that is enabled in a state.
+    /// Returns the only enabled command in a state of a system with probabilities.
     fn only(&self, state: &[u64]) -> Result<Option<usize>, SystemError> {
         if !self.program.has_chances {
             return Ok(None);
@@ -366,8 +365,8 @@ impl<'a> Explorer<'a> {
         Ok(Some(*number))
     }
 
-    /// Where a state of a system with probabilities leads, and how likely; the same state may come more than once. Of a
-    /// state that was asked for its successors.
+    /// Returns the successors of an expanded state of a system with probabilities, with their probabilities; a state may
+    /// occur more than once.
     ///
     /// # Errors
     /// [`SystemError`]
@@ -393,7 +392,8 @@ impl<'a> Explorer<'a> {
         self.row(from, number, &chances)
     }
 
-    /// Where the branches of a command lead, each as likely as is said; those that never happen are left out.
+    /// Returns the successors by the branches of a command, with the given probabilities; branches of probability zero are
+    /// left out.
     fn row<V: Clone + num_traits::Zero>(
         &self,
         from: &[u64],
@@ -420,7 +420,7 @@ impl<'a> Explorer<'a> {
         &self.program.rewards
     }
 
-    /// What each state earns.
+    /// Returns the reward of each state.
     ///
     /// # Errors
     /// [`SystemError::Fault`]

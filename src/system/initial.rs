@@ -17,7 +17,7 @@ struct Condition {
 
 struct Search<'a> {
     slots: &'a [Slot],
-    /// Per variable: the positions that come into question; none means all.
+    /// Per variable: the positions to consider; `None` means all.
     candidates: Vec<Option<Vec<u64>>>,
     conditions: Vec<Condition>,
     tried: usize,

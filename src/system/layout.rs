@@ -5,13 +5,13 @@ use crate::hir::{Spec, StateVar};
 use crate::ids::StateVarId;
 use crate::value::Value;
 
-/// What stands for null among the numbers that expressions calculate with.
+/// The number that encodes null in calculations.
 pub(super) const NULL: i64 = i64::MIN;
 
-/// Where the value of a variable lies in a packed state.
+/// The position of the value of a variable in a packed state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    /// Which word.
+    /// Index of the word.
     pub(super) word: usize,
     /// The lowest bit.
     pub(super) shift: u32,
@@ -138,7 +138,7 @@ impl Layout {
         &self.vars
     }
 
-    /// What the variables are called, in order.
+    /// Returns the names of the variables, in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -160,7 +160,7 @@ impl Layout {
             .collect()
     }
 
-    /// How many states there could be; none beyond 2^128.
+    /// Returns the number of valuations of the variables, or `None` beyond 2^128.
     pub fn space(&self) -> Option<u128> {
         self.slots
             .iter()

@@ -31,7 +31,7 @@ pub use layout::Layout;
 pub use program::Program;
 pub use verify::{Method, Plain, Question, Shown, Step, Verdict, Verifier, VerifyError, questions};
 
-/// What exploring a system may cost.
+/// The limits of exploring a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// States.
@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a system cannot be explored.
+/// The reason why a system cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SystemError {
     /// More reachable states than [`Limits::states`].
@@ -84,11 +84,11 @@ pub enum SystemError {
     /// A guard, an update or another expression has no value in a state.
     #[error("{what} in state {state}: {fault}")]
     Fault {
-        /// Which expression: `the guard of `go``.
+        /// The expression, such as ``the guard of `go` ``.
         what: String,
         /// The state.
         state: String,
-        /// Why.
+        /// The cause.
         fault: Fault,
     },
     /// In a system with probabilities, a state in which not exactly one command is enabled.
@@ -103,12 +103,12 @@ pub enum SystemError {
         /// The commands that are enabled.
         commands: Vec<String>,
     },
-    /// The probabilities of a command are none in a state.
+    /// The probabilities of a command do not form a distribution in a state.
     #[error("`{command}` {what} in state {state}")]
     Chance {
         /// The command.
         command: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
         /// The state.
         state: String,

@@ -20,13 +20,13 @@ const MAX_COMMANDS: usize = 100_000;
 
 /// A system ready to be explored.
 pub struct Program {
-    /// How states are packed.
+    /// The layout of packed states.
     pub layout: Layout,
-    /// What the commands are called, by number.
+    /// The names of the commands, by number.
     pub commands: Vec<SmolStr>,
     compiled: Vec<Compiled>,
     dispatch: Option<Dispatch>,
-    /// What holds in the initial states.
+    /// The conditions on initial states.
     pub(super) inits: Vec<ExprId>,
     /// The reward structures.
     pub(super) rewards: Vec<Reward>,
@@ -38,7 +38,7 @@ pub struct Program {
 struct Compiled {
     guard: Vec<Test>,
     branches: Vec<Branch>,
-    /// How likely the branches are, where that is the same in every state.
+    /// The probabilities of the branches, if they are the same in every state.
     chances: Option<Vec<f64>>,
 }
 
@@ -61,13 +61,13 @@ enum Choices {
     Computed(Many),
 }
 
-/// Which commands to try, by the value of one variable that most guards ask for.
+/// The commands to try, by the value of one variable that most guards test.
 struct Dispatch {
     slot: Slot,
     commands: Vec<Vec<u32>>,
 }
 
-/// What goes wrong in a step.
+/// A fault in a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     /// A probability of the command has no value.
@@ -78,9 +78,9 @@ pub(super) enum Wrong {
     Sum(usize, String),
     /// The guard of the command has no value.
     Guard(usize, Fault),
-    /// The next value of a variable has none.
+    /// The next value of a variable cannot be evaluated.
     Value(usize, StateVarId, Fault),
-    /// The next value is none of the variable's.
+    /// The next value is not in the range of the variable.
     Range(usize, StateVarId, i64),
 }
 
@@ -291,7 +291,7 @@ impl Program {
         Ok(())
     }
 
-    /// Calls `visit` with each state that a command leads to, and the branch that leads there, until it says stop.
+    /// Calls `visit` with each successor by a command, and the branch that leads there, until it returns `Break`.
     pub(super) fn fire(
         &self,
         number: usize,
@@ -330,7 +330,7 @@ impl Program {
         Ok(())
     }
 
-    /// How likely each branch of a command is in a state.
+    /// Returns the probability of each branch of a command in a state.
     pub(super) fn chances(
         &self,
         exprs: &Exprs,
@@ -376,7 +376,7 @@ impl Program {
         }
     }
 
-    /// How likely the branches of a command are, where that is the same in every state.
+    /// Returns the probabilities of the branches of a command, if they are the same in every state.
     fn known_chances(branches: &[Branch]) -> Option<Vec<f64>> {
         let chance = |branch: &Branch| {
             let factors: Option<Vec<&BigRational>> =
@@ -518,7 +518,7 @@ impl<'a> Joint<'a> {
     }
 }
 
-/// The conjuncts of a guard, cheapest first.
+/// Adds the conjuncts of a guard to `into`, cheapest first.
 fn conjuncts(compiler: &mut Compiler<'_>, id: ExprId, into: &mut Vec<Test>) {
     if let crate::hir::Expr::And(a, b) = compiler.exprs.get(id) {
         let (a, b) = (*a, *b);

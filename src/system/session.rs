@@ -16,18 +16,18 @@ use guard_automata::{self, Atom, Formulas, Interval, Node};
 use super::chance::decide;
 use super::{Explorer, Limits, Program, SystemError, VerifyError};
 
-/// Systems of up to so many states are explored whole, also where the answer takes less: then their size and their
-/// deadlocks are known.
+/// Systems of at most this many states are explored completely, even if the answer needs less: their size and their
+/// deadlocks are then known.
 const EXPLORED: usize = 1 << 17;
 
-/// A system, what is asked of its states, and what counts as a run.
+/// A system, the conditions on its states, and the fairness of its runs.
 pub(super) struct Session<'a> {
     pub(super) spec: &'a Spec,
     pub(super) explorer: Explorer<'a>,
     pub(super) limits: ltl::Limits,
     /// Whether numbers are computed as fractions.
     exact: bool,
-    /// The conditions on states that atoms stand for.
+    /// The conditions on states that atoms denote.
     atoms: IndexSet<ExprId, FxBuildHasher>,
     /// Runs count only where these recur.
     fair: Vec<Atom>,
@@ -41,11 +41,11 @@ pub(super) struct Answer {
     pub(super) holds: bool,
     /// A run that shows it, and whether it is a counterexample.
     pub(super) run: Option<Run>,
-    /// How many states of the run violate the formula whatever comes after.
+    /// The length of the shortest prefix of the run that violates the formula whatever follows.
     pub(super) bad_prefix: Option<usize>,
     /// The states in which a state formula holds.
     pub(super) satisfying: Option<Vec<u32>>,
-    /// The number that a formula of probability compares or asks for.
+    /// The number that a formula of probability compares or computes.
     pub(super) value: Option<[f64; 3]>,
     /// The number as a fraction, where it was computed exactly.
     pub(super) exact: Option<String>,
@@ -54,8 +54,8 @@ pub(super) struct Answer {
 }
 
 impl<'a> Session<'a> {
-    /// Makes the initial states. `asked` are the formulas that may be asked; of the `assumed` contracts, those about states
-    /// say which runs count.
+    /// Explores the initial states. `asked` are the formulas that will be evaluated; of the `assumed` contracts, those about
+    /// states restrict the runs.
     pub(super) fn new(
         spec: &'a Spec,
         system: SystemId,
@@ -100,7 +100,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Returns the atom that `G F a` says recurs.
+    /// Returns the atom of `G F a`.
     fn recurring(&self, formula: FormulaId) -> Option<Atom> {
         let mut formulas = Formulas::new();
         let made = self.linear(formula, &mut formulas);
@@ -219,7 +219,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// In which states a formula of branching time holds, and whether in all initial ones.
+    /// Returns the states in which a formula of branching time holds, and whether it holds in all initial ones.
     pub(super) fn state(&mut self, formula: ExprId) -> Result<Answer, VerifyError> {
         if !self.assumed.is_empty() {
             return Err(VerifyError::FairnessOfPaths);
@@ -395,8 +395,8 @@ fn never(into: &mut StateFormulas) -> StateFormulaId {
     into.add(StateFormula::Not(verum))
 }
 
-/// The conditions on states that a state formula is made of. Conditions are kept whole, so that formulas have few atoms;
-/// only what contains a quantifier over paths, or a label of the system as such, is taken apart.
+/// Collects the conditions on states of a state formula. Conditions are kept whole, so that formulas have few atoms; only
+/// those that contain a quantifier over paths, or a label of the system, are split.
 pub(super) fn conditions(spec: &Spec, id: ExprId, into: &mut IndexSet<ExprId, FxBuildHasher>) {
     match spec.exprs.get(id) {
         Expr::Branching(of) => {

@@ -21,13 +21,13 @@ pub enum Question {
     Claim(ClaimId),
     /// A `guarantee` of a `system`, by position.
     Guarantee(SystemId, usize),
-    /// What the components of a composition assume of and promise to one another.
+    /// The assumptions and guarantees of the components of a composition.
     Agreement(SystemId),
-    /// Nothing is asked of the system; it is explored.
+    /// The exploration of a system without a question.
     Exploration(SystemId),
 }
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The system cannot be explored.
@@ -44,7 +44,7 @@ pub enum VerifyError {
         /// The limit.
         limit: usize,
     },
-    /// What is assumed of runs contradicts itself.
+    /// The assumptions about runs contradict each other.
     #[error(
         "the assumptions exclude every run from initial state {state}, so every \
                     property would hold vacuously"
@@ -67,15 +67,15 @@ pub enum VerifyError {
         "the steps of the system have no probabilities: write `=> 0.3: … | 0.7: …`, or use `A` and `E`"
     )]
     NoProbabilities,
-    /// What the engine for chains cannot take.
+    /// The engine for chains does not support it.
     #[error("not supported in formulas with probabilities: {0}")]
     NotForChains(String),
-    /// What is wrong with the system as a chain, or with a formula on it.
+    /// The system is not a valid chain, or a formula on it is invalid.
     #[error("{0}")]
     Chain(String),
 }
 
-/// A value of a variable, as it is told.
+/// A value of a variable, as reports show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plain {
     /// Null.
@@ -93,7 +93,7 @@ pub enum Plain {
 pub struct Step {
     /// The values of the variables, in their order.
     pub values: Vec<Plain>,
-    /// The commands that lead to the next state of the run; several where it cannot be told which one.
+    /// The commands that lead to the next state of the run; several if the run does not determine one.
     pub commands: Vec<String>,
 }
 
@@ -106,11 +106,11 @@ pub struct Shown {
     pub stem: Vec<Step>,
     /// States that repeat; empty where it does not matter how the run goes on.
     pub cycle: Vec<Step>,
-    /// How many of the states violate the property whatever comes after.
+    /// The number of the states that violate the property whatever comes after.
     pub bad_prefix: Option<usize>,
 }
 
-/// How an answer was found.
+/// The method that found an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Method {
     /// On the states of the system.
@@ -129,7 +129,7 @@ pub enum Method {
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What is asked: the name of a property, or `component.guarantee`.
+    /// The question: the name of a property, or `component.guarantee`.
     pub property: String,
     /// The formula as written.
     pub text: String,
@@ -137,7 +137,7 @@ pub struct Verdict {
     pub system: String,
     /// In which logic.
     pub logic: Logic,
-    /// Whether it holds; `None` if it is trusted, or where a number is asked for.
+    /// Whether it holds; `None` if it is trusted, or if it has no threshold.
     pub holds: Option<bool>,
     /// The number at the root of a formula of probability in the first initial state, with a lower and an upper bound.
     pub value: Option<[f64; 3]>,
@@ -149,7 +149,7 @@ pub struct Verdict {
     pub transitions: usize,
     /// Whether these are all reachable states.
     pub complete: bool,
-    /// What the variables are called, in order.
+    /// The names of the variables, in order.
     pub variables: Vec<String>,
     /// A run that shows it.
     pub run: Option<Shown>,
@@ -159,11 +159,11 @@ pub struct Verdict {
     pub deadlocks: usize,
     /// A run to the first such state.
     pub deadlock: Option<Vec<Step>>,
-    /// How it was found.
+    /// The method that found it.
     pub method: Method,
-    /// What is taken on trust.
+    /// The assumptions taken on trust.
     pub trusted: Vec<String>,
-    /// Why a way of reasoning was refused.
+    /// The reasons why a rule of reasoning did not apply.
     pub refused: Vec<String>,
 }
 
@@ -349,7 +349,7 @@ impl<'a> Verifier<'a> {
         system.is_probabilistic() || parts.into_iter().any(crate::hir::System::is_probabilistic)
     }
 
-    /// Returns the session of a system, for all that may be asked of it.
+    /// Returns the session of a system, for all its questions.
     fn session(&mut self, system: SystemId) -> Result<&mut Session<'a>, VerifyError> {
         if self.session.as_ref().is_none_or(|(id, _)| *id != system) {
             self.session = None;
@@ -378,7 +378,7 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// What a component assumes of recorded events, which no system decides.
+/// Returns the assumptions of a component about recorded events, which no system can prove.
 pub(super) fn trusted_events(spec: &Spec, system: SystemId) -> Vec<String> {
     let declared = spec.system(system);
     let mut trusted = Vec::new();

@@ -69,7 +69,7 @@ pub struct LimitError {
     pub demand: u64,
 }
 
-/// Why a formula has no automaton.
+/// The reason why a formula has no automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CompileError {
     /// The automaton is larger than the limits allow.

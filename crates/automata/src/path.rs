@@ -27,7 +27,7 @@ type State = (u32, u32);
 /// Atoms and their values.
 type Literals = Arc<[(Atom, bool)]>;
 
-/// Why a trace violates a formula.
+/// The reason why a trace violates a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
     /// The positions that the violation needs, in order, with the atoms that matter there and their values. No other run of

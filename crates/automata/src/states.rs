@@ -41,7 +41,7 @@ impl StateSet {
         self.states.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }

@@ -295,7 +295,7 @@ impl<V: Scalar> ChainBuilder<V> {
         Ok(())
     }
 
-    /// How many rows are closed.
+    /// Returns the number of rows that are closed.
     pub fn len(&self) -> usize {
         self.rows
     }

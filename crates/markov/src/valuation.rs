@@ -90,7 +90,7 @@ impl Valuations {
         &self.slots
     }
 
-    /// How many words a state takes.
+    /// Returns the number of words that a state takes.
     pub fn words(&self) -> usize {
         self.words
     }

@@ -72,7 +72,7 @@ pub struct Lever {
     pub derivative: f64,
 }
 
-/// Why a set is reached as likely as it is.
+/// The reason why a set is reached as likely as it is.
 #[derive(Clone, Debug)]
 pub struct Why {
     /// The probability.
@@ -156,8 +156,8 @@ impl Goal {
         Ok(why)
     }
 
-    /// How often each state is visited from one state on, before the run is over or can no longer arrive: a row of the
-    /// fundamental matrix. Without a horizon.
+    /// Returns the number of times that each state is visited from one state on, before the run is over or can no longer
+    /// arrive: a row of the fundamental matrix. Without a horizon.
     pub fn visits<V: Scalar>(&self, chain: &Chain<V>, from: u32) -> Vec<f64> {
         Rows::new(chain, self, from).visits(from)
     }

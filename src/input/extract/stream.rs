@@ -32,7 +32,7 @@ pub(crate) struct StreamExtractor<'j, 's> {
     pub(crate) quiet: bool,
     /// Whether long texts of events are left to whoever reads them.
     pub(crate) defer: bool,
-    /// Number of members of the event's own object; `None` if it is no object.
+    /// Number of members of the event's own object; `None` if it is not an object.
     pub(crate) members: Option<usize>,
     /// A single event turned out to be a whole trace.
     pub(crate) is_record: bool,
@@ -41,7 +41,7 @@ pub(crate) struct StreamExtractor<'j, 's> {
 type Walked = Result<(), Fault>;
 
 impl StreamExtractor<'_, '_> {
-    /// Walks one value of a level, including what only a tree of it can tell.
+    /// Walks one value of a level, including paths that need a tree.
     pub(crate) fn whole(&mut self, level: LevelId) -> Walked {
         if self.plan.level(level).wants_tree() {
             self.scan.peek()?;
@@ -94,7 +94,7 @@ impl StreamExtractor<'_, '_> {
         Ok(())
     }
 
-    /// Several readers of one value walk it one after the other.
+    /// Walks one value again for a further reader of it.
     fn again(&mut self, walked: &mut bool, start: usize) {
         if *walked {
             self.scan.seek(start);
@@ -323,8 +323,8 @@ impl StreamExtractor<'_, '_> {
         Ok(())
     }
 
-    /// Returns the tree of the value here, and whether all of it is known. Objects that cannot be trusted are told; other
-    /// losses are told by the field that reads them.
+    /// Returns the tree of the value here, and whether all of it is known. Damaged objects are reported; other losses are
+    /// reported by the field that reads them.
     fn tree(&mut self) -> Result<(Value, bool), Fault> {
         let mut notes = Vec::new();
         let tree = build(&mut self.scan, self.depth, &mut notes)?;

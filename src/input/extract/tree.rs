@@ -14,7 +14,7 @@ use crate::value::Value;
 pub(crate) struct TreeExtractor<'s> {
     pub(crate) plan: &'s Plan,
     pub(crate) builder: &'s mut RecordBuilder,
-    /// The offset that problems are told for.
+    /// The offset for problems.
     pub(crate) at: usize,
     /// Whether lists of events and elements are read, or only fields.
     pub(crate) lists: bool,
@@ -27,14 +27,14 @@ impl TreeExtractor<'_> {
         self.value(level, 0, value);
     }
 
-    /// An event, with all its steps.
+    /// Reads an event with all its steps.
     pub(crate) fn event(&mut self, event: &Value) {
         self.builder.begin_event(self.plan);
         self.whole(LevelId::Event, event);
         self.builder.end_event(self.plan, self.at);
     }
 
-    /// The meta fields of a record whose events are known already.
+    /// Reads the meta fields of a record whose events are already known.
     pub(crate) fn meta(mut self, record: &Value) {
         self.lists = false;
         self.whole(LevelId::Record, record);
@@ -45,7 +45,7 @@ impl TreeExtractor<'_> {
         self.whole(LevelId::Element, element);
     }
 
-    /// Reads what only a tree can tell: the paths that may have many nodes.
+    /// Reads the paths that may have many nodes, which need a tree.
     pub(crate) fn queries(&mut self, level: LevelId, value: &Value) {
         let plan = self.plan.level(level);
         for (slot, query) in &plan.queries {
@@ -122,7 +122,7 @@ impl TreeExtractor<'_> {
     }
 }
 
-/// Why the nodes of a query cannot be known, where that is so.
+/// Returns the reason why the nodes of a query are unknown, if they are.
 fn hidden(query: &Query, root: &Value, within: bool) -> Option<ProblemKind> {
     let mut at = root;
     for step in &query.lead {

@@ -7,7 +7,7 @@ use super::shape::{content_text, first, flag, get, id, kind, list, some, text};
 use super::trace::Trace;
 use crate::value::Value;
 
-/// A part whose type begins with `tool-`, or is `dynamic-tool`.
+/// Reads a part whose type begins with `tool-`, or is `dynamic-tool`.
 pub(super) fn part(trace: &mut Trace, kind: &str, part: &Value) {
     match kind {
         "tool-call" => call(trace, part),
@@ -24,7 +24,7 @@ pub(super) fn part(trace: &mut Trace, kind: &str, part: &Value) {
     }
 }
 
-/// The entries of `toolInvocations`, unless the parts of the message tell the same calls.
+/// Reads the entries of `toolInvocations`, unless the parts of the message contain the same calls.
 pub(super) fn invocations(trace: &mut Trace, message: &Value) {
     let told = blocks(message).unwrap_or(&[]).iter();
     let told: Vec<_> = told
@@ -58,7 +58,7 @@ fn result(trace: &mut Trace, part: &Value) {
     trace.result(draft, id(get(part, "toolCallId")).as_deref());
 }
 
-/// A call with its result, once it has one: its `state` tells.
+/// Reads a call, with its result if `state` says that there is one.
 fn invocation(trace: &mut Trace, tool: Option<&str>, inner: &Value) {
     let args = trace.args(first(inner, &["input", "args", "rawInput"]));
     let draft = Draft::call(inner).tool(tool).args(args);

@@ -13,7 +13,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     openai::read_with(input, out, message);
 }
 
-/// The events of one message. Messages with `tool_calls` or of role `tool` are OpenAI's, and read as such.
+/// Reads the events of one message. Messages with `tool_calls` or of role `tool` are OpenAI's, and read as such.
 pub(super) fn message(trace: &mut Trace, message: &Value) {
     let Some(role) = text(message, "role") else {
         openai::message(trace, message);
@@ -42,7 +42,7 @@ pub(super) fn message(trace: &mut Trace, message: &Value) {
     }
 }
 
-/// The event of one content block.
+/// Reads the event of one content block.
 pub(super) fn block(trace: &mut Trace, role: &str, block: &Value) {
     match kind(block) {
         Some(kind) if kind.ends_with("tool_use") => {
@@ -96,7 +96,8 @@ pub(super) fn block(trace: &mut Trace, role: &str, block: &Value) {
     }
 }
 
-/// `is_error` may be left out where there was none. Hosted tools (`web_search_tool_result` …) tell errors in the content.
+/// Reads a tool result. `is_error` may be absent if there was no error. Hosted tools (`web_search_tool_result` …) report
+/// errors in the content.
 fn result(trace: &mut Trace, block: &Value) {
     let content = get(block, "content");
     let told = content

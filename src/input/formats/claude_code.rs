@@ -23,7 +23,7 @@ use crate::value::Value;
 
 const WRAPPERS: [&str; 1] = ["loglines"];
 
-/// Every record, in file order.
+/// Reads every record, in file order.
 pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
     let records = flat(input, &WRAPPERS);
     let Some(begin) = records.first() else {
@@ -40,7 +40,7 @@ pub(super) fn read_lines(input: &Input<'_>, out: &mut Out) {
     trace.finish(out);
 }
 
-/// The branch that was followed; sub-agents in traces of their own.
+/// Reads the branch that was followed, and sub-agents as traces of their own.
 pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
     let records = flat(input, &WRAPPERS);
     for (n, members) in sessions(&records).into_iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn read_branches(input: &Input<'_>, out: &mut Out) {
     }
 }
 
-/// One session of a file: the places of its records.
+/// Reads one session of a file, given the positions of its records.
 fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) {
     let own = || members.iter().filter_map(|member| records.get(*member));
     let session = own().find_map(|record| session(record.value));
@@ -122,9 +122,9 @@ fn read_session(n: u32, records: &[Item<'_>], members: &[usize], out: &mut Out) 
     }
 }
 
-/// Returns the sessions of a file, in the order in which they begin. A record that names none belongs to that of its parent,
-/// else to the one before it. Sessions whose records hang on one another are one that was resumed, and so is one of which
-/// the file has only a piece (its first record has a parent, which is missing) one with the session before it.
+/// Returns the sessions of a file, in the order in which they begin. A record without a session id belongs to the session of
+/// its parent, else to the one before it. Sessions whose records refer to each other are one resumed session; so is a
+/// session of which the file has only a part (the parent of its first record is missing) with the session before it.
 fn sessions(records: &[Item<'_>]) -> Vec<Vec<usize>> {
     let mut numbers: FxHashMap<SmolStr, usize> = FxHashMap::default();
     let mut joined: Vec<usize> = Vec::new();
@@ -199,7 +199,7 @@ fn agent_of(record: &Value) -> Option<Value> {
     }
 }
 
-/// Why a record is no part of any conversation.
+/// Returns the reason why a record belongs to no conversation.
 fn left_out(record: &Value) -> Option<String> {
     if !is_object(record) {
         return Some("values that are not objects".to_owned());
@@ -243,8 +243,8 @@ fn node(record: &Value) -> Node<'_> {
     }
 }
 
-/// Returns the conversations of a file: the main one, and one per sub-agent. Side chains without an agent id are told apart
-/// by the tree they stand in.
+/// Returns the conversations of a file: the main one, and one per sub-agent. Side chains without an agent id are
+/// distinguished by their trees.
 fn groups(
     records: &[Item<'_>],
     nodes: &[Node<'_>],
@@ -310,7 +310,7 @@ fn facts<'a>(records: impl Iterator<Item = &'a Value> + Clone) -> Value {
     object(facts)
 }
 
-/// The events of one record.
+/// Reads the events of one record.
 fn events(trace: &mut Trace, record: &Value) {
     // What the program put into the user's mouth was not said by the user.
     let injected = ["isMeta", "isCompactSummary"]

@@ -8,7 +8,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the choice needs to know of a record.
+/// The parts of a record that the choice depends on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node<'a> {
     pub(super) uuid: &'a str,

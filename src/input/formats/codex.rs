@@ -75,7 +75,7 @@ fn gather(meta: &mut Vec<(SmolStr, Value)>, payload: &Value) {
     }
 }
 
-/// The first that is said counts.
+/// Adds a meta field unless it is already there: the first value counts.
 fn remember(meta: &mut Vec<(SmolStr, Value)>, key: &str, value: &Value) {
     if !meta.iter().any(|(known, _)| known == key) {
         meta.push((SmolStr::new(key), value.clone()));

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::value::Value;
 
-/// How many elements of a list are looked at.
+/// The number of elements of a list that are examined.
 const LOOK: usize = 32;
 
 /// The first part of a file.
@@ -31,13 +31,13 @@ pub struct Sample<'a> {
 pub struct Detection {
     /// The format.
     pub format: Format,
-    /// How to hand the file to [`convert`](super::convert).
+    /// The granularity for [`convert`](super::convert).
     pub granularity: Granularity,
-    /// What was seen: one clause for the user.
+    /// The evidence: one clause for the user.
     pub why: String,
 }
 
-/// What one document shows.
+/// The evidence of one document.
 struct Vote {
     format: Format,
     granularity: Granularity,
@@ -130,7 +130,7 @@ fn table(head: &[u8]) -> Option<Detection> {
     })
 }
 
-/// What a document shows: by itself, or by its elements.
+/// Returns the evidence of a document, by itself or by its elements.
 fn whole(value: &Value) -> Option<Vote> {
     let Some(elements) = items(value) else {
         return document(value);
@@ -208,7 +208,7 @@ fn is_claude_record(value: &Value) -> bool {
             && get(value, "session_id").is_some()
 }
 
-/// What an object shows.
+/// Returns the evidence of an object.
 fn document(value: &Value) -> Option<Vote> {
     if !is_object(value) {
         return None;

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use super::shape::{object, string};
 use crate::value::Value;
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Message,
@@ -42,7 +42,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A message has no tool, arguments, call, result or error; its text is still to be said.
+    /// Returns a draft without tool, arguments, call, result or error; the caller adds the text.
     pub(super) fn message(role: &str, raw: &Value) -> Draft {
         Draft {
             kind: Kind::Message,
@@ -56,7 +56,7 @@ impl Draft {
         }
     }
 
-    /// A call has no text, result or error of its own; tool, arguments and id are still to be said.
+    /// Returns a draft without text, result or error; the caller adds tool, arguments and id.
     pub(super) fn call(raw: &Value) -> Draft {
         Draft {
             kind: Kind::Call,
@@ -77,7 +77,7 @@ impl Draft {
         }
     }
 
-    /// Anything else: it has none of the members, and `raw` tells what it is.
+    /// Returns a draft of any other event, without these members; `raw` describes it.
     pub(super) fn other(raw: &Value) -> Draft {
         Draft {
             kind: Kind::Other,
@@ -149,7 +149,7 @@ impl Draft {
         self
     }
 
-    /// Returns the event; `item` is the source item that it stands in.
+    /// Returns the event; `item` is the source item that contains it.
     pub(super) fn build(self, item: &Value) -> Value {
         let members = [
             ("kind", Some(string(self.kind.name()))),

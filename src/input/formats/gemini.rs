@@ -65,7 +65,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     unread::report(record, &read, is_message, out);
 }
 
-/// A message of a session (`type`, `content`) or of the API (`role`, `parts`).
+/// Whether a value is a message of a session (`type`, `content`) or of the API (`role`, `parts`).
 pub(super) fn is_message(value: &Value) -> bool {
     (matches!(
         kind(value),
@@ -82,7 +82,7 @@ pub(super) fn has_parts(value: &Value) -> bool {
     })
 }
 
-/// The events of the parts of a message.
+/// Reads the events of the parts of a message.
 pub(super) fn parts(trace: &mut Trace, message: &Value) {
     let role = text(message, "role").unwrap_or("user");
     for part in list(message, "parts").unwrap_or(&[]) {
@@ -128,7 +128,7 @@ fn message(trace: &mut Trace, message: &Value) {
     }
 }
 
-/// A call of a session: with its result, unless it is still waiting.
+/// Reads a call of a session, with its result unless it is still waiting.
 fn call(trace: &mut Trace, call: &Value) {
     let args = trace.args(get(call, "args"));
     let id = id(get(call, "id"));
@@ -164,7 +164,7 @@ fn response_text(part: &Value) -> Option<&str> {
     }
 }
 
-/// A part of the API: text, thought, call or answer.
+/// Reads a part of the API: text, thought, call or answer.
 fn part(trace: &mut Trace, role: &str, part: &Value) {
     if let Some(call) = first(part, &["functionCall", "function_call"]) {
         let args = trace.args(get(call, "args"));

@@ -6,10 +6,10 @@ use smol_str::SmolStr;
 use crate::problem::ProblemKind;
 use crate::value::{Number, Object, Value};
 
-/// Nesting beyond this is refused: such a text is no set of arguments, and reading it recurses.
+/// Deeper nesting is rejected: such a text is not a set of arguments, and the reader is recursive.
 const MAX_DEPTH: usize = 128;
 
-/// Why a text is no JSON that we accept.
+/// The reason why a text is not accepted as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) kind: ProblemKind,

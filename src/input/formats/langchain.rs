@@ -73,8 +73,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.lose_item("a record without steps, messages or runs", place);
 }
 
-/// One step of an executor: `{action, observation}` or `[action, observation]`; the action is `{tool, tool_input, log}` or
-/// `[tool, input, log]`. Where both are lists, the observation's first element is what the tool gave.
+/// Reads one step of an executor: `{action, observation}` or `[action, observation]`; the action is `{tool, tool_input,
+/// log}` or `[tool, input, log]`. If both are lists, the result of the tool is the observation's first element.
 fn step(trace: &mut Trace, step: &Value) {
     let (action, observation) = match step {
         Value::List(pair) => match pair.as_ref() {
@@ -132,7 +132,7 @@ fn step(trace: &mut Trace, step: &Value) {
     trace.result(draft, Some(&call));
 }
 
-/// Whether what a tool gave tells of failure by itself: `success: false`, or an `error`.
+/// Whether the result of a tool reports failure itself: `success: false`, or an `error`.
 pub(super) fn outcome_error(observed: &Value) -> Option<bool> {
     flag(observed, "success")
         .map(|success| !success)
@@ -184,7 +184,7 @@ fn messages(trace: &mut Trace, items: &Items<'_>) {
     }
 }
 
-/// The events of one dumped message: it is brought into OpenAI's shape, which is the same but for the names.
+/// Reads the events of one dumped message: it is mapped to OpenAI's shape, which differs only in names.
 pub(super) fn message(trace: &mut Trace, message: &Value) {
     let Some((role, fields)) = fields(message) else {
         openai::message(trace, message);

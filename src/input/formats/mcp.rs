@@ -81,14 +81,14 @@ fn is_json_rpc(value: &Value) -> bool {
     text(value, "jsonrpc").is_some()
 }
 
-/// An entry of a client library's log: `{type, count, method, args, kwargs | result, error}`.
+/// Whether a value is an entry of a client library's log: `{type, count, method, args, kwargs | result, error}`.
 fn is_client_entry(value: &Value) -> bool {
     matches!(text(value, "type"), Some("request" | "response"))
         && text(value, "method").is_some()
         && (get(value, "kwargs").is_some() || get(value, "result").is_some())
 }
 
-/// Returns the JSON-RPC message in a line of a log, and who sent it where that is told.
+/// Returns the JSON-RPC message in a line of a log, and its sender if that is recorded.
 fn unwrap(value: &Value) -> Option<(Value, Option<SmolStr>)> {
     if is_json_rpc(value) {
         return Some((value.clone(), direction(value)));
@@ -190,7 +190,7 @@ fn rpc(trace: &mut Trace, state: &mut State, message: &Value, from: Option<SmolS
     }
 }
 
-/// Returns a call, or a further try of one that was asked for input: the same action, so no call again.
+/// Adds a call, or a further attempt at one that needed input: that is the same action, not another call.
 fn tool_call(trace: &mut Trace, state: &mut State, message: &Value) -> Option<SmolStr> {
     let empty = object(Vec::new());
     let params = get(message, "params").unwrap_or(&empty);
@@ -236,7 +236,7 @@ fn answer(trace: &mut Trace, state: &mut State, message: &Value, call: &SmolStr)
     trace.result(tool_result(message, result), Some(call));
 }
 
-/// What `tools/call` gives: the whole result object, with the text of its content; `isError` may be left out.
+/// Returns the result of `tools/call`: the whole result object, with the text of its content; `isError` may be absent.
 fn tool_result(raw: &Value, result: &Value) -> Draft {
     let said = content_text(get(result, "content")).unwrap_or(Value::Null);
     Draft::result(raw)

@@ -37,7 +37,7 @@ pub(super) struct Found<'a> {
     /// The member of that member, where the list lies one level down.
     below: Option<&'a str>,
     pub(super) items: &'a [Value],
-    /// JSON pointers to the lists that were told as losses.
+    /// JSON pointers to the lists that were reported as losses.
     pub(super) told: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn is_message(value: &Value) -> bool {
 }
 
 /// Returns the list of items in a record, by its shape: a member (or a member of a member) that is a list of them. Usual
-/// names come first, then the longest list; a usual name with an empty list will do. The others are told as losses.
+/// names come first, then the longest list; a usual name with an empty list is accepted. The others are reported as losses.
 pub(super) fn find_list<'a>(
     record: &Record<'a>,
     is_item: fn(&Value) -> bool,
@@ -211,8 +211,8 @@ const CALLS: [&str; 5] = [
     "function_call",
 ];
 
-/// Returns the calls that a message makes in OpenAI's way: a list, one call, or the JSON text of either, as exports of
-/// tables write it. What is none of these is a refusal.
+/// Returns the calls of a message in OpenAI's format: a list, one call, or the JSON text of either, as exports of tables
+/// write it. Anything else is a refusal.
 pub(super) fn calls(message: &Value) -> Vec<Result<Cow<'_, Value>, Refusal>> {
     let mut calls = Vec::new();
     for key in CALLS {
@@ -262,7 +262,7 @@ pub(super) fn makes_calls(message: &Value) -> bool {
 pub(super) struct Answer<'a> {
     /// JSON pointer to the part of the record that is read.
     pub(super) pointer: String,
-    /// The message; its role is the assistant's where none is told.
+    /// The message; its role is the assistant's if it names none.
     pub(super) message: Cow<'a, Value>,
     /// Choices beside the first.
     pub(super) others: u64,
@@ -280,7 +280,7 @@ const ANSWERS: [&str; 8] = [
     "body",
 ];
 
-/// How many of these lie in one another, as in `response.body.choices`.
+/// The greatest nesting of answers, as in `response.body.choices`.
 const ANSWER_DEPTH: usize = 3;
 
 /// Finds the answer of a record: the first of its `choices` or `candidates`, its `message`, or what stands below a member
@@ -342,7 +342,7 @@ fn with_role(message: &Value) -> Cow<'_, Value> {
     }
 }
 
-/// Whether one of these says and calls just what the message does.
+/// Whether one of these has the same text and calls as the message.
 pub(super) fn repeats(messages: &[Value], message: &Value) -> bool {
     let said = |message: &Value| {
         let all = ["content", "parts"].iter().chain(&CALLS);

@@ -71,7 +71,7 @@ pub use detect::{Detection, Sample, detect};
 /// A trace in canonical events.
 #[derive(Clone, Debug)]
 pub struct CanonicalTrace {
-    /// What the source calls the trace (session, trace or run id).
+    /// The id of the trace in the source (session, trace or run id).
     pub id: Option<SmolStr>,
     /// 0-based number of the record within the document, where a document holds several.
     pub n: u32,
@@ -86,7 +86,7 @@ pub struct CanonicalTrace {
     pub complete: Option<bool>,
     /// Its events.
     pub events: Vec<CanonicalEvent>,
-    /// What was wrong with the data.
+    /// The problems of the data.
     pub faults: Vec<Fault>,
 }
 
@@ -105,9 +105,9 @@ pub struct CanonicalEvent {
 /// Something wrong with the data of a trace; becomes a [`Problem`] once the file is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// Which item.
+    /// The item.
     pub index: u32,
     /// Its line, where it is known.
     pub line: Option<u64>,
@@ -134,9 +134,9 @@ impl Fault {
 /// Something that a reader could not map, or left out on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// What was left out: one lower-case clause.
+    /// The omitted data: one lower-case clause.
     pub what: String,
-    /// How often.
+    /// The count.
     pub count: u64,
     /// Whether whole items were left out; otherwise parts of items that still became events.
     pub whole: bool,
@@ -144,7 +144,7 @@ pub struct Loss {
     pub example: ItemPlace,
 }
 
-/// Where something was found.
+/// The place of an item in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemPlace {
     /// 1-based line of the file, where it is known.
@@ -167,29 +167,29 @@ impl Loss {
 pub struct Refused {
     /// 1-based line where they begin.
     pub line: u64,
-    /// How many there are; empty lines do not count.
+    /// The number of lines; empty lines do not count.
     pub lines: u64,
-    /// What is wrong with them.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// One lower-case clause.
     pub message: String,
 }
 
-/// What a reader made of its input.
+/// The result of a reader.
 #[derive(Clone, Debug, Default)]
 pub struct Converted {
     /// The traces, in the order in which they begin.
     pub traces: Vec<CanonicalTrace>,
-    /// What was left out, in the order in which it was first met.
+    /// The omitted data, in order of first occurrence.
     pub losses: Vec<Loss>,
-    /// What could not be read, in order.
+    /// The unreadable lines, in order.
     pub refused: Vec<Refused>,
     /// Number of source items. INVARIANT (accounted): it is the number of distinct (trace, index) pairs of the events plus
     /// the counts of the losses that are `whole`.
     pub items: u64,
 }
 
-/// What a reader reads.
+/// The input of a reader.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// One JSON document, or one line that holds whole traces.
@@ -205,7 +205,7 @@ pub enum Input<'a> {
     Text(&'a [u8]),
 }
 
-/// What a reader wants to see at once.
+/// The amount of data that a reader needs at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// Each document, or each line, holds whole traces: [`Input::Document`].
@@ -288,8 +288,8 @@ impl Format {
         }
     }
 
-    /// What the reader of this format usually wants to see at once. Every JSON reader accepts documents and lines alike;
-    /// [`Detection::granularity`] knows better where a format comes in both.
+    /// Returns the usual granularity of this format. Every JSON reader accepts documents and lines alike;
+    /// [`Detection::granularity`] is more precise for formats that occur in both.
     pub fn granularity(self) -> Granularity {
         match self {
             Format::Native
@@ -316,7 +316,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is no format.
+/// A name that is not a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{name}`; available formats: {known}", known = known())]
 pub struct UnknownFormat {
@@ -365,7 +365,7 @@ impl FromStr for FormatChoice {
     }
 }
 
-/// Reads canonical traces. Never fails: what cannot be mapped is told in the result.
+/// Reads canonical traces. Never fails: the result reports what cannot be mapped.
 pub fn convert(format: Format, input: &Input<'_>) -> Converted {
     let mut out = trace::Out::default();
     match (format, input) {

@@ -12,7 +12,7 @@ use super::units::Item;
 use super::{Input, ItemPlace};
 use crate::value::Value;
 
-/// Events of one trace that are spread over the file, and whether its end was told.
+/// Events of one trace that are spread over the file, and whether its end was recorded.
 type Spread<'a> = IndexMap<Option<SmolStr>, (Vec<Item<'a>>, bool)>;
 
 pub(super) fn read(input: &Input<'_>, out: &mut Out) {

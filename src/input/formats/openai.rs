@@ -127,7 +127,7 @@ fn messages(trace: &mut Trace, items: &[Item<'_>], one: fn(&mut Trace, &Value), 
     }
 }
 
-/// What a record says of its own name.
+/// Returns the name that a record gives itself.
 pub(super) fn record_id(record: &Value) -> Option<smol_str::SmolStr> {
     [
         "id",
@@ -142,24 +142,24 @@ pub(super) fn record_id(record: &Value) -> Option<smol_str::SmolStr> {
     .find_map(|key| id(get(record, key)))
 }
 
-/// What a record says of its completeness.
+/// Returns whether a record says that it is complete.
 pub(super) fn complete(record: &Value) -> Option<bool> {
     super::shape::flag(record, "complete")
 }
 
-/// When an item happened, as recorded.
+/// Returns the recorded time of an item.
 pub(super) fn at(item: &Value) -> Option<Value> {
     first(item, &["timestamp", "created_at", "time", "created", "ts"])
         .filter(|at| matches!(at, Value::Number(_) | Value::String(_)))
         .cloned()
 }
 
-/// The events of one message.
+/// Reads the events of one message.
 pub(super) fn message(trace: &mut Trace, message: &Value) {
     message_as(trace, message, message);
 }
 
-/// The same for a message that was brought into this shape from another one, `raw`.
+/// Reads the events of a message that was mapped to this shape from `raw`.
 pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
     let Some(role) = text(message, "role") else {
         if pydantic_ai::is_message(message) {
@@ -201,7 +201,7 @@ pub(super) fn message_as(trace: &mut Trace, message: &Value, raw: &Value) {
     calls(trace, message);
 }
 
-/// The calls that a message makes. Of one that cannot be read nothing is known but that it is a call.
+/// Reads the calls of a message. A call that cannot be read is kept with unknown content.
 pub(super) fn calls(trace: &mut Trace, message: &Value) {
     for call in messages::calls(message) {
         match call {
@@ -211,8 +211,8 @@ pub(super) fn calls(trace: &mut Trace, message: &Value) {
     }
 }
 
-/// One entry of `tool_calls`: `{id, function: {name, arguments}}`, AgentDojo's `{id, function: name, args}`, or
-/// `{id, name, args}`. Custom tools have an `input` that is plain text.
+/// Reads one entry of `tool_calls`: `{id, function: {name, arguments}}`, AgentDojo's `{id, function: name, args}`, or `{id,
+/// name, args}`. Custom tools have an `input` that is plain text.
 pub(super) fn call(trace: &mut Trace, call: &Value) {
     let body = ["function", "custom"]
         .iter()
@@ -229,7 +229,7 @@ pub(super) fn call(trace: &mut Trace, call: &Value) {
     trace.call(Draft::call(call).tool(tool).args(args), id.as_deref());
 }
 
-/// A message of role `tool` or `function`.
+/// Reads a message of role `tool` or `function`.
 fn result(trace: &mut Trace, message: &Value) {
     let content = get(message, "content");
     let echoed = get(message, "tool_call").filter(|call| is_object(call));

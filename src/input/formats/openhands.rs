@@ -23,7 +23,7 @@ pub(super) fn is_event(value: &Value) -> bool {
         && (text(value, "action").is_some() || text(value, "observation").is_some())
 }
 
-/// The events of one event of OpenHands.
+/// Reads the events of one OpenHands event.
 pub(super) fn event(trace: &mut Trace, state: &mut State, event: &Value) {
     let source = text(event, "source").unwrap_or("agent");
     let role = if source == "agent" {

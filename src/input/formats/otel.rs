@@ -139,7 +139,7 @@ fn one<'a>(value: &'a Value, around: &Around, spans: &mut Vec<Span<'a>>, out: &m
     }
 }
 
-/// What a span does, in the words of `gen_ai.operation.name`.
+/// Returns the operation of a span, in the terms of `gen_ai.operation.name`.
 fn operation<'a>(span: &'a Span<'_>) -> Option<&'a str> {
     if let Some(name) = span.text("gen_ai.operation.name") {
         return Some(name);
@@ -351,8 +351,8 @@ fn result(trace: &mut Trace, span: &Span<'_>, call: &str, at: Option<Value>) {
     trace.result(draft, Some(call));
 }
 
-/// What a model said, where it was recorded. The calls it asked for are told by the spans of the tools; only a trace
-/// without those takes them from here.
+/// Reads the text of a model, if it was recorded. Its calls come from the spans of the tools; only a trace without those
+/// takes them from here.
 fn message(trace: &mut Trace, span: &Span<'_>, at: Option<Value>, runs_tools: bool, out: &mut Out) {
     let given = [
         "gen_ai.output.messages",
@@ -465,7 +465,7 @@ fn numbered_calls(span: &Span<'_>) -> impl Iterator<Item = Value> {
     calls.into_values().map(object)
 }
 
-/// Returns the number of the message, number of the call in it, and what the attribute tells of the call.
+/// Returns the number of the message, the number of the call in it, and the part of the call that the attribute describes.
 fn numbered(attribute: &str) -> Option<((usize, usize), &'static str)> {
     let rest = ["gen_ai.completion.", "llm.output_messages."]
         .iter()

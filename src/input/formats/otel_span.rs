@@ -67,7 +67,7 @@ impl<'a> Span<'a> {
     }
 }
 
-/// What lies around a span.
+/// The context of a span: its line in the file, its trace and its resource.
 #[derive(Clone, Debug)]
 pub(super) struct Around {
     pub(super) line: Option<u64>,

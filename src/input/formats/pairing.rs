@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::value::Value;
 
-/// How many calls a result without id may look at, forth among the latest calls and back beyond them.
+/// The number of calls that a result without id may look at, forth among the latest calls and back beyond them.
 const LOOK: usize = 256;
 
 /// The calls of a trace so far.
@@ -18,7 +18,7 @@ const LOOK: usize = 256;
 pub(super) struct Pairing {
     calls: Vec<Call>,
     by_id: FxHashMap<SmolStr, Places>,
-    /// Where the calls of the latest item begin, and how many of them are passed as answered.
+    /// The start of the calls of the latest item, and how many of them are considered answered.
     latest: usize,
     passed: usize,
 }

@@ -14,7 +14,7 @@ pub(super) fn is_message(value: &Value) -> bool {
         })
 }
 
-/// The events of one message.
+/// Reads the events of one message.
 pub(super) fn message(trace: &mut Trace, message: &Value) {
     for part in get(message, "parts").and_then(items).unwrap_or(&[]) {
         self::part(trace, part);

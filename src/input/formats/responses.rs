@@ -127,7 +127,7 @@ fn read_items(trace: &mut Trace, from: usize, items: &[Item<'_>]) {
     }
 }
 
-/// The events of one item; also used for rollouts of Codex.
+/// Reads the events of one item; also used for rollouts of Codex.
 pub(super) fn item(trace: &mut Trace, item: &Value) {
     let Some(kind) = kind(item) else {
         openai::message(trace, item);
@@ -155,7 +155,7 @@ pub(super) fn item(trace: &mut Trace, item: &Value) {
     }
 }
 
-/// A call: of a function, or of a hosted tool, which is named by its type and may carry its own result.
+/// Reads a call of a function, or of a hosted tool, which is named by its type and may carry its own result.
 fn call(trace: &mut Trace, kind: &str, item: &Value) {
     let hosted = kind.trim_end_matches("_call");
     let tool = text(item, "name").unwrap_or(hosted);
@@ -192,7 +192,7 @@ fn call(trace: &mut Trace, kind: &str, item: &Value) {
     trace.result(draft, Some(&id));
 }
 
-/// An answer: the text is often JSON, and tells an exit code where a command was run.
+/// Reads an answer: the text is often JSON, with an exit code if a command was run.
 fn output(trace: &mut Trace, item: &Value) {
     let recorded = first(item, &["output", "result"]);
     let result = recorded.map(unpack);
@@ -216,7 +216,7 @@ fn output(trace: &mut Trace, item: &Value) {
     trace.result(draft, id.as_deref());
 }
 
-/// Whether an output tells of failure: by its exit code, or by `success`, `error` or `isError`.
+/// Whether an output reports failure: by its exit code, or by `success`, `error` or `isError`.
 fn failed(result: &Value) -> Option<bool> {
     let code = super::shape::at(result, &["metadata", "exit_code"])
         .or_else(|| get(result, "exit_code"))

@@ -98,7 +98,7 @@ pub(super) fn without(value: &Value, left_out: &[&str]) -> Value {
     }
 }
 
-/// Returns the text in message content, joined by line ends: null where there is none, absent where the shape is not known.
+/// Returns the text in message content, joined by newlines: null if it has none, absent if the shape is not known.
 pub(super) fn content_text(content: Option<&Value>) -> Option<Value> {
     match content? {
         Value::Null => Some(Value::Null),
@@ -121,7 +121,7 @@ pub(super) fn part_text(part: &Value) -> Option<&str> {
     }
 }
 
-/// Texts joined by line ends; null where there are none.
+/// Joins texts by newlines; null if there are none.
 pub(super) fn join<'a>(mut texts: impl Iterator<Item = &'a str>) -> Value {
     let Some(first) = texts.next() else {
         return Value::Null;
@@ -137,7 +137,7 @@ pub(super) fn join<'a>(mut texts: impl Iterator<Item = &'a str>) -> Value {
     Value::string(joined)
 }
 
-/// Whether message content says nothing: absent, null, an empty text or an empty list.
+/// Whether message content is empty: absent, null, an empty text or an empty list.
 pub(super) fn says_nothing(content: Option<&Value>) -> bool {
     match content {
         None | Some(Value::Null) => true,
@@ -157,7 +157,7 @@ pub(super) fn unpack(value: &Value) -> Value {
     }
 }
 
-/// Whether an `error` member tells of an error: not null, not false, not empty.
+/// Whether the value of an `error` member is an error: not null, not false, not empty.
 pub(super) fn is_error(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,

@@ -4,7 +4,7 @@ use super::shape::id;
 use super::trace::Trace;
 use crate::value::{Instant, Value};
 
-/// Returns a time as recorded: RFC 3339, or a number whose size tells its unit (seconds, ms, us or ns since 1970).
+/// Returns a time as recorded: RFC 3339, or a number whose size determines its unit (seconds, ms, us or ns since 1970).
 pub(super) fn time(value: &Value) -> Option<Instant> {
     match value {
         Value::Time(instant) => Some(*instant),
@@ -44,7 +44,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// The events pushed since the last mark happened at this time.
+    /// Gives the events pushed since the last mark this time.
     pub(super) fn mark(&mut self, trace: &Trace, at: Option<Instant>) {
         self.keys.resize(trace.events(), at);
     }
@@ -55,7 +55,7 @@ impl Timeline {
     }
 }
 
-/// Whether a status says that something failed; `None` if it says nothing.
+/// Whether a status reports a failure; `None` if it does not say.
 pub(super) fn failed(code: &Value) -> Option<bool> {
     match code {
         Value::Number(number) => number.to_int().map(|code| code == 2),

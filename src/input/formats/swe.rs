@@ -32,7 +32,7 @@ fn is_item(value: &Value) -> bool {
     is_step(value) || openhands::is_event(value) || is_message(value)
 }
 
-/// A step of SWE-agent: what it did and what it saw.
+/// Whether a value is a step of SWE-agent: an action and an observation.
 pub(super) fn is_step(value: &Value) -> bool {
     text(value, "action").is_some()
         && get(value, "observation").is_some()
@@ -95,7 +95,7 @@ fn read_items(trace: &mut Trace, items: &Items<'_>) {
     }
 }
 
-/// What was thought, done and seen. The tool is the first word of the command, the command its argument.
+/// Reads the thought, the action and the observation. The tool is the first word of the command, the command its argument.
 fn step(trace: &mut Trace, step: &Value) {
     let said = first(step, &["thought", "response"]).and_then(Value::as_str);
     if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
@@ -125,7 +125,7 @@ static FENCE: LazyLock<Option<Regex>> =
 static RETURNED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"<returncode>\s*(-?\d+)\s*</returncode>").ok());
 
-/// A message. Where an agent without tool calls writes its command into the message, the next user message is the answer.
+/// Reads a message. If an agent without tool calls writes its command into the message, the next user message is the result.
 fn message(trace: &mut Trace, message: &Value, waiting: &mut Option<smol_str::SmolStr>) {
     let said = text(message, "content").unwrap_or("");
     let returned = RETURNED

@@ -120,20 +120,20 @@ pub(super) fn read(bytes: &[u8], out: &mut Out) {
     traces(&items, out);
 }
 
-/// Returns a name that two columns have. Columns without a name are no members.
+/// Returns a name that two columns have. Columns without a name are ignored.
 fn twice(columns: &[SmolStr]) -> Option<&SmolStr> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut named = columns.iter().filter(|name| !name.is_empty());
     named.find(|name| !seen.insert(*name))
 }
 
-/// How many lines have something on them.
+/// Returns the number of lines that have something on them.
 fn lines(bytes: &[u8]) -> u64 {
     let lines = bytes.split(|byte| *byte == b'\n');
     lines.filter(|line| !line.trim_ascii().is_empty()).count() as u64
 }
 
-/// Where the rows stand.
+/// The positions of the rows.
 struct Places {
     /// The byte up to which lines were counted, and the line it is on.
     at: usize,

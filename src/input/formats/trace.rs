@@ -11,7 +11,7 @@ use super::{CanonicalEvent, CanonicalTrace, Converted, Fault, Format, ItemPlace,
 use crate::problem::ProblemKind;
 use crate::value::Value;
 
-/// What the readers write to.
+/// The output of the readers.
 #[derive(Debug, Default)]
 pub(super) struct Out {
     converted: Converted,
@@ -48,7 +48,7 @@ impl Out {
         self.converted.refused.push(refused);
     }
 
-    /// A file that is not JSON was given to a reader of JSON.
+    /// Reports that a file that is not JSON was given to a reader of JSON.
     pub(super) fn refuse_text(&mut self, format: Format, bytes: &[u8]) {
         let what = format!(
             "expected JSON for `{format}`, found a string of {} bytes",
@@ -143,7 +143,7 @@ impl Trace {
         });
     }
 
-    /// An item without an event becomes one of kind `other`.
+    /// Ends an item; an item without an event becomes one of kind `other`.
     fn close(&mut self) {
         if let Some(item) = &self.item
             && item.events == 0
@@ -182,7 +182,7 @@ impl Trace {
         });
     }
 
-    /// Adds a call; returns its id, minted where it has none.
+    /// Adds a call. Returns its id, which is generated if it has none.
     pub(super) fn call(&mut self, mut draft: Draft, id: Option<&str>) -> SmolStr {
         let index = self.index();
         if let Some(id) = id.filter(|id| self.calls.knows(id)) {
@@ -246,7 +246,7 @@ impl Trace {
         self.item.as_ref().map_or(0, |item| item.index)
     }
 
-    /// Where we are.
+    /// Returns the current place.
     pub(super) fn place(&self) -> ItemPlace {
         ItemPlace {
             line: self.item.as_ref().and_then(|item| item.line),
@@ -254,8 +254,8 @@ impl Trace {
         }
     }
 
-    /// Arguments as recorded: JSON inside a text is read, and a text that is not JSON is a fault that leaves them unknown.
-    /// A blank text is what some models write for a tool without parameters.
+    /// Returns arguments as recorded: JSON inside a text is read, and a text that is not JSON is a fault that leaves them
+    /// unknown. A blank text is what some models write for a tool without parameters.
     pub(super) fn args(&mut self, recorded: Option<&Value>) -> Option<Value> {
         match recorded? {
             Value::String(text) if text.trim().is_empty() => Some(object(Vec::new())),
@@ -287,8 +287,8 @@ impl Trace {
         }
     }
 
-    /// Arguments in a cell of a table: JSON is read; what begins like an object or list and is none is a fault that leaves
-    /// them unknown; anything else is a plain text.
+    /// Returns arguments in a cell of a table: JSON is read; text that begins like an object or list and is not one is a
+    /// fault that leaves them unknown; anything else is a plain text.
     pub(super) fn written_args(&mut self, cell: &Value) -> Option<Value> {
         let Value::String(text) = cell else {
             return Some(cell.clone());

@@ -107,7 +107,7 @@ pub struct Doc {
 pub struct Comment {
     /// The comment as written.
     pub text: SmolStr,
-    /// Where it stands.
+    /// Its span in the source.
     pub span: Span,
     /// Whether something else stands before it on its line.
     pub trailing: bool,

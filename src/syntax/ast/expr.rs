@@ -484,7 +484,7 @@ pub enum BoundValue {
 }
 
 impl BoundValue {
-    /// Where it stands.
+    /// Its span in the source.
     #[must_use]
     pub fn span(&self) -> crate::source::Span {
         match self {

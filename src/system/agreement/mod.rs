@@ -26,7 +26,7 @@ use super::session::Session;
 use super::verify::{Verdict, verdict_of};
 use super::{Limits, SystemError, VerifyError};
 
-/// How many valuations are tried to see which conditions can hold together.
+/// The number of valuations that are tried to find which conditions can hold together.
 const MAX_VALUATIONS: u128 = 1 << 20;
 
 /// The most states of a composition that is looked at beside the proof.
@@ -40,7 +40,7 @@ pub(super) struct Agreement<'a> {
     limits: Limits,
 }
 
-/// What an assumption stands on.
+/// The support of an assumption.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Support {
     /// Guarantees of other parts, by part and position.
@@ -66,7 +66,7 @@ struct Promise {
     local: Local,
 }
 
-/// How an assumption stands.
+/// The status of an assumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Established,
@@ -74,7 +74,7 @@ enum Standing {
     Open,
 }
 
-/// What is established, by the order of promises and assumptions.
+/// The established promises and assumptions, by their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Proof {
     promises: Vec<bool>,
@@ -93,10 +93,10 @@ impl Proof {
     }
 }
 
-/// The composition itself, looked at where the proof does not reach; made when it is first asked.
+/// The composition itself, explored where the proof does not reach; made at first use.
 struct Direct<'b, 'a> {
     agreement: &'b Agreement<'a>,
-    /// None: not asked yet. Some(None): too large.
+    /// `None`: not tried yet. `Some(None)`: too large.
     session: Option<Option<Session<'a>>>,
 }
 
@@ -121,10 +121,10 @@ impl<'a> Direct<'_, 'a> {
     }
 }
 
-/// What is known of a part's guarantees.
+/// The result of checking a part's guarantees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Local {
-    /// On so many states and transitions of the part and its environment.
+    /// Proved on this many states and transitions of the part and its environment.
     Proved {
         circular: bool,
         states: usize,
@@ -170,7 +170,7 @@ impl<'a> Agreement<'a> {
         Ok(verdicts)
     }
 
-    /// What the proof establishes: all that rests on nothing but what is established, or trusted.
+    /// Returns everything that the proof establishes: claims that rest only on established or trusted ones.
     ///
     /// A greatest fixpoint: promises of a circle are established together, each having been proved one step ahead.
     fn proof(
@@ -266,7 +266,7 @@ impl Support {
     }
 }
 
-/// What a check finds within the limits; none beyond them.
+/// Returns the finding of a check, or `None` beyond the limits.
 fn within<T>(result: Result<T, VerifyError>) -> Result<Option<T>, VerifyError> {
     match result {
         Ok(found) => Ok(Some(found)),

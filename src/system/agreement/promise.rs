@@ -13,7 +13,8 @@ use guard_automata::kripke::ltl;
 use guard_automata::kripke::prefix::{Prefixes, is_safety, keeps_ahead};
 
 impl Agreement<'_> {
-    /// For each part, the parts that it relies on and that rely on it, itself among them; empty where it is in no circle.
+    /// Returns, for each part, the parts that it relies on and that rely on it, including itself; empty if it is in no
+    /// circle.
     pub(super) fn circles(&self, assumed: &[Assumed<'_>]) -> Vec<Vec<usize>> {
         let edges: Vec<(u32, u32)> = assumed
             .iter()
@@ -119,7 +120,7 @@ impl Agreement<'_> {
         })
     }
 
-    /// Why a circle of components proves nothing; none where it does.
+    /// Returns the reason why a circle of components proves nothing, or `None` if it is sound.
     pub(super) fn unsound<'b>(
         &self,
         circle: &[usize],

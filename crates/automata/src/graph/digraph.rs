@@ -9,9 +9,9 @@ use super::NodeSet;
     u32::MAX
 )]
 pub struct TooLarge {
-    /// How many nodes were wanted.
+    /// The number of nodes that were wanted.
     pub nodes: usize,
-    /// How many edges were wanted.
+    /// The number of edges that were wanted.
     pub edges: usize,
 }
 

@@ -84,7 +84,7 @@ impl StateFormulas {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }

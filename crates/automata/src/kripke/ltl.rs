@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CheckError<E> {
     /// The structure cannot be explored.

@@ -19,7 +19,7 @@ pub(super) struct Product<'a, S> {
     pub(super) limit: usize,
 }
 
-/// Why the search ended without an answer.
+/// The reason why the search ended without an answer.
 pub(super) enum Stop<E> {
     /// The structure cannot go on.
     Structure(E),

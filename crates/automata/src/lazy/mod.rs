@@ -51,7 +51,7 @@ use successor::{Source, Successor};
 pub use survey::{Run, Survey};
 pub use witness::Found;
 
-/// Why a step cannot be taken. The state is then as it was.
+/// The reason why a step cannot be taken. The state is then as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum StepError {
     /// The next state is larger than the limits allow.
@@ -65,7 +65,7 @@ pub enum StepError {
 /// When a position is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instant {
-    /// How many positions were read before it, since the initial state.
+    /// The number of positions that were read before it, since the initial state.
     pub position: u64,
     /// Its time, which is never before that of an earlier one. Only formulas with bounds in time need it.
     pub time: Option<i128>,
@@ -286,7 +286,7 @@ impl LazyDfa {
         self.regions.len()
     }
 
-    /// How often the memory was full.
+    /// Returns the number of times that the memory was full.
     pub fn n_clears(&self) -> usize {
         self.epoch as usize - 1
     }

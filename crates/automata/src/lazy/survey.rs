@@ -48,7 +48,7 @@ pub struct Survey {
 pub struct Run {
     /// The letter; an atom that is not named may have any value, the same all the time.
     pub letter: Letter,
-    /// How often it is read.
+    /// The number of times that it is read.
     pub times: u64,
     /// When, for formulas with bounds in time.
     pub at: Option<i128>,

@@ -81,7 +81,7 @@ impl Buchi {
         &self.atoms
     }
 
-    /// How many marks a run must see infinitely often.
+    /// Returns the number of marks that a run must see infinitely often.
     pub fn n_marks(&self) -> u32 {
         self.n_marks
     }

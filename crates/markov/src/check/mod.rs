@@ -36,7 +36,7 @@ use super::text::{TextError, TextPosition};
 
 pub use answer::{Answer, Numbers, Root, Single, Truth};
 
-/// Why a property has no answer.
+/// The reason why a property has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
     /// Something in its text.
@@ -59,7 +59,7 @@ pub struct Options {
     pub accuracy: Accuracy,
     /// How large automata may become.
     pub automata: AutomataLimits,
-    /// How many states the product of a chain and an automaton may have.
+    /// The number of states that the product of a chain and an automaton may have.
     pub max_product: usize,
 }
 

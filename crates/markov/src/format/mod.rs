@@ -22,6 +22,6 @@ pub use write::{ExplicitTexts, write_explicit, write_prism};
 pub struct Imported<V> {
     /// The chain.
     pub chain: super::Chain<V>,
-    /// How many states had no transition and got a loop.
+    /// The number of states that had no transition and got a loop.
     pub deadlocks: usize,
 }

@@ -124,8 +124,8 @@ pub fn weissman(successors: usize, trials: u64, error: f64) -> f64 {
         .min(2.0)
 }
 
-/// How many trials Chen's rule asks for before a frequency of `hits` out of `trials` is within `epsilon` of its probability,
-/// but for an error of `delta`.
+/// Returns the number of trials that Chen's rule asks for before a frequency of `hits` out of `trials` is within `epsilon`
+/// of its probability, but for an error of `delta`.
 ///
 /// # Source
 /// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4), 2015. The difference is clamped at 0, without
@@ -140,7 +140,7 @@ pub fn chen_trials(hits: u64, trials: u64, epsilon: f64, delta: f64) -> f64 {
     2.0 / (epsilon * epsilon) * (2.0 / delta).ln() * (0.25 - clamped * clamped)
 }
 
-/// How many trials a whole row needs: the most that one of its entries does.
+/// Returns the number of trials that a whole row needs: the most that one of its entries does.
 pub fn row_trials(counts: &[u64], epsilon: f64, delta: f64) -> f64 {
     if counts.len() <= 1 {
         return 0.0;

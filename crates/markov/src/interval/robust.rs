@@ -73,7 +73,7 @@ pub enum Steps {
 /// More than the rounding of an average.
 const MARGIN: f64 = 1e-13;
 
-/// How many rounds the search for an upper bound may take.
+/// The number of rounds that the search for an upper bound may take.
 const MAX_ROUNDS: usize = 60;
 
 /// Bounds on the probability of `left U right`, over all choices of rows.

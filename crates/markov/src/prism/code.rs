@@ -14,7 +14,7 @@ pub enum Value<V> {
     Real(V),
 }
 
-/// Why an expression has no value in a state.
+/// The reason why an expression has no value in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
     /// Beyond 64 bits.

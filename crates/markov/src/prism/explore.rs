@@ -14,7 +14,7 @@ use super::table::StateTable;
 /// Limits on what a model may become.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many states it may have.
+    /// The number of states that it may have.
     pub max_states: usize,
 }
 
@@ -33,7 +33,7 @@ pub struct Explored<V> {
     pub chain: Chain<V>,
     /// What its names mean, for properties.
     pub scope: Scope<V>,
-    /// How many states had no transition.
+    /// The number of states that had no transition.
     pub deadlocks: usize,
 }
 
@@ -240,7 +240,7 @@ fn variable<V: Scalar>(
     ))
 }
 
-/// How many valuations `init … endinit` may be tried on.
+/// The number of valuations that `init … endinit` may be tried on.
 const MAX_INIT: u128 = 50_000_000;
 
 fn initial_states<V: Scalar>(
@@ -368,7 +368,7 @@ impl<V> Default for Walk<V> {
     }
 }
 
-/// How many ways one state may choose between combinations of commands.
+/// The number of ways that one state may choose between combinations of commands.
 const MAX_CHOICES: usize = 1_000_000;
 
 impl<V: Scalar> Program<V> {

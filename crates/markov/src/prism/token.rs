@@ -44,7 +44,7 @@ pub(super) struct Lexeme {
     pub(super) place: TextPosition,
     /// The bytes that it takes.
     pub(super) bytes: std::ops::Range<usize>,
-    /// How many brackets are open before it.
+    /// The number of brackets that are open before it.
     pub(super) open: u32,
 }
 

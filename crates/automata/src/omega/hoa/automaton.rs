@@ -13,7 +13,7 @@ use crate::omega::guards::Guards;
 use crate::omega::marks::Marks;
 use crate::omega::reduce::{reduce, renumber};
 
-/// Why an automaton cannot become one of another kind.
+/// The reason why an automaton cannot become one of another kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
     /// Some state has two edges for one letter, or there are several initial states.
