@@ -26,7 +26,7 @@ pub(super) struct Batch<'j, J: Judge> {
     judge: &'j J,
     /// The file itself is a trace, so its end is the end of the trace.
     file_is_trace: bool,
-    /// What is to be judged, with the number of the unit that it is reported at.
+    /// The records to judge, with the number of the unit at which each is reported.
     tasks: Vec<Numbered<J>>,
     /// Traces that this batch continues: where their events are gathered in `tasks`.
     gathering: Map<usize>,
@@ -97,7 +97,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         }
     }
 
-    /// A record that was judged already: at once, where nothing waits.
+    /// Passes on a record that is already judged: at once if nothing waits.
     pub(super) fn pass(&mut self, judged: Judged<J::Report>) -> Option<Judged<J::Report>> {
         self.count += 1;
         self.begun += 1;
@@ -113,7 +113,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         self.units >= UNITS || self.steps >= STEPS
     }
 
-    /// What belongs to no trace.
+    /// Returns the problems that belong to no trace.
     pub(super) fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -151,7 +151,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         }
     }
 
-    /// The trace ends here, and is reported here; what comes later under its name is another one.
+    /// Ends a trace, which is reported here; later events under its name are another trace.
     fn end(&mut self, trace: Option<SmolStr>, origin: Origin) {
         let running = match self.gathering.swap_remove(&trace) {
             Some(place) => {
@@ -204,7 +204,7 @@ impl<'j, J: Judge> Batch<'j, J> {
         judged.into_iter().map(|(_, judged)| judged).collect()
     }
 
-    /// The file has ended: judges the traces that are open, in order of their first event.
+    /// Ends the file: judges the open traces, in order of their first event.
     pub(super) fn close(&mut self, wanted: &Wanted) -> Vec<Judged<J::Report>> {
         let judge = self.judge;
         let complete = self.file_is_trace;

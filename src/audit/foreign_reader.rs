@@ -184,7 +184,7 @@ impl ForeignReader<'_> {
         self.whole(converted, report, emit);
     }
 
-    /// What was made of a whole file.
+    /// Emits the units of a whole file.
     fn whole(&self, converted: Converted, report: &mut FileReport, emit: &mut dyn FnMut(Unit)) {
         let mut problems = Vec::new();
         for record in self.records(converted, 1, &mut problems) {
@@ -258,8 +258,8 @@ impl ForeignReader<'_> {
         }
     }
 
-    /// Readers differ on which of two equal keys counts, so that is told wherever it stands; other values that cannot be
-    /// known are told where they are read.
+    /// Returns the problems of duplicate keys. Readers differ on which of two equal keys counts, so each is reported
+    /// wherever it is; other unknown values are reported where they are read.
     fn duplicate_keys(&self, document: &Document, line: u64) -> Vec<Problem> {
         let losses = document
             .losses

@@ -47,25 +47,25 @@ pub use spec_test::test_record;
 pub use text::{Judgement, TextError, judge_text, judge_with};
 use worker::{WorkItem, Worker};
 
-/// What judges traces.
+/// A function on traces that threads evaluate.
 pub trait Judge: Sync {
     /// The state of a trace of which more events may come.
     type Open: Send;
 
-    /// What comes of a trace.
+    /// The result for a trace.
     type Report: Send;
 
     /// Whether texts of whole records may be left to the judge to decode.
     const DEFERS: bool = false;
 
-    /// Judges a whole trace; `None` if `records where` says that it is no trace. Only what is wanted need be explained.
-    /// Texts of its steps may be deferred where [`Judge::DEFERS`] says so.
+    /// Judges a whole trace. Returns `None` if `records where` rejects the record. Only wanted parts need an explanation.
+    /// Texts of its steps may be deferred if [`Judge::DEFERS`] allows it.
     fn judge(&self, record: Record, texts: Deferred<'_>, wanted: &Wanted) -> Option<Self::Report>;
 
     /// Begins a trace at its first event, which is then pushed like the others.
     fn open(&self, first: &Event) -> Self::Open;
 
-    /// The next event.
+    /// Adds the next event.
     fn push(&self, open: &mut Self::Open, event: Event);
 
     /// Judges what was pushed. `complete` where the end was announced, or the file is the trace; `index` is how many
@@ -79,18 +79,18 @@ pub trait Judge: Sync {
     ) -> Option<Self::Report>;
 }
 
-/// Who is told what comes of traces, in order.
+/// Receives the results of traces, in order.
 pub trait Listener<R> {
-    /// What came of a trace.
+    /// Receives the result of a trace.
     fn report(&mut self, report: R);
 
-    /// Something is wrong with the data, outside of what comes of traces.
+    /// Receives a problem of the data that belongs to no trace.
     fn problem(&mut self, problem: &Problem);
 
-    /// A file has been read.
+    /// Is called when a file has been read.
     fn input(&mut self, accounting: &Accounting);
 
-    /// What need be explained from here on.
+    /// Returns the explanations that are needed from here on.
     fn wanted(&self) -> Wanted;
 
     /// Whether that may have changed since this was asked last.
@@ -104,7 +104,7 @@ pub trait Listener<R> {
     }
 }
 
-/// How far an audit is, for those who wait.
+/// The progress of an audit.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Bytes read, as they lie in the files.
@@ -115,7 +115,7 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// Audits sources, one after the other. What `render` makes of a report, by the thread that judges, is handed to
+/// Audits sources, one after the other. The judging thread passes each report to `render`; the result is handed to
 /// [`Reporter::rendered`].
 ///
 /// `on_problem` is given every problem, also those within traces. Records left out by `records where` are counted as problems
@@ -143,7 +143,7 @@ pub fn audit<J: Judge<Report = TraceReport>>(
     audit.failed.map_or(Ok(()), Err)
 }
 
-/// Reads sources, one after the other, and tells what comes of their traces.
+/// Reads sources, one after the other, and reports the results of their traces.
 pub fn visit<J: Judge>(
     judge: &J,
     sources: &[Source],
@@ -169,7 +169,7 @@ struct Audit<'a> {
     failed: Option<io::Error>,
     /// Reasons were shown, so the reporter may want no more of their kind.
     explained: bool,
-    /// Names of traces so far, and those of which it was told that they repeat.
+    /// Names of traces so far, and those whose repetition was reported.
     seen: HashSet<SmolStr>,
     repeated: HashSet<SmolStr>,
 }
@@ -284,7 +284,7 @@ impl<'a> Audit<'a> {
 }
 
 impl Listener<Rendered> for Audit<'_> {
-    /// What the reporter will still show.
+    /// Returns the details that the reporter will still show.
     fn wanted(&self) -> Wanted {
         let wanted = Wanted::new(self.summary.properties.len(), |property, verdict| {
             self.reporter.explains(property, verdict)
@@ -349,11 +349,11 @@ impl Listener<Rendered> for Audit<'_> {
     }
 }
 
-/// What came of a trace.
+/// The result of judging a unit.
 #[derive(Debug)]
 enum Judged<R> {
     Report(R),
-    /// It is no trace by the spec's own word.
+    /// The spec says that it is not a trace.
     LeftOut(Origin),
 }
 

@@ -11,7 +11,7 @@ use crate::verdict::TraceReport;
 #[derive(Debug)]
 pub struct Opened<'p> {
     state: TraceState<'p>,
-    /// What the events say of the trace: of each field the first value that is known.
+    /// The facts that events state about the trace: for each field the first known value.
     meta: Box<[Cell]>,
     /// The position of the next event.
     next: u32,

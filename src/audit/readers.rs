@@ -32,7 +32,7 @@ const CANONICAL: [&str; 12] = [
     "kind", "role", "text", "tool", "args", "call", "result", "error", "at", "agent", "raw", "item",
 ];
 
-/// Bytes looked at before a format is told; more where they hold no whole value.
+/// The number of bytes that format detection reads; more if they contain no whole value.
 const HEAD: usize = 256 << 10;
 
 /// The readers of a spec.

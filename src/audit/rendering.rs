@@ -6,7 +6,7 @@ use crate::input::deferred::Deferred;
 use crate::input::record::{Event, Record};
 use crate::verdict::TraceReport;
 
-/// What is written of a report alone, where that can be said (see [`Reporter::rendered`](crate::report::Reporter)).
+/// Renders a report that can be written independently of others (see [`Reporter::rendered`](crate::report::Reporter)).
 pub type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r;
 
 /// A report, and perhaps what is written of it.

@@ -13,12 +13,12 @@ use crate::problem::Problem;
 use crate::report::{Reporter, Summary};
 use crate::verdict::TraceReport;
 
-/// What came of a text.
+/// The result of judging a text.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
     /// One per trace, in the order in which traces begin or, spread over lines, end.
     pub reports: Vec<TraceReport>,
-    /// What was wrong with data that belongs to no judged trace.
+    /// The problems of data that belong to no judged trace.
     pub problems: Vec<Problem>,
     /// The counts.
     pub summary: Summary,
@@ -35,8 +35,8 @@ pub enum TextError {
     Readers(#[from] ReadersError),
 }
 
-/// Judges the traces of a text: JSON Lines, one document, or a recording in a known format. `name` stands for the file in
-/// what is told.
+/// Judges the traces of a text: JSON Lines, one document, or a recording in a known format. `name` is the name of the file
+/// in messages.
 ///
 /// # Errors
 /// The spec cannot be judged by; broken text is no error but a [`Problem`].

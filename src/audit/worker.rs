@@ -9,9 +9,9 @@ use crate::input::read::UnitMapper;
 use crate::input::record::Unit;
 use crate::problem::count_errors;
 
-/// What the readers hand on.
+/// The output of the readers.
 pub(super) enum WorkItem<R> {
-    /// What is not judged yet.
+    /// Data that is not judged yet.
     Unit(Unit),
     /// A whole record, and how many errors its reader met.
     Judged(u64, Judged<R>),
@@ -31,7 +31,7 @@ impl<'j, J: Judge> Worker<'j, J> {
         }
     }
 
-    /// What of the records that come next need be explained.
+    /// Sets the explanations that later records need.
     pub(super) fn want(&self, wanted: Wanted) {
         *self.wanted.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(wanted);
     }

@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// What a person would call an expression that reads the step.
+    /// Returns a name for an expression that reads the step, for messages.
     fn called(&self, id: ExprId) -> smol_str::SmolStr {
         let spec = &self.spec;
         match spec.exprs.get(id) {
@@ -269,7 +269,7 @@ impl<'a> Checker<'a> {
         Some((component, typed))
     }
 
-    /// Returns a rule by its name, or `violated(r)`, or `None` if the entry is a value. The outer none: reported.
+    /// Returns a rule by its name, or `violated(r)`, or `None` if the entry is a value. An outer `None` was reported.
     #[expect(clippy::option_option, reason = "wrong, no monitor, a monitor")]
     fn monitor_entry(
         &mut self,

@@ -16,7 +16,7 @@ use crate::syntax::ast::{self, CtlOp, ExprKind, PathQuantifier, ProbBound, Thres
 use crate::types::Type;
 use crate::value::{Number, Value};
 
-/// What expressions speak of at the place that is being elaborated.
+/// The meaning of atoms at the place that is being elaborated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The events of a trace.

@@ -15,7 +15,7 @@ use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::Type;
 
-/// What a claim is about, as the text names it.
+/// The model or system that a claim is about, as the text names it.
 pub(super) struct On<'a> {
     pub(super) subject: Subject,
     pub(super) place: Place,
@@ -35,7 +35,7 @@ pub(super) struct Written<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// An item that is said of a model or system, if this is one.
+    /// Elaborates an item if it is a claim about a model or system.
     pub(super) fn claim_item(&mut self, scope: &Scope<'a>, item: &'a ast::Item) {
         let written = match &item.kind {
             ast::ItemKind::Property(def) => def.on.as_ref().map(|on| Written {
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         self.spec.claims.push(claim);
     }
 
-    /// What `on` names.
+    /// Returns the model or system that `on` names.
     fn subject(&mut self, scope: &Scope<'a>, name: &'a ast::Name) -> Option<On<'a>> {
         let Some(item_ref) = self.find(scope.module, Space::Model, name) else {
             let mut diagnostic = Diagnostic::new(
@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports that a formula is in another logic than its author says.
+    /// Reports that a formula is in another logic than declared.
     pub(super) fn wrong_logic(&mut self, span: Span, logic: Logic) {
         let mut diagnostic = Diagnostic::new(
             Code::G0331,

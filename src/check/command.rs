@@ -230,7 +230,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// A system that has probabilities leaves nothing to choice.
+    /// Reports nondeterminism in a system that has probabilities.
     pub(super) fn chance_or_choice(&mut self, id: SystemId) {
         let system = self.spec.system(id);
         let commands: Vec<Command> = match system.parts() {

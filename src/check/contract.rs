@@ -52,7 +52,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether the atoms of a formula are about events; none, with a report, where that is not allowed or not clear.
+    /// Whether the atoms of a formula are about events. Returns `None`, with a report, if they are not all of one kind, or
+    /// of one that is not allowed here.
     fn letters_of_one_kind(
         &mut self,
         formula: FormulaId,
@@ -97,7 +98,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Makes properties of traces of the assumptions that recorded events can decide: those about events, and those whose
-    /// names all mean a condition on events too. What a proof takes on trust is so watched where the agent runs.
+    /// names all denote conditions on events too. Monitors then check what a proof assumes.
     pub(super) fn watch(&mut self, id: SystemId, assumed: &[(FormulaId, &'a ast::Expr)]) {
         let name = self.spec.system(id).name.clone();
         for (at, (formula, expr)) in assumed.iter().enumerate() {
@@ -153,7 +154,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Where a atom stands in a formula; equal atoms keep the place where they first stood, which may be elsewhere.
+/// Returns the span of an atom in a formula; equal atoms keep the span of their first use, which may be elsewhere.
 pub(super) fn within(atom: Span, formula: Span) -> Span {
     let inside =
         atom.file == formula.file && formula.start <= atom.start && atom.end <= formula.end;

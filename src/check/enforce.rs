@@ -17,7 +17,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'a> {
-    /// One clause. Properties are known by now, wherever they stand.
+    /// Elaborates one clause. All properties are known by now, also those declared later.
     pub(super) fn enforce(
         &mut self,
         scope: &Scope<'a>,
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the property of a clause, or `None` if there is no such thing, which is then told.
+    /// Returns the property of a clause. Returns `None`, with a report, if there is no such property.
     fn enforced_property(&mut self, name: &'a ast::Name) -> Option<PropertyId> {
         let declared = self.find(0, Space::Property, name);
         let known = self.spec.properties.iter().position(|property| {
@@ -217,7 +217,7 @@ impl<'a> Checker<'a> {
         (made, on_error_allow.is_some())
     }
 
-    /// What an arm on a property waits for.
+    /// Returns the trigger of an arm on a property.
     fn verdict_trigger(
         &mut self,
         scope: &Scope<'a>,

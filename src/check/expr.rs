@@ -17,8 +17,8 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'a> {
-    /// Elaborates an expression as a value. `expected` is the type that the place asks for, where it asks: names of enum
-    /// values and empty braces are found by it. Whether the value fits is for the caller to check.
+    /// Elaborates an expression as a value. `expected` is the type that the context requires, if any; names of enum values
+    /// and empty braces are resolved with it. The caller checks that the value fits.
     pub(super) fn value(
         &mut self,
         scope: &Scope<'a>,
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         typed
     }
 
-    /// Like [`value`](Self::value), in the places where a quantified name may stand by itself.
+    /// Elaborates a value, like [`value`](Self::value), in a place where a quantified name may be used by itself.
     pub(super) fn operand(
         &mut self,
         scope: &Scope<'a>,
@@ -236,7 +236,7 @@ impl<'a> Checker<'a> {
         typed.id
     }
 
-    /// Reports what is no Boolean.
+    /// Reports an expression that is not Boolean.
     pub(super) fn require_boolean(&mut self, typed: &Typed, span: Span) {
         let mut diagnostic = match &typed.ty {
             Type::Bool | Type::Error => return,
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
         self.report(diagnostic);
     }
 
-    /// Returns a value of a type that the place asks for.
+    /// Returns a value of the type that the context requires.
     pub(super) fn value_as(
         &mut self,
         scope: &Scope<'a>,

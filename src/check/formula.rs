@@ -297,7 +297,8 @@ impl<'a> Checker<'a> {
         self.spec.formulas.add(Formula::Atom(atom))
     }
 
-    /// How a atom is shown: as written, but a parameter that stands for a predicate by that predicate's name.
+    /// Returns the text that messages show for an atom: as written, but a parameter that denotes a predicate by that
+    /// predicate's name.
     fn atom_text(&self, scope: &Scope<'a>, expr: &ast::Expr) -> smol_str::SmolStr {
         if let ExprKind::Call { callee, args } = &expr.kind
             && let ExprKind::Name(name) = &callee.kind
@@ -553,7 +554,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns a temporal operator where a value is asked for: past ones are expressions with history.
+    /// Elaborates a temporal operator where a value is required: past operators are expressions with history.
     pub(super) fn past_value(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> Typed {
         let span = *expr.span;
         let (op, bound, first, second): (PastOp, Option<&'a ast::Bound>, ExprId, Option<ExprId>) =
@@ -630,8 +631,8 @@ const MAX_STEPS: u32 = 1_000_000_000;
 /// The length of time that stands for a parameter without a value.
 const ANY_TIME: i128 = i128::MAX;
 
-/// Whether the parentheses around a text belong together: none within it closes them. Not decided of texts with literals,
-/// in which parentheses may be something else.
+/// Whether the parentheses around a text belong together: none within it closes them. Not decided for texts with literals,
+/// which may contain parentheses.
 fn encloses(inner: &str) -> bool {
     let mut depth = 0_usize;
     for part in inner.split_inclusive(['(', ')', '"', '/']) {

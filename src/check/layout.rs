@@ -15,7 +15,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind, TraceClauseKind};
 use crate::types::Type;
 
-/// What a record's name may be made of besides its own fields.
+/// The fields of a record's origin that its name may use besides its own fields.
 const ORIGIN: &[(&str, OriginField, Type)] = &[
     ("file", OriginField::File, Type::String),
     ("dir", OriginField::Dir, Type::String),
@@ -449,7 +449,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// `json?` is `json` as a type, but says what absence means.
+/// Whether a type is `json?`, which is `json` as a type but defines the meaning of absence.
 fn written_optional(ty: &ast::Type) -> bool {
     matches!(ty.kind, ast::TypeKind::Optional(_))
 }

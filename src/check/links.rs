@@ -23,8 +23,8 @@ impl Links {
         self.declared.insert(name, declaration);
     }
 
-    /// Returns the name that stands at an offset of a file, or right before it, and the declaration it means. Of names
-    /// within one another the shortest. Takes O(log n) for n links.
+    /// Returns the name at an offset of a file, or right before it, and the declaration that it refers to. Of nested names,
+    /// the shortest. Takes O(log n) for n links.
     #[must_use]
     pub fn at(&self, file: FileId, offset: u32) -> Option<(Span, Span)> {
         let before = self.declared.range(..=Span::new(file, offset, u32::MAX));
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a name means in a module.
+    /// Returns the declaration that a name refers to in a module.
     pub(super) fn find(
         &self,
         module: ModuleIdx,
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         Some(item)
     }
 
-    /// What a name is bound to in a scope.
+    /// Returns the binding of a name in a scope.
     pub(super) fn binding<'s>(
         &self,
         scope: &'s Scope<'a>,

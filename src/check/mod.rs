@@ -71,9 +71,9 @@ use scope::Scope;
 /// Limits of this pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How deep an expression may be once definitions are inlined.
+    /// The greatest depth of an expression after definitions are inlined.
     pub depth: usize,
-    /// How deep definitions may use one another.
+    /// The greatest nesting of definitions that use each other.
     pub definitions: usize,
 }
 
@@ -86,14 +86,14 @@ impl Default for Limits {
     }
 }
 
-/// What the pass makes of a project.
+/// The result of the pass.
 #[derive(Debug)]
 pub struct Meaning {
-    /// The core form; there exactly when no diagnostic is an error.
+    /// The core form; present exactly if no diagnostic is an error.
     pub spec: Option<hir::Spec>,
-    /// What was found, in no order.
+    /// The diagnostics, in no order.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the names mean that could be resolved.
+    /// The declarations that resolved names refer to.
     pub links: Links,
 }
 
@@ -137,7 +137,7 @@ struct Checker<'a> {
     reported: HashSet<(Code, Span, String)>,
     /// Enums and records that were made, by module and item.
     types: HashMap<names::ItemRef, Type>,
-    /// Where each field of the event is declared: its name, and all of it.
+    /// The spans of the declarations of event fields: the name, and the whole.
     field_spans: Vec<(Span, Span)>,
     /// Tracks that were made or are being made.
     tracks: HashMap<names::ItemRef, TrackId>,
@@ -148,25 +148,25 @@ struct Checker<'a> {
     made: HashMap<(names::ItemRef, Vec<ExprId>), Typed>,
     /// The same for definitions that are formulas.
     made_formulas: HashMap<names::ItemRef, crate::ids::FormulaId>,
-    /// Which definitions are formulas, of events and of states.
+    /// The definitions that are formulas, of events and of states.
     temporal: RefCell<HashMap<(names::ItemRef, bool), bool>>,
-    /// What expressions speak of at the place that is being elaborated.
+    /// The meaning of atoms at the place that is being elaborated.
     place: Place,
-    /// Where the variables and labels of systems are declared.
+    /// The spans of the variables and labels of systems.
     member_spans: HashMap<(SystemId, SmolStr), Span>,
     /// Abstractions that were made.
     abstractions: HashMap<names::ItemRef, AbstractionId>,
     /// The names that an abstraction declares in `over`.
     abstraction_names: HashMap<AbstractionId, Scope<'a>>,
-    /// Models that were made; none where something is wrong with one.
+    /// The models so far; `None` for one with an error.
     models: HashMap<names::ItemRef, Option<ModelId>>,
     /// Definitions being inlined, innermost last.
     open: Vec<names::ItemRef>,
     /// Depth of every expression, by id.
     depths: Vec<u32>,
-    /// What a conjunct or a condition beside the place says is not null.
+    /// Expressions that an enclosing conjunct or condition excludes from being null.
     not_null: Vec<ExprId>,
-    /// What is not null here: see [`narrow`].
+    /// Expressions that are not null here: see [`narrow`].
     facts: Vec<ExprId>,
     /// The number of local variables.
     locals: usize,
@@ -176,9 +176,9 @@ struct Checker<'a> {
     generic: bool,
     /// Names that were used, for the lint.
     used: HashSet<names::ItemRef>,
-    /// What names mean, for editors.
+    /// The declarations of names, for editors.
     links: RefCell<Links>,
-    /// Where the values of enums are declared, by the number of the enum.
+    /// The spans of the values of enums, by the number of the enum.
     value_spans: HashMap<u16, Vec<Span>>,
 }
 
@@ -243,8 +243,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The steps of the pass: types, fields and layout first, since expressions read them; then systems, then everything that the
-    /// spec itself declares, in the order of its text.
+    /// Runs the steps of the pass: types, fields and layout first, since expressions read them; then systems, then
+    /// everything that the spec itself declares, in the order of its text.
     fn run(&mut self) {
         self.link_imports();
         self.layout();
@@ -341,7 +341,7 @@ impl<'a> Checker<'a> {
             .count()
     }
 
-    /// Reports, once: an inlined body is elaborated at every use, and says the same each time.
+    /// Adds a diagnostic unless it was added before: an inlined body is elaborated at every use, with the same diagnostics.
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.reported.insert((
             diagnostic.code,
@@ -385,7 +385,7 @@ impl<'a> Checker<'a> {
         Typed { id, ty }
     }
 
-    /// What stands for something wrong.
+    /// Returns the placeholder for an erroneous expression.
     fn wrong(&mut self) -> Typed {
         self.add(hir::Expr::Unknown, Type::Error, Span::default())
     }

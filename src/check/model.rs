@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
         Some(value)
     }
 
-    /// What names mean in what is said of a model.
+    /// Returns the meaning of names in claims about a model.
     pub(super) fn model_place(&mut self, scope: &Scope<'a>, model: ModelId) -> (Place, Scope<'a>) {
         let found = self.spec.model(model);
         if matches!(found.source, ModelSource::Import(_)) {
@@ -271,8 +271,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Returns the operator that an expression is, or `None` for its own where they stand below it; nothing where there are
-    /// none.
+    /// Returns the branching-time operator that an expression is; an empty list if it only contains one; else `None`.
     fn branchings_below(&self, id: ExprId) -> Option<Vec<Branching>> {
         let spec = &self.spec;
         if let Expr::Branching(branching) = spec.exprs.get(id) {
@@ -345,7 +344,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Derives the abstractions of models without one: what is asked of single states is what tells them apart.
+    /// Derives the abstractions of models without one: their components are the conditions on single states in claims.
     pub(super) fn derive(&mut self) {
         for model in (0..self.spec.models.len()).map(ModelId::new) {
             let Some(abstraction) = self.spec.model(model).abstraction() else {

@@ -14,7 +14,7 @@ use crate::syntax::ast::{self, ExprKind};
 use crate::types::Type;
 use crate::value::{EnumValue, Value};
 
-/// What a dotted path of names means before its last part.
+/// The meaning of a dotted path before its last part.
 pub(super) enum Qualifier {
     Module(ModuleIdx),
     Type(ItemRef),

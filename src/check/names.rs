@@ -169,7 +169,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What a name means in a module.
+    /// Returns the declaration that a name refers to in a module.
     pub(super) fn get(&self, module: ModuleIdx, space: Space, name: &str) -> Option<ItemRef> {
         self.items[module]
             .get(&(space, SmolStr::new(name)))
@@ -265,7 +265,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Warns of imported names that nothing uses. What a module as a whole gives is not looked at: it may be its event.
+    /// Warns of imported names that nothing uses. Imports of a whole module are not considered: the module may provide the
+    /// event.
     fn unused_imports(&mut self, import: &ast::Use) {
         for member in import.members.iter().flatten() {
             let name = member.alias.as_ref().unwrap_or(&member.name);

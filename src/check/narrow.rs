@@ -100,7 +100,7 @@ impl Checker<'_> {
         self.facts.extend(found);
     }
 
-    /// The same of a formula, at the step where it is judged.
+    /// Notes the facts that a formula implies at the step where it is evaluated.
     pub(super) fn note_formula(&mut self, formula: FormulaId, truth: bool) {
         let formulas = &self.spec.formulas;
         match (formulas.get(formula), truth) {

@@ -174,7 +174,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a condition beside this place says that a value is not null.
+    /// Whether an enclosing condition excludes that a value is null.
     pub(super) fn is_known(&self, id: ExprId) -> bool {
         self.not_null.contains(&id) || self.facts.contains(&id)
     }
@@ -466,7 +466,7 @@ impl<'a> Checker<'a> {
         self.add(Expr::Contains(left.id, right.id), Type::Bool, span)
     }
 
-    /// Returns an operand that is to be a text: a string, perhaps null, or JSON.
+    /// Elaborates an operand that must be text: a string, perhaps null, or JSON.
     pub(super) fn text_operand(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> ExprId {
         let typed = self.value(scope, expr, Some(&Type::String));
         match typed.ty.non_null() {

@@ -20,7 +20,7 @@ use crate::types::Type;
 /// Attributes that properties of all kinds take.
 pub const ATTRIBUTES: &[&str] = &["id", "severity", "catastrophic", "cites", "owner", "allow"];
 
-/// What the attributes of an item say.
+/// The attributes of an item.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) id: Option<SmolStr>,
@@ -372,7 +372,7 @@ impl<'a> Checker<'a> {
         );
     }
 
-    /// Warns of a property about the past alone: it is judged at the first step, where there is none.
+    /// Warns of a property about the past alone: it is evaluated at the first step, which has no past.
     fn past_at_the_start(&mut self, formula: FormulaId, expr: &ast::Expr, quantified: bool) {
         if !self.is_state(formula) || self.is_timeless(formula) {
             return;
@@ -535,7 +535,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// A template on its own: its parameters have no values yet, but its types and names are checked.
+    /// Checks a template by itself: its parameters have no values yet, but its types and names are checked.
     pub(super) fn template_alone(
         &mut self,
         scope: &Scope<'a>,

@@ -10,7 +10,7 @@ use crate::ids::{ExprId, FormulaId};
 use crate::source::Span;
 use crate::value::Value;
 
-/// What a name is compared with.
+/// The values that a name is compared with.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     /// Expressions `e` of `e == x`.
@@ -116,7 +116,7 @@ impl Checker<'_> {
         })
     }
 
-    /// What a name is compared with in these expressions.
+    /// Returns the values that a name is compared with in these expressions.
     pub(super) fn compared(&self, roots: &[ExprId], name: &Expr) -> Compared {
         let exprs = &self.spec.exprs;
         let mut compared = Compared::default();

@@ -21,12 +21,12 @@ pub(super) struct Scope<'a> {
 struct Frame<'a> {
     name: SmolStr,
     binding: Binding<'a>,
-    /// Where a name of the text binds it; `None` if the language does.
+    /// The span of its binding; `None` if the language binds it.
     declared: Option<Span>,
     outer: Option<Rc<Frame<'a>>>,
 }
 
-/// What a bound name stands for.
+/// The meaning of a bound name.
 #[derive(Clone, Debug)]
 pub(super) enum Binding<'a> {
     /// A value: a local variable, a quantified one, an argument that is a value.
@@ -93,7 +93,7 @@ impl<'a> Scope<'a> {
             })
     }
 
-    /// What a name is bound to, innermost first; `None` for names of the module.
+    /// Returns the binding of a name, innermost first; `None` for names of the module.
     pub(super) fn get(&self, name: &str) -> Option<&Binding<'a>> {
         self.find(name).map(|(binding, _)| binding)
     }

@@ -17,7 +17,7 @@ use crate::types::Type;
 use crate::value::{Cell, Value};
 
 impl<'a> Checker<'a> {
-    /// Every `given` begins a case, which is judged by itself; what is expected follows it.
+    /// Elaborates a test. Every `given` begins a case, which is judged by itself; its expectations follow it.
     pub(super) fn test(&mut self, scope: &Scope<'a>, test: &'a ast::Test, span: Span) {
         let first = self.spec.tests.len();
         // What stands before the first `given` is expected of it as well.

@@ -21,14 +21,14 @@ use crate::syntax::ast::{self, SystemMemberKind};
 use crate::types::Type;
 use crate::value::Value;
 
-/// Beyond this size an integer is no bound of a variable: sums of two such numbers still fit 64 bits.
+/// Larger integers cannot be bounds of a variable: sums of two such numbers still fit 64 bits.
 const LARGEST: i64 = 1 << 62;
 
 /// A variable or label of a system.
 struct Member {
     name: SmolStr,
     typed: Typed,
-    /// Where its name is declared.
+    /// The span of the declaration of its name.
     declared: Option<Span>,
 }
 
@@ -501,7 +501,7 @@ impl<'a> Checker<'a> {
         self.of_state(id, *expr.span, false)
     }
 
-    /// Refuses what is not about the state of a system; `fractions` says whether numbers may have a fraction.
+    /// Reports an expression that is not about the state of a system; `fractions` allows numbers with a fraction.
     pub(super) fn of_state(&mut self, id: ExprId, span: Span, fractions: bool) -> ExprId {
         let read = reads::reads(&self.spec, [id]);
         let field = read
@@ -644,7 +644,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// Reports parts that read components which are no parts.
+    /// Reports parts that read components outside the composition.
     fn parts_are_complete(&mut self, def: &'a ast::Compose, parts: &[SystemId]) {
         for part in parts {
             let roots = self.spec.system(*part).roots();

@@ -8,8 +8,8 @@ use crate::syntax::ast::{self, BinaryOp, ExprKind};
 const DEPTH: usize = 128;
 
 impl<'a> Checker<'a> {
-    /// Whether an expression is a formula rather than a condition on the step. What stands inside a comparison, `count`
-    /// or another value does not count: past operators are values there.
+    /// Whether an expression is a formula rather than a condition on the step. Operands of a comparison, `count` or another
+    /// value do not count: past operators are values there.
     pub(super) fn is_temporal(&self, scope: &Scope<'a>, expr: &ast::Expr) -> bool {
         self.temporal_within(scope, expr, DEPTH)
     }

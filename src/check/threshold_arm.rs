@@ -16,7 +16,7 @@ use crate::source::Span;
 use crate::syntax::ast::{self, OutcomeKind};
 use crate::types::Type;
 
-/// What a clause is about, which tells the arms that fit.
+/// The kind of clause, which determines the arms that it may have.
 pub(super) enum About {
     /// A property of runs.
     Property,
@@ -31,7 +31,7 @@ pub(super) enum About {
     },
 }
 
-/// What is done in a state that the model says nothing of, where the clause does not say it.
+/// Returns the action in a state without training data, for a clause that does not state one.
 pub(super) fn unseen(span: Span) -> Arm {
     Arm {
         trigger: ArmTrigger::Unseen,
@@ -45,7 +45,7 @@ pub(super) fn unseen(span: Span) -> Arm {
 }
 
 impl<'a> Checker<'a> {
-    /// What is said of a model, of a clause; `None` if there is no such thing, which is then told.
+    /// Returns the claim of a clause. Returns `None`, with a report, if there is no such claim.
     pub(super) fn enforced_claim(&mut self, name: &'a ast::Name) -> Option<ClaimId> {
         let declared = self.find(0, Space::Property, name);
         let claims = &self.spec.claims;
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// What a claim has in a state: a number, a truth, or both.
+    /// Returns the kind of result that a claim has in a state: a number, a truth value, or both.
     pub(super) fn about(&self, claim: ClaimId) -> About {
         let ClaimFormula::State(state) = self.spec.claims[claim.index()].formula else {
             return About::Property;
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// What an arm on a query waits for.
+    /// Returns the trigger of an arm on a query.
     pub(super) fn reading_trigger(
         &mut self,
         scope: &Scope<'a>,

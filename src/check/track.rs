@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
-    /// A `const` of the spec, on its own.
+    /// Checks a `const` of the spec by itself.
     pub(super) fn constant_alone(&mut self, scope: &Scope<'a>, def: &'a ast::Const) {
         if let ast::ExprKind::Regex { pattern, flags } = &def.value.kind {
             self.compile_regex(pattern, flags, *def.value.span);
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
         inner
     }
 
-    /// A `let` of the spec, on its own.
+    /// Checks a `let` of the spec by itself.
     pub(super) fn let_alone(&mut self, scope: &Scope<'a>, item_ref: ItemRef, def: &'a ast::Let) {
         let inner = self.parameters(scope, &def.params);
         if !self.enter(item_ref, *def.name.span) {
@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
         self.leave();
     }
 
-    /// A `predicate` of the spec, on its own.
+    /// Checks a `predicate` of the spec by itself.
     pub(super) fn predicate_alone(
         &mut self,
         scope: &Scope<'a>,

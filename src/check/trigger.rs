@@ -8,7 +8,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl Checker<'_> {
-    /// What must happen for a property to be more than vacuously true: the condition of `G (a -> …)` and its like.
+    /// Returns the condition without which a formula holds vacuously: that of `G (a -> …)` and similar forms.
     pub(super) fn trigger(&mut self, formula: FormulaId) -> Option<ExprId> {
         match self.spec.formulas.get(formula).clone() {
             Formula::Unary(Unary::Always, _, body) => match self.spec.formulas.get(body).clone() {

@@ -144,7 +144,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether a value of the first type may stand where the second is asked for. `json` takes every plain value.
+    /// Whether a value of the first type may be used where the second is required. `json` accepts every type whose values
+    /// JSON can express.
     pub(super) fn fits(given: &Type, wanted: &Type) -> bool {
         match (given, wanted) {
             (given, wanted) if given == wanted => true,

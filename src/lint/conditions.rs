@@ -176,7 +176,7 @@ fn arms(spec: &Spec, uses: &[&Cases], budget: &mut Budget, found: &mut Vec<Diagn
     }
 }
 
-/// What must hold for an arm to be taken.
+/// Returns the conditions under which an arm is taken.
 fn reaching(cases: &Cases, index: usize) -> Vec<Goal> {
     let mut goals: Vec<Goal> = vec![(cases.arms[index].condition, true)];
     let before = cases.arms[..index].iter().rev();

@@ -138,7 +138,7 @@ fn too_late(subject: &Subject<'_>, arm: &Arm, awaited: &[String]) -> Diagnostic 
     )
 }
 
-/// The property is grave, and all clauses on it together only tell.
+/// Warns of a severe property whose clauses together only report.
 fn mild(
     subjects: &Subjects<'_>,
     property: PropertyId,

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::domain::Work;
 use guard_automata::{self, Atom, Dfa, FormulaId, Formulas, Letter, Traces, Word, compile_counted};
 
-/// The caps of one run of the linter. What is beyond them draws no finding: silence is never wrong.
+/// The limits of one run of the linter. Beyond them nothing is reported.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Elementary steps on automata for the whole spec; about ten million take a second.
@@ -41,14 +41,14 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the limits.
+/// The remaining budget.
 #[derive(Debug)]
 pub(super) struct Budget {
     limits: Limits,
     left: u64,
     /// For decisions about conditions.
     pub(super) conditions: Work,
-    /// What no event gives together, as far as it was found, by its first atom.
+    /// The literals that no event satisfies together, as found so far, by their first atom.
     excluded: FxHashMap<Atom, Vec<Letter>>,
 }
 
@@ -93,7 +93,7 @@ impl Budget {
         }
     }
 
-    /// Returns the automaton of a formula; none beyond the limits.
+    /// Returns the automaton of a formula, or `None` beyond the limits.
     pub(super) fn compile(&mut self, formulas: &Formulas, formula: FormulaId) -> Option<Dfa> {
         let (made, work) = compile_counted(formulas, formula, &self.allowance());
         self.left = self.left.saturating_sub(work);
@@ -123,7 +123,8 @@ impl Budget {
         made
     }
 
-    /// Returns a shortest trace on which `wanted` holds of the values of both; the inner none where there is no such trace.
+    /// Returns a shortest trace on which `wanted` holds of the values of both. The inner `None` means that there is no such
+    /// trace.
     pub(super) fn search(
         &mut self,
         lhs: &Dfa,

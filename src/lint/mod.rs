@@ -45,8 +45,8 @@ pub use occurrence::occurrences;
 pub use relation::{Comparison, Difference, Relation, Semantics, compare};
 use subject::Subjects;
 
-/// Returns everything that the linter finds, sorted by place. What `@allow` turns off is left out, and so are conditions of
-/// which the checker has `told` already why they have one outcome.
+/// Returns all findings of the linter, sorted by place. Findings that `@allow` turns off are left out, and so are conditions
+/// whose constant value the checker has already reported (`told`).
 ///
 /// ```
 /// use guard_lang::{check, front, lint, modules::NoFiles};
@@ -94,9 +94,9 @@ pub fn add(spec: &Spec, diagnostics: &mut Vec<Diagnostic>, limits: &Limits) {
     crate::diagnostic::sort(diagnostics);
 }
 
-/// Returns a shortest trace of one step or more that the automaton of a formula of the spec accepts and that events can give,
-/// as far as the types of what letters read tell; `None` if there is none. If the limits do not suffice to tell, the
-/// trace may have steps that no event gives.
+/// Returns a shortest trace of one step or more that the automaton of a formula of the spec accepts and that events can
+/// produce, as far as the types of the fields decide; `None` if there is none. Beyond the limits, the trace may contain
+/// steps that no event produces.
 pub fn example(spec: &Spec, accepts: &Dfa) -> Option<Word> {
     let mut budget = limits::Budget::new(&Limits::default());
     let found = theory::shortest(spec, accepts, Traces::NonEmpty, &mut budget);

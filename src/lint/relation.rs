@@ -11,7 +11,7 @@ use guard_automata::{
     omega::{self, Buchi},
 };
 
-/// Which traces are spoken of.
+/// The traces that formulas are compared on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
     /// Traces of one step or more that end.
@@ -20,7 +20,7 @@ pub enum Semantics {
     Infinite,
 }
 
-/// How the traces of one formula lie to those of another.
+/// The relation between the traces of two formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The same traces.
@@ -49,7 +49,7 @@ pub struct Comparison {
 pub struct Difference {
     /// Its steps.
     pub steps: Word,
-    /// Where the part begins that repeats forever; `None` if the trace ends.
+    /// The start of the part that repeats forever; `None` if the trace ends.
     pub repeats_from: Option<usize>,
     /// When its steps are, in attoseconds since the first; empty where that does not matter.
     pub times: Vec<i128>,
@@ -58,7 +58,8 @@ pub struct Difference {
 }
 
 impl Relation {
-    /// What a trace of the first alone, one of the second alone, and one of both say. Of two traces the shorter one is shown.
+    /// Concludes from a trace of the first alone, one of the second alone, and one of both. Of two traces the shorter one is
+    /// shown.
     pub(super) fn decided<E>(
         forth: Option<Trace>,
         back: Option<Trace>,
@@ -100,7 +101,7 @@ impl Relation {
     }
 }
 
-/// The number of times that a question is asked again when its answer is a trace that cannot happen.
+/// The number of times that a question is repeated when its answer is an impossible trace.
 pub(super) const ROUNDS: usize = 64;
 
 /// From this bound on, an automaton with counters is asked before one without.
@@ -110,8 +111,8 @@ const LONG: u32 = 4_096;
 const WRITTEN: u64 = 100_000;
 
 /// Compares two formulas of a spec. Letters may have any values together that some event gives, as far as that is decided.
-/// Where there is a choice, the trace that tells them apart is one in which a letter of `shown` is true at some step: the
-/// instances of quantified properties exist there.
+/// If there is a choice, the distinguishing trace makes a letter of `shown` true at some step: the instances of quantified
+/// properties exist there.
 ///
 /// # Errors
 /// A limit, or bounds in time about which a clock would have to decide; the text says which.
@@ -192,7 +193,7 @@ impl Trace {
         self.runs.iter().map(|run| run.letter.clone()).collect()
     }
 
-    /// What tells two formulas apart; `None` if it is too long to be written out.
+    /// Returns a trace that distinguishes two formulas, or `None` if it is too long to be shown.
     fn difference(self, satisfies_first: bool) -> Option<Difference> {
         if self.len() > WRITTEN {
             return None;
@@ -213,7 +214,7 @@ pub(super) struct Asking<'a> {
     semantics: Semantics,
     limits: &'a guard_automata::Limits,
     work: Work,
-    /// What is wished of a trace.
+    /// A condition that the trace should satisfy.
     shown: Option<FormulaId>,
     /// Whether the formulas have bounds in time.
     timed: bool,
@@ -236,7 +237,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Returns a trace of one formula that is none of another.
+    /// Returns a trace of one formula that does not satisfy another.
     fn excess(
         &mut self,
         of: FormulaId,
@@ -344,7 +345,7 @@ impl<'a> Asking<'a> {
         Ok(Some(Trace::of(steps, repeats_from, Vec::new())))
     }
 
-    /// Returns a trace by the automaton with counters; the outer none where that does not decide.
+    /// Returns a trace by the automaton with counters; an outer `None` means that it does not decide.
     fn counted_trace(&self, formula: FormulaId) -> Option<Option<Trace>> {
         let mut lazy = LazyDfa::new(&self.formulas, formula, self.limits).ok()?;
         let survey = lazy.survey();
@@ -360,7 +361,7 @@ impl<'a> Asking<'a> {
         (none == [Some(false); 2]).then_some(None)
     }
 
-    /// That no step has all these literals.
+    /// Returns the formula that no step satisfies all these literals.
     fn never(&mut self, part: &Letter) -> FormulaId {
         let literals: Vec<FormulaId> = part
             .iter()

@@ -64,7 +64,7 @@ fn without_last(formulas: &Formulas, id: FormulaId) -> Option<FormulaId> {
     }
 }
 
-/// Returns a strong next step under `always` fails at the last step of a trace, where there is none.
+/// Warns of a strong next under `always`, which fails at the last step of a trace.
 fn strong_next(
     subjects: &mut Subjects<'_>,
     index: usize,

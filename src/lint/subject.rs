@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::translate::{Steps, Timed, atom, translate};
 use guard_automata::{Class, Dfa, FormulaId, Formulas, Verdict, Word};
 
-/// What all lints about properties share.
+/// The data that all lints about properties share.
 pub(super) struct Subjects<'s> {
     pub(super) spec: &'s Spec,
     /// The properties that are judged, in order of declaration.
@@ -26,11 +26,11 @@ pub(super) struct Subjects<'s> {
     pub(super) timed: Timed,
     /// Automata of formulas without bounds in time, which do not change.
     built: FxHashMap<ids::FormulaId, Option<Dfa>>,
-    /// What is known of parts that are bounded in time.
+    /// The known automaton of the parts that are bounded in time.
     known: Option<Dfa>,
 }
 
-/// What can still come of a prefix.
+/// The enforceable part of a property, by the prefixes that it permits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     /// It satisfies the property, or a longer trace does.
@@ -59,11 +59,11 @@ pub(super) struct Subject<'s> {
     /// The automaton, where the limits allow it.
     pub(super) dfa: Option<Dfa>,
     pub(super) class: Option<Class>,
-    /// What of it can be enforced, and the prefixes that it lets go on: made when asked for.
+    /// The part that can be enforced, and the prefixes that it permits: built on demand.
     open: [OnceCell<Dfa>; 2],
     can_rest: OnceCell<bool>,
     pub(super) letters: Vec<AtomId>,
-    /// Whether a letter is always true or always false: that is told of the letter.
+    /// Whether a letter is constant: that is reported about the letter instead.
     pub(super) degenerate: bool,
     /// The fields that its letters read.
     pub(super) fields: Vec<usize>,
@@ -164,7 +164,7 @@ impl<'s> Subjects<'s> {
         }
     }
 
-    /// Where a part of a property stands, if it is written at just one place there; else the whole formula.
+    /// Returns the span of a part of a property if the part occurs once; else that of the whole formula.
     pub(super) fn place(&self, part: ids::FormulaId, property: &Property) -> Span {
         let places = self.spec.outline.formulas.iter();
         let mut places: Vec<Span> = places

@@ -12,7 +12,7 @@ use crate::hir::Spec;
 use crate::hir::reads::reads;
 use guard_automata::{Atom, Dfa, Formulas, Interval, Letter, Traces, Word};
 
-/// The number of times that one question is asked again.
+/// The number of times that one question is repeated.
 const ROUNDS: usize = 16;
 
 /// Whether every trace of `lhs` that can happen is a trace of `rhs`; `None` if that is not decided.
@@ -30,7 +30,8 @@ pub(super) fn implies(spec: &Spec, lhs: &Dfa, rhs: &Dfa, budget: &mut Budget) ->
     None
 }
 
-/// Returns a shortest trace that `wanted` accepts and that, as far as is known, can happen; the outer none: not decided.
+/// Returns a shortest trace that `wanted` accepts and that, as far as is known, is possible. An outer `None` means
+/// undecided.
 pub(super) fn shortest(
     spec: &Spec,
     wanted: &Dfa,

@@ -15,7 +15,7 @@ use crate::hir::{Quantified, Spec};
 use crate::ids::AtomId;
 use guard_automata::{Dfa, Traces, Word};
 
-/// Conflicts of more than two properties that are told of one group.
+/// The number of conflicts of more than two properties that are reported for one group.
 const CONFLICTS: usize = 8;
 
 pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut Vec<Diagnostic>) {
@@ -87,7 +87,7 @@ pub(super) fn lint(subjects: &mut Subjects<'_>, budget: &mut Budget, found: &mut
     }
 }
 
-/// What one property says of another.
+/// The relation of one property to another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Same,
@@ -122,8 +122,8 @@ fn relation(
     })
 }
 
-/// Whether a property that holds for every value of its own quantified names says something of every value of the
-/// other's: those range over what they are compared with.
+/// Whether a property for every value of its own quantified names implies something for every value of the other's: those
+/// range over the values that they are compared with.
 fn covers(lhs: &Subject<'_>, rhs: &Subject<'_>) -> bool {
     let (Some(a), Some(b)) = (&lhs.property.quantified, &rhs.property.quantified) else {
         let quantified = lhs
@@ -195,7 +195,7 @@ fn groups(subjects: &Subjects<'_>, usable: &[usize], most: usize) -> Vec<Vec<usi
     groups
 }
 
-/// What more than two properties say together.
+/// Reports conflicts of more than two properties.
 fn jointly(
     subjects: &mut Subjects<'_>,
     group: &[usize],
@@ -283,8 +283,8 @@ struct DeadEnd {
     may_end: bool,
 }
 
-/// Returns a shortest beginning after which each property can still be kept, and not all of them; or else one after which
-/// each lets the trace go on, and all together let it only end.
+/// Returns a shortest prefix after which each property can still be satisfied, but not all of them; else one after which
+/// each permits a continuation, and all together permit only the end.
 ///
 /// Dead ends of a few of the properties that are `known` already are passed over. The outer none: not decided.
 fn dead_end(

@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{Formula, print};
 use crate::ids::FormulaId;
 
-/// How a part bears on the whole.
+/// The polarity of a part in the whole formula.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polarity {
     Positive,
@@ -129,7 +129,7 @@ fn below(
     parts
 }
 
-/// Whether the part at a path makes no difference: then the formula without it. The outer none: not decided.
+/// Returns the formula without the part at a path, if the part makes no difference. An outer `None` means undecided.
 fn vacuous(
     subjects: &mut Subjects<'_>,
     whole: FormulaId,

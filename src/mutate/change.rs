@@ -11,7 +11,7 @@ pub(super) struct Change {
     kind: Kind,
 }
 
-/// What is done at the place.
+/// The kind of change.
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
     /// The node is replaced by its operand.
@@ -111,7 +111,7 @@ fn kinds(formulas: &Formulas, part: FormulaId, unit: Option<i128>) -> Vec<Kind> 
     }
 }
 
-/// Each end of a bound one step or unit of time off, and no bound.
+/// Returns the changes of a bound: each end moved by one step or unit of time, and no bound.
 fn bounds(bound: Option<Bound>, unit: Option<i128>) -> Vec<Kind> {
     let by = match bound {
         Some(Bound::Steps(..)) => Some(1),
@@ -146,7 +146,7 @@ impl Change {
         Some(formulas.with_part(root, &self.path, changed))
     }
 
-    /// What was changed into what.
+    /// Describes the change.
     pub(super) fn text(&self, formulas: &mut Formulas, root: FormulaId) -> String {
         if let Kind::Exchange(a, b) = self.kind {
             let letters = formulas.atoms_of(root);

@@ -14,15 +14,15 @@ use guard_automata::{Atom, Dfa, Finality, Letter, StateId, Word};
 const DEPTH: usize = 8;
 /// Prefixes that are followed at once.
 const BEAM: usize = 48;
-/// Letters of a formula all of whose combinations are tried; of more, none, one or two at a time.
+/// With at most this many letters, all combinations are tried; with more, at most two true letters at a time.
 const COMBINED: usize = 4;
 
-/// What chooses: the original, the mutants, and what a step may be.
+/// The automata that choose: the original, the mutants, and the possible steps.
 pub(super) struct Choice<'a> {
     original: &'a Dfa,
     mutants: Vec<&'a Dfa>,
     alphabet: Vec<Letter>,
-    /// The traces that are known to tell one of them each.
+    /// Known traces that each distinguish a mutant.
     known: Vec<Word>,
     tried: FxHashSet<Word>,
 }
@@ -37,7 +37,7 @@ struct Prefix {
     shown: usize,
 }
 
-/// Where an automaton is, and at which step a violation became final.
+/// The state of an automaton, and the step at which a violation became final.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Run {
     state: StateId,
@@ -85,8 +85,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Returns the trace that tells most of the mutants `left`, short ones first; never one that was given before. None
-    /// where none tells any.
+    /// Returns the trace that distinguishes most of the mutants `left`, short ones first, and none twice. Returns `None` if
+    /// no trace distinguishes any.
     pub(super) fn next(&mut self, left: &[usize]) -> Option<Word> {
         let mut best: Option<(Reverse<usize>, usize, usize, Word)> = None;
         let mut offer = |prefix: &Prefix, kills: usize| {
@@ -176,8 +176,8 @@ impl<'a> Choice<'a> {
 }
 
 impl Prefix {
-    /// How many mutants differ from the original on the trace that ends here: in the verdict, or in the step at which a
-    /// violation became final.
+    /// Returns the number of mutants that differ from the original on the trace that ends here: in the verdict, or in the
+    /// step at which a violation became final.
     fn kills(&self, choice: &Choice<'_>, left: &[usize]) -> usize {
         let last = self.word.len().saturating_sub(1);
         let mut outcomes = choice

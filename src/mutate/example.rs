@@ -18,15 +18,15 @@ use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
 use guard_automata::Letter;
 
-/// A trace as events, with what the original comes to on it.
+/// A trace as events, with the verdict of the original.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     events: Vec<domain::Event>,
     outcome: Outcome,
 }
 
-/// Returns a test of one trace that tells a mutant from the original, as text of the language, or `None` if no events were
-/// found that show the difference.
+/// Returns a test of one trace that distinguishes a mutant from the original, as text of the language. Returns `None` if no
+/// events were found that show the difference.
 pub(super) fn test(
     judged: &Judged<'_>,
     subject: &str,
@@ -76,7 +76,7 @@ pub(super) fn case(
     (outcome.0 != Verdict::Unknown).then_some((Case { events, outcome }, kills))
 }
 
-/// The time of each step: a unit apart where bounds in time are asked about, else where a step must have a time.
+/// Sets the time of each step: one unit apart if there are bounds in time, else only if steps must have a time.
 fn timed(spec: &Spec, events: &mut [domain::Event], unit: Option<i128>) {
     let schema = &spec.schema;
     let Some(clock) = schema.clock else { return };

@@ -10,7 +10,7 @@ use crate::ids::{FormulaId, PropertyId};
 use crate::source::SourceMap;
 use crate::verdict::{TraceReport, Verdict};
 
-/// What judges the mutants of some properties.
+/// Judges the mutants of some properties.
 pub(super) struct Judged<'a> {
     pub(super) spec: &'a Spec,
     sources: &'a SourceMap,
@@ -46,7 +46,7 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// What notices each mutant; a mutant is a formula for each of the properties.
+    /// Returns the test or trace that detects each mutant; a mutant is a formula for each of the properties.
     pub(super) fn killed(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
         let mut killed = Vec::with_capacity(mutants.len());
         for chunk in mutants.chunks(TOGETHER) {
@@ -136,8 +136,8 @@ impl<'a> Judged<'a> {
         Program::compile(spec, &self.limits.eval).map_err(|error| error.to_string())
     }
 
-    /// What a property comes to on a trace, and which mutants a test of that would notice. A mutant is a formula for each
-    /// of the properties.
+    /// Returns the verdict of a property on a trace, and the mutants that a test of it would detect. A mutant is a formula
+    /// for each of the properties.
     pub(super) fn noticed(
         &self,
         test: &Test,

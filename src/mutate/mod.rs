@@ -60,20 +60,20 @@ impl Default for Limits {
 /// Recorded traces: a file, as the readers of `guard audit` take it.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What stands for the file in what is told.
+    /// The name of the file in messages.
     pub name: String,
     /// Its text, decompressed.
     pub text: Vec<u8>,
 }
 
-/// What came of all properties, in order of declaration.
+/// The results for all properties, in order of declaration.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// One per property or template.
     pub subjects: Vec<SubjectReport>,
 }
 
-/// What came of one property or template.
+/// The result for one property or template.
 #[derive(Clone, Debug)]
 pub struct SubjectReport {
     /// Its name.
@@ -92,21 +92,21 @@ pub struct SubjectReport {
     pub duplicate: usize,
     /// Mutants beyond the limit, and changes of which it is not known what they mean.
     pub left_out: usize,
-    /// Why it was not mutated.
+    /// The reason why it was not mutated.
     pub error: Option<String>,
-    /// One test of few cases that kills what survives, as text of the language: it was run. None where nothing survives, or
-    /// no events were found that show a difference.
+    /// A proposed test of few cases that kills the survivors, as text of the language; it was run. `None` if nothing
+    /// survives, or if no events were found that show a difference.
     pub proposal: Option<Proposal>,
 }
 
 /// One mutant.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// What was changed: `O for Y in …`.
+    /// The change: `O for Y in …`.
     pub change: String,
     /// The formula that came of it.
     pub formula: String,
-    /// What noticed: the name of a test, or of a recorded trace; `None` if it survives.
+    /// The name of the test or recorded trace that detects it; `None` if it survives.
     pub killed_by: Option<SmolStr>,
     /// A shortest trace on which it and the original differ.
     pub example: Example,

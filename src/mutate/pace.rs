@@ -11,8 +11,8 @@ pub(super) const SECOND: i128 = 1_000_000_000_000_000_000;
 /// Steps that the longest bound may become, so that its automaton stays small.
 const STEPS: i128 = 64;
 
-/// Returns the unit of time of a formula: a second where all bounds are whole seconds and none is long, else what divides
-/// all of them. None where it has no bounds in time, or one of more than [`STEPS`] units.
+/// Returns the unit of time of a formula: a second if all bounds are whole seconds and none is long, else the greatest
+/// common divisor of the bounds. Returns `None` if it has no bounds in time, or one of more than [`STEPS`] units.
 pub(super) fn unit(formulas: &Formulas, root: FormulaId) -> Option<i128> {
     let mut ends: Vec<i128> = Vec::new();
     let mut todo = vec![root];
@@ -39,7 +39,7 @@ fn divisor(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Returns the formula with bounds in steps of `unit`; the formula itself where there is no unit.
+/// Returns the formula with bounds in steps of `unit`; the formula itself without a unit.
 pub(super) fn stepped(formulas: &mut Formulas, root: FormulaId, unit: Option<i128>) -> FormulaId {
     let Some(unit) = unit else { return root };
     let operands: Vec<FormulaId> = formulas

@@ -59,7 +59,7 @@ struct Candidate {
     difference: lint::Difference,
 }
 
-/// What the mutants of a subject are changes of.
+/// The formula that the mutants of a subject change.
 struct Original {
     property: PropertyId,
     formula: FormulaId,
@@ -231,8 +231,8 @@ fn candidates(
     candidates
 }
 
-/// Returns a trace on which two formulas differ, by their automata where any letters may be true together on it; none where
-/// they are equivalent.
+/// Returns a trace on which two formulas differ, by their automata if any letters may be true together on it. Returns `None`
+/// if they are equivalent.
 ///
 /// # Errors
 /// Where that is not decided within the limits.
@@ -302,7 +302,7 @@ fn alike(report: &mut SubjectReport, original: &Original) {
     }
 }
 
-/// Traces that were found and judged, before none is left to be looked for.
+/// The number of traces that are found and judged before the search ends.
 const TRIES: usize = 100;
 
 /// Returns one test of few cases that kills what survives.

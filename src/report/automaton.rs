@@ -18,7 +18,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
     automaton(&spec.formulas, formula, &Limits::default()).map_err(|error| error.to_string())
 }
 
-/// Returns a word as lists of literals: `["high_risk", "!approval"]`. What is not listed may be either.
+/// Returns a word as lists of literals: `["high_risk", "!approval"]`. Unlisted letters may have either value.
 pub fn word_json(spec: &Spec, word: &Word) -> Json {
     let step = |letter: &Vec<(Atom, bool)>| {
         letter
@@ -29,7 +29,7 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
     json!(word.iter().map(step).collect::<Vec<_>>())
 }
 
-/// When the steps of a trace are, for people.
+/// Returns the times of the steps of a trace, for people.
 pub fn moments(times: &[i128]) -> Vec<String> {
     times
         .iter()
@@ -37,7 +37,7 @@ pub fn moments(times: &[i128]) -> Vec<String> {
         .collect()
 }
 
-/// When the steps of a trace are, in seconds.
+/// Returns the times of the steps of a trace, in seconds.
 pub fn seconds(times: &[i128]) -> Vec<f64> {
     times.iter().map(|time| Instant(*time).seconds()).collect()
 }

@@ -34,7 +34,7 @@ pub struct Html<'s, W> {
     problems: Shown,
 }
 
-/// What is shown of one kind, and how many more there are.
+/// The shown entries of one kind, and the number of further ones.
 #[derive(Clone, Debug, Default)]
 struct Shown {
     parts: Vec<String>,
@@ -241,7 +241,7 @@ const COLUMNS: [Column; 5] = [
     ("vacuous", |counts| counts.vacuous),
 ];
 
-/// What it came to, and how that is shown.
+/// Returns the result, and its CSS class.
 fn outcome(summary: &Summary) -> (&'static str, String) {
     let traces = plural(summary.traces, "trace", "traces");
     if summary.violating > 0 {
@@ -358,7 +358,7 @@ fn tame_lines(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-/// What was escaped when it was made.
+/// Returns the entries, which were escaped when they were added.
 fn all(shown: &Shown) -> Markup {
     html! { @for part in &shown.parts { (PreEscaped(part)) } }
 }

@@ -30,7 +30,7 @@ pub struct Json<'s, W> {
     out: W,
 }
 
-/// What begins all lines about verdicts on one trace.
+/// The members with which all verdict lines on one trace begin.
 #[derive(Serialize)]
 struct VerdictHead<'a> {
     v: u8,
@@ -42,7 +42,7 @@ struct VerdictHead<'a> {
     index: u64,
 }
 
-/// What ends the line where there is more to say.
+/// The optional members at the end of the line.
 #[derive(Serialize)]
 struct VerdictTail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,7 +238,7 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// What only some verdicts have; `None` if there is nothing.
+    /// Returns the members that only some verdicts have; `None` if there are none.
     fn tail<'a>(
         &'a self,
         heading: &'a Heading,

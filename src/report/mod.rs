@@ -44,7 +44,7 @@ use crate::verdict::{TraceReport, Verdict};
 ///
 /// The driver calls `trace` and `problem` in the order of the input, and `finish` once.
 pub trait Reporter {
-    /// A trace was judged. The problems with its data are in it, and are not handed to [`Reporter::problem`].
+    /// Reports a judged trace. It contains the problems with its data, which are not passed to [`Reporter::problem`].
     ///
     /// # Errors
     /// Where the sink cannot be written.
@@ -69,20 +69,20 @@ pub trait Reporter {
         true
     }
 
-    /// Something was wrong with data that belongs to no judged trace.
+    /// Reports a problem with data that belongs to no judged trace.
     ///
     /// # Errors
     /// Where the sink cannot be written.
     fn problem(&mut self, problem: &Problem) -> io::Result<()>;
 
-    /// Everything was judged.
+    /// Ends the report.
     ///
     /// # Errors
     /// Where the sink cannot be written.
     fn finish(&mut self, summary: &Summary) -> io::Result<()>;
 }
 
-/// What reports need to know of a spec.
+/// The parts of a spec that reports show.
 #[derive(Clone, Debug, Default)]
 pub struct Headings {
     /// One per property, in order of declaration.
@@ -91,14 +91,14 @@ pub struct Headings {
     pub enums: Vec<Arc<EnumType>>,
 }
 
-/// What reports say of a property beside its verdicts.
+/// The parts of a property that reports show beside its verdicts.
 #[derive(Clone, Debug)]
 pub struct Heading {
     /// Its name.
     pub name: SmolStr,
     /// `@id`
     pub id: Option<SmolStr>,
-    /// How it was declared.
+    /// The keyword that declared it.
     pub kind: PropertyKind,
     /// `@severity`
     pub severity: Severity,
@@ -120,7 +120,7 @@ pub struct Heading {
     pub line: u32,
     /// 1-based column of the formula, in characters.
     pub column: u32,
-    /// The formula as it stands in the text.
+    /// The text of the formula.
     pub formula: String,
     /// The lines of the text that hold the formula.
     pub source: Vec<String>,

@@ -19,17 +19,17 @@ impl Paint {
         }
     }
 
-    /// What went wrong.
+    /// Paints an error.
     pub fn bad(self, text: &str) -> String {
         self.with("1;31", text)
     }
 
-    /// What holds.
+    /// Paints a success.
     pub fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// What is not decided, and warnings.
+    /// Paints an undecided result, or a warning.
     pub fn open(self, text: &str) -> String {
         self.with("33", text)
     }
@@ -44,7 +44,7 @@ impl Paint {
         self.with("2", text)
     }
 
-    /// What carries the point: letters, carets.
+    /// Paints the marks that point at something: letters, carets.
     pub fn point(self, text: &str) -> String {
         self.with("36", text)
     }

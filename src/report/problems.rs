@@ -10,13 +10,13 @@ use super::text::{number, plural};
 use crate::inert::inert;
 use crate::problem::{Problem, ProblemKind};
 
-/// How many problems of a kind are told in full.
+/// The number of problems of one kind that are printed in full.
 const PER_KIND: u64 = 10;
 
-/// How many notes of the same words are told in full.
+/// The number of notes with the same text that are printed in full.
 const PER_NOTE: u64 = 3;
 
-/// How many different notes, and reasons for leaving something out, are told apart.
+/// The number of different notes, and of reasons for omission, that are counted separately.
 const DIFFERENT: usize = 50;
 
 /// Tells problems as they come.
@@ -27,7 +27,7 @@ pub struct ProblemLog<W> {
     errors: BTreeMap<ProblemKind, u64>,
     /// Notes by their words.
     notes: BTreeMap<SmolStr, u64>,
-    /// What was left out on purpose, by reason.
+    /// The omitted data, by reason.
     left_out: BTreeMap<SmolStr, u64>,
 }
 
@@ -134,7 +134,7 @@ fn reason(message: &str) -> (&str, u64) {
         .unwrap_or((counted, 1))
 }
 
-/// Returns a kind of problem in words.
+/// Returns the description of a kind of problem.
 pub fn kind_words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Unreadable => "unreadable",

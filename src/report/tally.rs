@@ -6,7 +6,7 @@ use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
-/// What an audit came to.
+/// The summary of an audit.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Traces judged.
@@ -19,12 +19,12 @@ pub struct Summary {
     pub properties: Vec<Counts>,
     /// Problems by kind.
     pub problems: BTreeMap<ProblemKind, u64>,
-    /// What was read.
+    /// The accounting of the input.
     pub input: Input,
 }
 
-/// What was read. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`, `refused` or
-/// `between`.
+/// The accounting of the input. Every line that is not blank counts once in `lines`, and once in `read`, `left_out`,
+/// `refused` or `between`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Input {
     /// Files read.
@@ -49,7 +49,7 @@ pub struct Input {
     pub ends: u64,
 }
 
-/// How many traces have which verdict on one property. A trace counts once, however many instances it violates.
+/// The numbers of traces by verdict on one property. A trace counts once, however many instances it violates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Satisfied.
@@ -67,7 +67,7 @@ pub struct Counts {
 }
 
 impl Summary {
-    /// Nothing yet, for a spec of this many properties.
+    /// Returns an empty summary, for a spec of this many properties.
     pub fn new(properties: usize) -> Summary {
         Summary {
             properties: vec![Counts::default(); properties],
@@ -129,7 +129,8 @@ impl Counts {
         self.decided() + self.unknown
     }
 
-    /// Violated among decided; `None` if nothing was decided. What is unknown is left out rather than taken for safe.
+    /// Returns violated among decided; `None` if nothing was decided. Unknown verdicts are left out rather than counted as
+    /// safe.
     pub fn rate(&self) -> Option<f64> {
         (self.decided() > 0).then(|| self.violated as f64 / self.decided() as f64)
     }

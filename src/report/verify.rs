@@ -88,7 +88,7 @@ pub fn human(
     Ok(())
 }
 
-/// Writes what is to be known of the deadlocks of a system, if there are any.
+/// Writes the deadlocks of a system, if there are any.
 ///
 /// # Errors
 /// Where the sink cannot be written.

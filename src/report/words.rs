@@ -4,7 +4,7 @@ use crate::hir::{Formulas, Property, Spec};
 use crate::translate::spoken;
 use guard_english::words;
 
-/// Returns a property in words, with what it is said of.
+/// Returns a property in words, with the data that it is about.
 pub fn property(spec: &Spec, property: &Property) -> String {
     let formulas = &spec.formulas;
     let words = words::sentence(&spoken(formulas, property.formula), &|letter| {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::cell::RefCell;
 
-/// What one run of the parser gives.
+/// The result of one run of the parser.
 #[derive(Debug)]
 pub(super) enum Parsed {
     /// An item.
@@ -598,8 +598,8 @@ impl<'t> Builder<'t> {
 
     // ------------------------------------------------------------ what reads two ways
 
-    /// A formula led by a temporal word reads as if it reached to the end, but it does not: as a
-    /// left operand it needs parentheses. So does one that ends in such a formula: `not eventually a and b`.
+    /// Reports a left operand that begins with a temporal word, or ends in a formula that does: it looks as if it extended
+    /// to the end, and does not. It needs parentheses, as in `not eventually a and b`.
     fn left_operand(&self, x: &Expr, operator: &str, end: u32) {
         let mut last = Some(x);
         while let Some(x) = last.filter(|x| *x.parens == 0) {

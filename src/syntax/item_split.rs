@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Chunk {
     /// Indices into the list of tokens.
     pub(super) range: Range<usize>,
-    /// Whether the item stands where none may begin.
+    /// Whether the item is at a place where no item may begin.
     pub(super) misplaced: bool,
 }
 

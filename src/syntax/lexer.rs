@@ -10,7 +10,7 @@ use logos::Logos;
 /// A token with its place, and whether a line break stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexeme {
-    /// Which token.
+    /// The kind of token.
     pub token: Token,
     /// Offset of its first byte.
     pub start: u32,
@@ -18,14 +18,14 @@ pub struct Lexeme {
     pub end: u32,
     /// Whether it is the first token of its line.
     pub first_on_line: bool,
-    /// Whether it stands in column 0.
+    /// Whether it is in column 0.
     pub column_zero: bool,
 }
 
 /// Text between tokens that is kept: comments and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trivia {
-    /// Which.
+    /// The kind of trivia.
     pub kind: TriviaKind,
     /// Offset of its first byte.
     pub start: u32,
@@ -48,7 +48,7 @@ pub enum TriviaKind {
     FileDoc,
 }
 
-/// Something that is no token.
+/// A text that is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexError {
     /// The fault.
@@ -61,7 +61,7 @@ pub struct LexError {
     pub index: usize,
 }
 
-/// What can be wrong with characters.
+/// The faults of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexErrorKind {
     /// A character that begins no token.
@@ -87,7 +87,7 @@ pub struct Lexed {
     pub tokens: Vec<Lexeme>,
     /// Comments and documentation, in order.
     pub trivia: Vec<Trivia>,
-    /// What is wrong, in order.
+    /// The errors, in order.
     pub errors: Vec<LexError>,
 }
 

@@ -1,12 +1,12 @@
 //! Limits on what a text may ask of the compiler.
 
-/// How deep brackets and operators may nest unless [`Limits`] says otherwise.
+/// The default nesting of brackets and operators; see [`Limits`].
 pub const NESTING_LIMIT: usize = 500;
 
 /// Limits on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep brackets and operators may nest.
+    /// The greatest nesting of brackets and operators.
     pub nesting: usize,
 }
 

@@ -104,7 +104,7 @@ pub(super) fn message(b: &Builder<'_>, l: u32, r: u32) -> Message {
     }
 }
 
-/// `{e:format}` from `start` to `end`; `body` is what stands between the braces.
+/// Parses `{e:format}` from `start` to `end`; `body` is the text between the braces.
 fn value(b: &Builder<'_>, body: &str, start: u32, end: u32) -> MessagePart {
     let (text, format) = match body.split_once(':') {
         Some((text, format)) => (text, Some(SmolStr::new(format))),
@@ -147,7 +147,7 @@ fn value(b: &Builder<'_>, body: &str, start: u32, end: u32) -> MessagePart {
     }
 }
 
-/// Without the quotes.
+/// Returns the text without the quotes.
 fn inner(raw: &str) -> &str {
     let raw = raw.strip_prefix('"').unwrap_or(raw);
     raw.strip_suffix('"').unwrap_or(raw)

@@ -86,7 +86,7 @@ pub(super) fn whole_expression(
     }
 }
 
-/// Parses the expression `text`, which stands at `base` in the builder's text.
+/// Parses the expression `text`, which is at offset `base` in the builder's text.
 pub(super) fn expression(b: &Builder<'_>, text: &str, base: u32) -> Result<Expr, Box<Diagnostic>> {
     let lexed = lexer::lex(text, base);
     if let Some(error) = lexed.errors.first() {
@@ -150,7 +150,7 @@ fn error_index(prepared: &[Lexeme], error: &GrammarError) -> usize {
     .unwrap_or(prepared.len())
 }
 
-/// What could have stood where the error is.
+/// Returns the tokens that the grammar accepts at the error.
 ///
 /// The error's own list is taken after reductions that the wrong token caused, so it lacks the
 /// operators. A token that the grammar has nowhere causes none: the tokens before the error are
@@ -211,7 +211,7 @@ fn item(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Item {
     }
 }
 
-/// What can still be said of an item that cannot be read.
+/// Recovers the name and the kind of an item that cannot be parsed.
 fn broken(b: &Builder<'_>, lexemes: &[Lexeme]) -> Broken {
     let mut rest = lexemes
         .iter()
@@ -266,7 +266,7 @@ fn collect_trivia(file: &mut File, lexed: &Lexed, text: &str, id: FileId) -> Doc
     docs
 }
 
-/// Documentation that no node asked for.
+/// Reports documentation comments that belong to no node.
 fn stray_docs(b: &Builder<'_>, file: &mut File) {
     let inside_broken = |doc: &Doc| {
         file.items.iter().any(|item| {

@@ -164,7 +164,7 @@ pub fn temporal_words() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 impl Token {
-    /// Whether it begins an item when it stands in column 0.
+    /// Whether it begins an item in column 0.
     #[must_use]
     pub fn begins_item(self) -> bool {
         self.is_contextual() && ITEM_WORDS.contains(&self.text())

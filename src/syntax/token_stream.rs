@@ -16,7 +16,7 @@
 use super::lexer::Lexeme;
 use super::token::Token;
 
-/// What is wrong with the brackets or the nesting of an item.
+/// A fault in the brackets or the nesting of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrepareError {
     /// A closing bracket without an opening one.
@@ -393,7 +393,7 @@ fn is_generic(token: Token) -> bool {
     matches!(token, Token::List | Token::Set | Token::Map)
 }
 
-/// What a token does to the count of operators.
+/// The change that a token makes to the count of operators.
 enum Weight {
     /// Nothing.
     None,

@@ -14,12 +14,12 @@ const LONG: u32 = 4_096;
 /// Examples of up to so many steps are written out step by step.
 const WRITTEN: u64 = 1_000;
 
-/// A property by its automaton. What is not decided is none.
+/// The analysis of a property by its automaton. Undecided parts are `None`.
 #[derive(Debug)]
 pub(super) enum Analysis {
     /// The minimal automaton.
     Plain(Dfa),
-    /// The automaton with counters, and why there is no other.
+    /// The automaton with counters, and the reason why there is no other.
     Counted(Box<Survey>, String),
     /// Neither can be built.
     Nothing(String),
@@ -65,7 +65,7 @@ impl Analysis {
         }
     }
 
-    /// Why there is no minimal automaton.
+    /// Returns the reason why there is no minimal automaton.
     pub(super) fn reason(&self) -> Option<&String> {
         match self {
             Analysis::Plain(_) => None,
@@ -124,7 +124,7 @@ impl Analysis {
         }
     }
 
-    /// When violations become final.
+    /// Returns when violations become final.
     pub(super) fn finality(&self) -> Option<Finality> {
         let (settled, open) = (
             self.reaches(Verdict::Violated)?,

@@ -29,7 +29,7 @@ pub struct Explanation<'s> {
     /// The formula as written, in one line.
     formula: String,
     automaton: Analysis,
-    /// What it is over traces that never end; none beyond the limits, and with bounds in time.
+    /// Its class over infinite traces; `None` beyond the limits, and with bounds in time.
     infinite: Option<Infinite>,
     reads: Reads,
     against: Option<Against>,
@@ -43,25 +43,25 @@ struct Infinite {
     states: usize,
 }
 
-/// What a property is compared with.
+/// The property that another is compared with.
 #[derive(Debug)]
 pub struct Against {
     /// The name of the other property, or its formula.
     pub name: String,
     /// Over which traces.
     pub semantics: Semantics,
-    /// How they relate.
+    /// Their relation.
     pub comparison: Comparison,
 }
 
-/// How well the property can be enforced.
+/// The degree to which the property can be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforceable {
     /// A bad step can be refused before it happens.
     Blocked,
     /// Some violations show before the trace ends.
     Detected,
-    /// Only the whole trace tells.
+    /// Only the whole trace decides.
     Audited,
 }
 
@@ -251,7 +251,7 @@ impl<'s> Explanation<'s> {
         entry(out, paint, "automaton", &self.size())
     }
 
-    /// How large the automaton is.
+    /// Returns the size of the automaton.
     fn size(&self) -> Vec<String> {
         let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         match &self.automaton {
@@ -272,7 +272,7 @@ impl<'s> Explanation<'s> {
         }
     }
 
-    /// What of the property can be enforced by refusing steps, in words.
+    /// Returns, in words, the part of the property that can be enforced by refusing steps.
     fn enforceable_part(&self) -> Option<String> {
         if self.automaton.safety()? {
             return Some("completely, by denying the violating steps".to_owned());
@@ -354,7 +354,7 @@ impl<'s> Explanation<'s> {
     }
 }
 
-/// What a formula is over traces that never end.
+/// Returns the class of a formula over infinite traces.
 fn infinite(spec: &Spec, formula: FormulaId) -> Option<Infinite> {
     let mut formulas = Formulas::new();
     let root = translate(&spec.formulas, formula, atom, &mut formulas);
@@ -404,7 +404,7 @@ fn enforceable(automaton: &Analysis) -> Option<Enforceable> {
     })
 }
 
-/// When violations of a property become final; its automaton is built.
+/// Returns when violations of a property become final; builds its automaton.
 pub fn finality(spec: &Spec, id: PropertyId) -> Finality {
     let automaton = Analysis::new(spec, spec.property(id).formula);
     automaton.finality().unwrap_or_default()
@@ -432,7 +432,7 @@ fn kind_words(kind: PropertyKind) -> &'static str {
     }
 }
 
-/// Where a field is read from.
+/// Returns the path that a field is read from.
 fn pointer(field: &Field, prefix: &str) -> String {
     match &field.source {
         FieldSource::Event(path) => format!("{prefix}{}", path_text(path)),

@@ -24,13 +24,13 @@ struct Object<'a> {
     atoms: Vec<String>,
     reads: Vec<String>,
     dfa: Option<DfaObject>,
-    /// The automaton with counters, where there is no other.
+    /// The automaton with counters, if there is no other.
     #[serde(skip_serializing_if = "Option::is_none")]
     counted: Option<CountedObject>,
     buchi: Option<BuchiObject>,
     good: Option<Json>,
     bad: Option<Json>,
-    /// Where the examples are too long to be written out, or have times: their runs of equal steps.
+    /// The runs of equal steps in the examples, if these are too long to be listed, or have times.
     #[serde(skip_serializing_if = "Option::is_none")]
     good_runs: Option<Vec<RunObject>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ struct Object<'a> {
     requirement: Option<&'a str>,
     cites: &'a [SmolStr],
     place: &'a str,
-    /// What of it can be enforced, in words.
+    /// The part that can be enforced, in words.
     enforceable: Option<String>,
     #[serde(flatten)]
     against: Option<AgainstObject<'a>>,
@@ -58,7 +58,7 @@ struct AgainstObject<'a> {
     relation: &'static str,
     /// A trace of one of the two alone; empty where they are equivalent.
     witness: Json,
-    /// Where the part of it begins that repeats forever.
+    /// The start of the part that repeats forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     witness_repeats_from: Option<usize>,
     /// When its steps are, in seconds since the first.
@@ -167,13 +167,13 @@ impl Explanation<'_> {
         serde_json::to_string(&object).unwrap_or_default()
     }
 
-    /// Returns an example step by step, or `None` if there is none and of a long one.
+    /// Returns an example step by step, or `None` if there is none or it is long.
     fn steps(&self, runs: &[Run]) -> Option<Json> {
         let steps = written_out(runs).filter(|steps| !steps.is_empty())?;
         Some(word_json(self.spec, &steps))
     }
 
-    /// The runs of an example that is long or has times.
+    /// Returns the runs of an example that is long or has times.
     fn runs(&self, runs: &[Run]) -> Option<Vec<RunObject>> {
         let timed = runs.iter().any(|run| run.at.is_some());
         if written_out(runs).is_some() && !timed {

@@ -108,7 +108,7 @@ impl<'s, W: Write> Human<'s, W> {
         )
     }
 
-    /// Returns the clause as it stands in the spec.
+    /// Returns the clause as written in the spec.
     fn clause(&mut self, heading: &Heading) -> io::Result<()> {
         let paint = self.paint;
         let bar = paint.quiet("│");
@@ -202,7 +202,7 @@ impl<W: Write> Reporter for Human<'_, W> {
         shown.is_none_or(|(shown, _)| *shown < self.limit)
     }
 
-    /// Problems are told on the error output, see [`problems`](super::problems).
+    /// Problems are printed on standard error, see [`problems`](super::problems).
     fn problem(&mut self, _: &Problem) -> io::Result<()> {
         Ok(())
     }
@@ -287,7 +287,7 @@ pub(super) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Why nothing can change the verdict any more.
+/// Returns the reason why the verdict is final.
 pub(super) fn why_final(finality: Finality, verdict: &PropertyVerdict, events: u64) -> String {
     let from = match (verdict.from, verdict.at) {
         (Some(from), Some(at)) if from != at => format!(" the violation that began at step {from}"),

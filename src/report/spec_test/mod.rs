@@ -20,7 +20,7 @@ use crate::verdict::{Evidence, TraceReport};
 /// Steps of a failed test that are shown.
 const STEPS: usize = 20;
 
-/// How a test went.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Everything that was expected came out.
@@ -40,19 +40,19 @@ pub struct TestReport {
     pub file: String,
     /// 1-based line of the test.
     pub line: u32,
-    /// How it went.
+    /// The result.
     pub outcome: Outcome,
-    /// What did not come out.
+    /// The expectations that were not met.
     pub failures: Vec<Failure>,
-    /// Why it could not be judged.
+    /// The error that prevented judging.
     pub error: Option<String>,
-    /// What was wrong with its data.
+    /// The problems of its data.
     pub problems: Vec<String>,
     /// The steps, where it failed.
     pub steps: Vec<Evidence>,
     /// Steps beyond those shown.
     pub more_steps: usize,
-    /// How long judging took.
+    /// The time that judging took.
     pub took: Duration,
 }
 
@@ -65,7 +65,7 @@ pub struct Failure {
     pub line: u32,
     /// `violated at 3`
     pub expected: (SmolStr, Option<u32>),
-    /// What came out.
+    /// The actual result.
     pub got: (SmolStr, Option<u32>),
     /// The message of the property, where it was violated.
     pub message: Option<String>,

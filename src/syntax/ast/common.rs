@@ -8,10 +8,10 @@ use std::ops::Deref;
 #[derive(Clone, Copy, Default)]
 pub struct Ignored<T>(pub T);
 
-/// Where a node stands. `*node.span` is the [`Span`].
+/// The span of a node. `*node.span` is the [`Span`].
 pub type Loc = Ignored<Span>;
 
-/// How the author wrote an operator or word; empty means the canonical spelling.
+/// The author's spelling of an operator or word; empty means the canonical spelling.
 pub type Spelling = Ignored<SmolStr>;
 
 impl<T> PartialEq for Ignored<T> {
@@ -56,7 +56,7 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Ignored<T> {
 pub struct Name {
     /// Its letters.
     pub text: SmolStr,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -85,11 +85,11 @@ impl std::fmt::Display for Name {
 /// A string literal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringLit {
-    /// What it means, escapes resolved.
+    /// Its value, escapes resolved.
     pub value: SmolStr,
-    /// How it is written, quotes included; empty when made by a program.
+    /// Its text, quotes included; empty if made by a program.
     pub raw: Spelling,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -98,7 +98,7 @@ pub struct StringLit {
 pub struct Doc {
     /// The text of the line.
     pub text: SmolStr,
-    /// Where it stands, slashes included.
+    /// Its span, slashes included.
     pub span: Loc,
 }
 

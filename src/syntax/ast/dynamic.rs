@@ -14,9 +14,9 @@ pub struct Abstraction {
 /// A clause of `abstraction`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbstractionClause {
-    /// Which.
+    /// The kind of clause.
     pub kind: AbstractionClauseKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -65,11 +65,11 @@ pub enum OverEntry {
 pub struct Model {
     /// Its name.
     pub name: Name,
-    /// Where it comes from.
+    /// The source of the model.
     pub source: ModelSource,
 }
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelSource {
     /// `learn Name { … }`.
@@ -88,9 +88,9 @@ pub enum ModelSource {
 /// A setting of `learn`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnSetting {
-    /// Which.
+    /// The kind of setting.
     pub kind: LearnSettingKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -117,7 +117,7 @@ pub enum LearnSettingKind {
 pub struct Query {
     /// Its name.
     pub name: Name,
-    /// What is asked.
+    /// The formula of the query.
     pub formula: Expr,
     /// The model or system.
     pub on: Option<Name>,
@@ -126,7 +126,7 @@ pub struct Query {
 /// `enforce …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enforce {
-    /// Which of its three forms.
+    /// The form of the clause.
     pub kind: EnforceKind,
 }
 
@@ -155,7 +155,7 @@ pub enum EnforceKind {
     When {
         /// The condition.
         condition: Expr,
-        /// What to do.
+        /// The action.
         action: Action,
         /// Whether `on error allow` follows.
         on_error_allow: bool,
@@ -173,7 +173,7 @@ pub enum Arm {
     Act {
         /// When.
         trigger: ArmTrigger,
-        /// What to do.
+        /// The action.
         action: Action,
         /// The whole arm.
         span: Loc,
@@ -182,7 +182,7 @@ pub enum Arm {
     OnErrorAllow(Loc),
 }
 
-/// What an arm waits for.
+/// The trigger of an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArmTrigger {
     /// `>= 0.4`.
@@ -200,7 +200,7 @@ pub struct Threshold {
     pub op: ThresholdOp,
     /// A number, percentage or name.
     pub value: Expr,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -211,7 +211,7 @@ pub struct Outcome {
     pub kind: OutcomeKind,
     /// `for n steps`: a number or name.
     pub steps: Option<Expr>,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -230,14 +230,14 @@ pub enum OutcomeKind {
     Unknown,
 }
 
-/// What to do.
+/// The action of an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// Which.
+    /// The kind of action.
     pub kind: ActionKind,
-    /// What to say.
+    /// The message.
     pub message: Option<Message>,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -254,7 +254,7 @@ pub enum ActionKind {
     Ask,
     /// `invoke name(args)`.
     Invoke {
-        /// What is invoked.
+        /// The name of the invoked handler.
         name: Name,
         /// With what.
         args: Vec<super::Arg>,
@@ -279,9 +279,9 @@ pub struct System {
 pub struct SystemMember {
     /// Its documentation.
     pub docs: Vec<super::Doc>,
-    /// Which.
+    /// The kind of member.
     pub kind: SystemMemberKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -305,14 +305,14 @@ pub enum SystemMemberKind {
         name: Name,
         /// When it may happen.
         when: Option<Expr>,
-        /// What then happens; more than one only with probabilities.
+        /// The effects; more than one only with probabilities.
         branches: Vec<Branch>,
     },
     /// `label tool_call = e`.
     Label {
         /// Its name, which may be quoted.
         name: Name,
-        /// Where it holds.
+        /// The condition.
         value: Expr,
     },
     /// `reward name = e`.
@@ -335,7 +335,7 @@ pub struct Branch {
     pub probability: Option<Expr>,
     /// The updates; empty for `true`, which changes nothing.
     pub updates: Vec<Update>,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -348,7 +348,7 @@ pub struct Update {
     pub kind: UpdateKind,
     /// The value or the set of values.
     pub value: Expr,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -373,7 +373,7 @@ pub struct Compose {
 /// `test "…" { … }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Test {
-    /// What it shows.
+    /// The text of the name.
     pub name: StringLit,
     /// Its clauses, in order.
     pub clauses: Vec<TestClause>,
@@ -391,13 +391,13 @@ pub enum TestClause {
 /// `expect approved violated at 0`, `expect risk == safe at 2`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expect {
-    /// A property, or a condition when there is no outcome.
+    /// A property, or a condition if there is no outcome.
     pub subject: Expr,
     /// The verdict expected of the property.
     pub outcome: Option<OutcomeKind>,
     /// The step: where it became final, or where the condition is asked.
     pub at: Option<Expr>,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 

@@ -8,11 +8,11 @@ use smol_str::SmolStr;
 /// An expression: a value, a state formula, a path formula or a quantified formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// Which.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Where it stands; parentheses around it are not included.
+    /// Its span, without parentheses around it.
     pub span: Loc,
-    /// How many pairs of parentheses the author put around it.
+    /// The number of pairs of parentheses around it in the text.
     pub parens: Ignored<u16>,
 }
 
@@ -98,7 +98,7 @@ pub enum ExprKind {
         op: UnaryOp,
         /// `not` or `!`.
         spelling: Spelling,
-        /// What it applies to.
+        /// The operand.
         operand: Box<Expr>,
     },
     /// A chain of two or more operands joined by one of `and`, `or`.
@@ -117,7 +117,7 @@ pub enum ExprKind {
     Binary {
         /// The operator.
         op: BinaryOp,
-        /// How it was written.
+        /// The author's spelling.
         spelling: Spelling,
         /// Left operand.
         lhs: Box<Expr>,
@@ -126,7 +126,7 @@ pub enum ExprKind {
     },
     /// `e as T`, `e as T?`.
     Cast {
-        /// What is cast.
+        /// The operand.
         operand: Box<Expr>,
         /// To what.
         ty: Type,
@@ -144,18 +144,18 @@ pub enum ExprKind {
     Cases(Vec<CaseArm>),
     /// `any y in xs: p`, `all y in xs: p`, `count y in xs: p`, `[e for y in xs]`.
     Quantifier {
-        /// Which of the four.
+        /// The quantifier.
         kind: QuantifierKind,
         /// The bound name.
         name: Name,
         /// The list or set.
         source: Box<Expr>,
-        /// What is asked of each element.
+        /// The condition on each element.
         body: Box<Expr>,
     },
     /// `forall x: φ`, `forall (x, y) in e: φ`, `exists …`.
     Instances {
-        /// Which of the two.
+        /// The quantifier.
         kind: InstancesKind,
         /// The quantified names, one or more.
         names: Vec<Name>,
@@ -172,7 +172,7 @@ pub enum ExprKind {
         spelling: Spelling,
         /// `[a,b]` or `<=k`.
         bound: Option<Bound>,
-        /// What it applies to.
+        /// The operand.
         operand: Box<Expr>,
     },
     /// A temporal operator between its operands: `a U b`, `a until b`, `a U[0,5] b`.
@@ -192,7 +192,7 @@ pub enum ExprKind {
     Ctl {
         /// The operator.
         op: CtlOp,
-        /// What it applies to.
+        /// The operand.
         operand: Box<Expr>,
     },
     /// `A[path]`, `E[path]`.
@@ -224,7 +224,7 @@ pub enum ExprKind {
         name: Option<StringLit>,
         /// `=?` or a comparison.
         bound: ProbBound,
-        /// What is accumulated.
+        /// The quantity that is accumulated.
         kind: RewardKind,
     },
     /// `a leads to b`, `a leads to b within 5 steps`.
@@ -233,14 +233,14 @@ pub enum ExprKind {
         lhs: Box<Expr>,
         /// The response.
         rhs: Box<Expr>,
-        /// How soon.
+        /// The window.
         within: Option<Window>,
     },
     /// `a precedes b`.
     Precedes {
-        /// What must come first.
+        /// The condition that must come first.
         lhs: Box<Expr>,
-        /// What must not come before it.
+        /// The condition that must not come before it.
         rhs: Box<Expr>,
     },
     /// Stands where the text was wrong; it has been reported.
@@ -311,9 +311,9 @@ pub struct CaseArm {
 pub struct Message {
     /// Text and expressions in turn.
     pub parts: Vec<MessagePart>,
-    /// How it is written, quotes included.
+    /// Its text, quotes included.
     pub raw: Spelling,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -328,7 +328,7 @@ pub enum MessagePart {
         expr: Box<Expr>,
         /// The format, without the colon.
         format: Option<SmolStr>,
-        /// Where it stands, braces included.
+        /// Its span, braces included.
         span: Loc,
     },
 }
@@ -468,7 +468,7 @@ pub struct Bound {
     pub lower: Option<BoundValue>,
     /// The farther end.
     pub upper: BoundValue,
-    /// Where it stands, brackets included.
+    /// Its span, brackets included.
     pub span: Loc,
 }
 
@@ -507,11 +507,11 @@ pub struct Window {
     pub spelling: Spelling,
     /// Whether `or end` forgives a window that the end of the trace cuts off.
     pub or_end: bool,
-    /// Where it stands, `within` included.
+    /// Its span, `within` included.
     pub span: Loc,
 }
 
-/// What stands after `P`, `R`, `S`.
+/// The bound after `P`, `R`, `S`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProbBound {
     /// `=?`.
@@ -538,7 +538,7 @@ pub enum ThresholdOp {
     Ge,
 }
 
-/// What a reward query accumulates.
+/// The quantity that a reward query accumulates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RewardKind {
     /// `F a`: until `a` is reached. The expression is the operand of `F`.

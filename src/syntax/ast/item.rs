@@ -13,7 +13,7 @@ pub struct Item {
     pub docs: Vec<Doc>,
     /// The `@…` before it.
     pub attributes: Vec<Attribute>,
-    /// What it declares.
+    /// The declaration.
     pub kind: ItemKind,
     /// From its first attribute or word to its end, without docs.
     pub span: Loc,
@@ -70,7 +70,7 @@ pub enum ItemKind {
     Broken(Broken),
 }
 
-/// What is known of an item that could not be read.
+/// The known parts of an item that could not be parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
     /// Its first word, such as `predicate`; empty if it has none.
@@ -84,9 +84,9 @@ pub struct Broken {
 pub struct Attribute {
     /// After the `@`.
     pub name: Name,
-    /// Inside the parentheses; empty when there are none.
+    /// The arguments; empty without parentheses.
     pub args: Vec<Expr>,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -97,7 +97,7 @@ pub struct Use {
     pub path: Vec<Name>,
     /// `as c` of the path itself.
     pub alias: Option<Name>,
-    /// What stands in braces; `None` when there are none.
+    /// The names in braces; `None` without braces.
     pub members: Option<Vec<UseMember>>,
 }
 
@@ -195,9 +195,9 @@ pub struct Trace {
 /// A clause of `trace`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceClause {
-    /// Which.
+    /// The kind of clause.
     pub kind: TraceClauseKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 
@@ -232,7 +232,7 @@ pub enum TraceClauseKind {
     Format(Name),
 }
 
-/// Where the id of a trace comes from.
+/// The source of the id of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IdSource {
     /// `id = "task{task}"`.
@@ -263,7 +263,7 @@ pub struct Field {
     pub source: Option<FieldSource>,
     /// `= e`.
     pub absent: Option<Absent>,
-    /// Where it stands, without docs.
+    /// Its span, without docs.
     pub span: Loc,
 }
 
@@ -278,7 +278,7 @@ pub struct FieldSource {
     pub unit: Option<Name>,
 }
 
-/// What an absent field is.
+/// The meaning of an absent field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Absent {
     /// `= unknown`.
@@ -320,7 +320,7 @@ pub struct Unsafe {
     pub name: Name,
     /// Its condition.
     pub value: Expr,
-    /// What to say when it happens.
+    /// The message if it happens.
     pub message: Option<Message>,
 }
 
@@ -335,7 +335,7 @@ pub struct Property {
     pub formula: Expr,
     /// The model or system.
     pub on: Option<Name>,
-    /// What to say when it is violated.
+    /// The message if it is violated.
     pub message: Option<Message>,
 }
 
@@ -361,9 +361,9 @@ pub struct Rule {
     pub trigger: Expr,
     /// After `then`.
     pub response: Expr,
-    /// How soon.
+    /// The window.
     pub within: Window,
-    /// What to say when it is violated.
+    /// The message if it is violated.
     pub message: Option<Message>,
 }
 

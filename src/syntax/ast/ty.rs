@@ -5,9 +5,9 @@ use super::{Expr, Loc, Name};
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Type {
-    /// Which.
+    /// The kind of type.
     pub kind: TypeKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Loc,
 }
 

@@ -5,7 +5,7 @@ use super::space::{self, Bracket, Mark};
 use super::{Piece, WIDTH};
 use crate::syntax::token::Token;
 
-/// How far each level is indented.
+/// The indentation of each level.
 const INDENT: usize = 2;
 
 /// Lays out the pieces of one item, with the comments before it.
@@ -169,7 +169,7 @@ fn lines(pieces: &[Piece<'_>], marks: &[Mark], roles: &Roles) -> Vec<Line> {
     out
 }
 
-/// For each piece, the first token at or after it.
+/// Returns, for each piece, the first token at or after it.
 fn following_tokens(pieces: &[Piece<'_>]) -> Vec<Option<usize>> {
     let mut next = None;
     let mut all: Vec<Option<usize>> = pieces

@@ -173,7 +173,7 @@ fn split_signs(pieces: &mut Vec<Piece<'_>>) {
     }
 }
 
-/// Where the text before the first piece ends.
+/// Returns the end of the text before the first piece.
 fn previous_end(text: &str, pieces: &[Piece<'_>]) -> u32 {
     let start = pieces.first().map_or(0, |piece| piece.start);
     let before = text.get(..start as usize).unwrap_or("");

@@ -4,7 +4,7 @@ use super::Piece;
 use super::roles::Roles;
 use crate::syntax::token::Token;
 
-/// What a bracket is for.
+/// The role of a bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bracket {
     /// The braces of an item or of `cases`: spaces inside, clauses between.

@@ -92,7 +92,7 @@ const OPERATOR: &[&str] = &[
 ];
 
 impl Expected {
-    /// Reads the parser's list; `whole` is what is parsed, an item or an expression.
+    /// Reads the parser's list; `whole` is the parsed unit, an item or an expression.
     pub(super) fn new(list: &[String], whole: &'static str) -> Self {
         let tokens = list
             .iter()
@@ -153,7 +153,7 @@ impl Expected {
         }
     }
 
-    /// What could have stood here: few words, the most helpful first.
+    /// Returns the tokens that could follow: few words, the most helpful first.
     fn words(&self) -> Vec<String> {
         let (value, name, operator) = (self.is_value(), self.is_name(), self.is_operator());
         let any_name = self.any_name();

@@ -15,7 +15,7 @@ use super::token::{ITEM_WORDS, Token};
 use super::token_stream::{PrepareError, closer};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
-/// Returns a piece of text that is no token.
+/// Reports a piece of text that is not a token.
 pub(super) fn characters(b: &Builder<'_>, error: &LexError) -> Diagnostic {
     let span = b.span(error.start, error.end);
     let text = b.slice(error.start, error.end);
@@ -112,7 +112,7 @@ fn unit(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Brackets that do not match, nesting past the limit, a bound where none may be.
+/// Reports brackets that do not match, nesting past the limit, or a misplaced bound.
 pub(super) fn brackets(b: &Builder<'_>, error: &PrepareError) -> Diagnostic {
     let span = |l: &Lexeme| b.span(l.start, l.end);
     let text = |l: &Lexeme| b.slice(l.start, l.end);
@@ -220,7 +220,7 @@ fn alias(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns a whole item that does not stand in column 0.
+/// Reports an item that is not in column 0.
 pub(super) fn misplaced(b: &Builder<'_>, lexed: &Lexed, chunk: &Chunk) -> Diagnostic {
     let (start, end) = lexed
         .tokens

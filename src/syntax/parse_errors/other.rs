@@ -6,7 +6,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
 
-/// Returns the refusal of a file that is none of ours.
+/// Returns the diagnostic for a file in another language.
 pub(in crate::syntax) fn other_language(source: &SourceFile) -> Option<Diagnostic> {
     let mut first = None;
     let mut offset = 0usize;

@@ -113,27 +113,27 @@ fn temporal_word(op: TemporalOp) -> &'static str {
 }
 
 impl Printer {
-    /// Any expression.
+    /// Prints any expression.
     pub(super) fn any(&mut self, expr: &Expr) {
         self.at(expr, level::ANY, true);
     }
 
-    /// An operand of `when`, `then` and the like: closed, no `leads to`.
+    /// Prints an operand of `when`, `then` and similar words: closed, without `leads to`.
     pub(super) fn closed(&mut self, expr: &Expr) {
         self.at(expr, level::IFF, false);
     }
 
-    /// A sum or tighter.
+    /// Prints a sum or a tighter expression.
     pub(super) fn sum(&mut self, expr: &Expr) {
         self.at(expr, level::SUM, false);
     }
 
-    /// A postfix expression or tighter.
+    /// Prints a postfix or a tighter expression.
     pub(super) fn postfix(&mut self, expr: &Expr) {
         self.at(expr, level::POSTFIX, false);
     }
 
-    /// An expression on at least `least`; `open` says whether a tail may end it.
+    /// Prints an expression of precedence `least` or tighter; `open` says whether a tail may end it.
     fn at(&mut self, expr: &Expr, least: u8, open: bool) {
         let needed = level_of(expr) < least || (is_tail(expr) && !open);
         if needed || *expr.parens > 0 {
@@ -145,7 +145,7 @@ impl Printer {
         }
     }
 
-    /// A left operand: not open, and no formula led by a word.
+    /// Prints a left operand: not open, and no formula that begins with a word.
     fn left(&mut self, expr: &Expr, least: u8) {
         let led = match &expr.kind {
             ExprKind::Temporal { .. } if self.probability => *expr.parens == 0,
@@ -155,7 +155,7 @@ impl Printer {
         self.at(expr, least, false);
     }
 
-    /// The operand of a temporal operator, which must not begin with `[` or `/`.
+    /// Prints the operand of a temporal operator, which must not begin with `[` or `/`.
     fn operand(&mut self, expr: &Expr, least: u8, open: bool, bounded: bool) {
         let from = self.out.len();
         self.at(expr, least, open);
@@ -169,7 +169,7 @@ impl Printer {
         }
     }
 
-    /// An expression after a word that may be a name, where `/` would divide.
+    /// Prints an expression after a word that may be a name, where `/` would divide.
     pub(super) fn after_word(&mut self, expr: &Expr) {
         let from = self.out.len();
         self.any(expr);
@@ -183,7 +183,7 @@ impl Printer {
         }
     }
 
-    /// An expression before `:`, where a word would become a name.
+    /// Prints an expression before `:`, where a word would become a name.
     fn before_colon(&mut self, expr: &Expr) {
         let from = self.out.len();
         self.any(expr);

@@ -77,7 +77,7 @@ impl Printer {
         }
     }
 
-    /// A string in quotes, with the escapes it needs.
+    /// Prints a string in quotes, with the escapes that it needs.
     fn quoted(&mut self, value: &str, braces: bool) {
         for c in value.chars() {
             match c {
