@@ -23,7 +23,7 @@ pub(crate) const VERSION: u32 = 1;
 /// The document.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Artifact {
-    /// Always `spec`; also how an artifact is told from a spec.
+    /// Always `spec`; its presence also distinguishes an artifact from a spec.
     pub(crate) guardc: String,
     /// The version of the format.
     pub(crate) version: u32,
@@ -33,22 +33,22 @@ pub(crate) struct Artifact {
     pub(crate) blake3: String,
     /// The spec.
     pub(crate) spec: Text,
-    /// What it imports from files beside it, by path below its folder.
+    /// Its imports from files beside it, by path below its folder.
     pub(crate) imports: BTreeMap<String, Text>,
-    /// What the properties compile to, for people and other tools.
+    /// The compiled properties, for people and other tools.
     pub(crate) properties: Vec<Box<RawValue>>,
-    /// What is said of models, as plans, for people and other tools.
+    /// The plans of claims about models, for people and other tools.
     #[serde(default)]
     pub(crate) plans: Vec<Box<RawValue>>,
-    /// What was solved of models, for monitors.
+    /// The solved models, for monitors.
     #[serde(default)]
     pub(crate) models: Vec<KeptModel>,
-    /// What is done when: the clauses of `enforce` with their arms, for people and other tools.
+    /// The clauses of `enforce` with their arms, for people and other tools.
     #[serde(default)]
     pub(crate) decisions: Vec<Box<RawValue>>,
 }
 
-/// What was solved of a model, so that a monitor need not.
+/// A solved model, so that a monitor need not solve it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeptModel {
     /// Its name in the spec.

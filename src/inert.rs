@@ -21,7 +21,7 @@ pub fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Adds JSON with the same characters escaped as JSON does (`\u001b`): they stand in strings alone.
+/// Adds JSON with the same characters escaped as JSON does (`\u001b`): they occur only in strings.
 ///
 /// Linear in the text.
 pub fn push_json(out: &mut String, json: &str) {

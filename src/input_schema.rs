@@ -12,7 +12,7 @@ use crate::value::Value;
 /// The fields and the layout that a spec reads.
 #[derive(Clone, Debug, Default)]
 pub struct InputSchema {
-    /// Where the steps of a record lie.
+    /// The places of the steps in a record.
     pub layout: Layout,
     /// The fields of a step. The cells of a step have this length and order.
     pub fields: Vec<Field>,
@@ -22,12 +22,12 @@ pub struct InputSchema {
     pub clock: Option<usize>,
 }
 
-/// Where the steps of a record lie in a file.
+/// The places of the steps of a record in a file.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// `format F`: a built-in reader makes canonical events, and field paths lead into those.
     pub format: Option<SmolStr>,
-    /// `events from …`; none without a `trace` block: native records, `/events` or one event a line.
+    /// `events from …`; `None` without a `trace` block: native records, `/events` or one event a line.
     pub events: Option<Events>,
     /// `each Q`: an event whose `Q` is a non-empty list is one step per element.
     pub each: Option<Path>,
@@ -35,7 +35,7 @@ pub struct Layout {
     pub order_by: Vec<usize>,
     /// `id from P`: where a record holds its name.
     pub id: Option<Path>,
-    /// `complete from P`: where a record says whether it is complete.
+    /// `complete from P`: the place that says whether a record is complete.
     pub complete: Option<Path>,
 }
 
@@ -71,17 +71,17 @@ pub const FORMATS: &[&str] = &[
 pub struct Field {
     /// Its name in the spec.
     pub name: SmolStr,
-    /// Where its value comes from.
+    /// The source of its value.
     pub source: FieldSource,
     /// Its type; `Type::Nullable` where null is allowed.
     pub ty: Type,
-    /// What absence means.
+    /// The meaning of absence.
     pub absent: Absent,
     /// For times and durations: what 1 means.
     pub unit: TimeUnit,
 }
 
-/// Where a field's value comes from.
+/// The source of a field's value.
 #[derive(Clone, Debug)]
 pub enum FieldSource {
     /// A path into the event (for meta fields: into the record).
@@ -116,7 +116,7 @@ pub enum Path {
     JsonPath(SmolStr),
 }
 
-/// What the absence of a field means.
+/// The meaning of the absence of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Absent {
     /// `f: T`: a data error; the value is unknown. For JSON null too, unless the type is `json`.
@@ -129,7 +129,7 @@ pub enum Absent {
     Default(Value),
 }
 
-/// What the number 1 means in a field of type `time` or `duration`.
+/// The meaning of the number 1 in a field of type `time` or `duration`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.

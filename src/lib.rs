@@ -140,11 +140,11 @@ pub struct Checked {
     pub sources: SourceMap,
     /// Their trees; module 0 is the spec.
     pub project: Project,
-    /// The core form; there exactly when no diagnostic is an error.
+    /// The core form; present exactly if no diagnostic is an error.
     pub spec: Option<hir::Spec>,
     /// Everything that was found, sorted by place.
     pub diagnostics: Vec<Diagnostic>,
-    /// Which names mean which declarations.
+    /// The declarations of names.
     pub links: check::Links,
 }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Bytes that a compiled expression may take up.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The reason why a text is no regular expression that can be used.
+/// The reason why a text is not a usable regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// Its syntax, in one clause.
@@ -25,7 +25,7 @@ pub enum PatternError {
     TooLarge,
 }
 
-/// A regular expression. It runs in linear time: there is no look-around and no back-reference.
+/// A regular expression. It runs in linear time: look-around and back-references are not supported.
 #[derive(Debug)]
 pub struct Pattern {
     text: Box<str>,
@@ -71,16 +71,16 @@ impl Pattern {
         Some(self.regex()?.is_match(text))
     }
 
-    /// Returns a group of the first match, 0 the whole of it; the inner none where there is no match or the group has no
-    /// part in it.
+    /// Returns a group of the first match, 0 the whole of it. The inner `None` means that there is no match or that the
+    /// group has no part in it.
     pub fn group<'t>(&self, text: &'t str, group: usize) -> Option<Option<&'t str>> {
         let found = self.regex()?.captures(text);
         let group = found.and_then(|found| found.get(group));
         Some(group.map(|group| group.as_str()))
     }
 
-    /// Returns a text with every match replaced by another text, as it stands; the inner none where the result has more than
-    /// `most` bytes.
+    /// Returns a text with every match replaced by a literal text. The inner `None` means that the result would have more
+    /// than `most` bytes.
     pub fn replace(&self, text: &str, with: &str, most: usize) -> Option<Option<String>> {
         let mut made = String::new();
         let mut end = 0;
@@ -198,13 +198,13 @@ mod tests {
     proptest! {
         #![proptest_config(crate::random::cases(256))]
 
-        /// What is not compiled at once is within the limit when it is.
+        /// A lazily compiled expression within the limit compiles.
         #[test]
         fn the_bound_is_one(text in expressions()) {
             prop_assert!(bound_holds(&text), "{text}");
         }
 
-        /// The answers are those of the expression compiled at once.
+        /// The answers equal those of an expression compiled at once.
         #[test]
         fn answers_are_those_of_the_engine(text in expressions(), subject in "[aeS\u{e9}\u{6f22} 1-3]{0,6}") {
             match (Pattern::new(&text), RegexBuilder::new(&text).size_limit(MOST_BYTES).build()) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A value that serves one user after another. The default value is what a guard leaves behind, so making one must be cheap.
+/// A value that serves one user after another. A guard leaves the default value behind, so making one must be cheap.
 pub(crate) trait Reusable: Default {
     /// Prepares the value for its next user. Returns `false` if it should be dropped instead.
     fn recycle(&mut self) -> bool;

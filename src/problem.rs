@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 /// A data error, or a loss that a reader reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What kind of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
     /// The file, as named on the command line or found below it.
     pub file: Arc<str>,

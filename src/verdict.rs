@@ -28,7 +28,7 @@ pub enum Verdict {
     PresumablySatisfied,
     /// Not final; the trace read as complete would violate it.
     PresumablyViolated,
-    /// What was not recorded decides.
+    /// Missing data decides.
     Unknown,
 }
 
@@ -73,7 +73,7 @@ pub struct TraceReport {
 /// The judgement of one property (or of one violated instance of it) on one trace.
 #[derive(Clone, Debug)]
 pub struct PropertyVerdict {
-    /// Which property.
+    /// The property.
     pub property: PropertyId,
     /// The verdict.
     pub verdict: Verdict,
@@ -92,7 +92,7 @@ pub struct PropertyVerdict {
     pub counterexample: Vec<u32>,
     /// The message of the property, values filled in, for a violation.
     pub message: Option<String>,
-    /// Where the verdict is unknown: the steps and fields that would decide it.
+    /// For an unknown verdict: the steps and fields that would decide it.
     pub undecided_by: Vec<Undecided>,
     /// The recorded values at the steps of the counterexample that the property reads, for people.
     pub evidence: Vec<Evidence>,

@@ -9,7 +9,7 @@ use guard_markov::format::{
 use guard_markov::interval::{UncertainChain, has_intervals};
 use guard_markov::{Chain, Definitions, Limits, Scalar, Scope, TextError, explore, parse_model};
 
-/// Which chain.
+/// The chain.
 #[derive(Debug, clap::Args)]
 pub(super) struct ChainArgs {
     /// Markov chain: PRISM's explicit files (.tra), Storm's DRN (.drn), the PRISM language (.prism, .pm), or a file
@@ -244,12 +244,12 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::Usage(format!("cannot read `{}`: {error}", path.display())))
 }
 
-/// What is wrong in a file, and where.
+/// Returns the fault in a file, with its position.
 pub(super) fn at(path: &Path, wrong: &TextError) -> Failure {
     Failure::Usage(text_error_message(&path.display().to_string(), wrong))
 }
 
-/// What is wrong in a text with a name.
+/// Returns the message for a fault in a named text.
 pub(super) fn text_error_message(name: &str, wrong: &TextError) -> String {
     let help = match &wrong.help {
         Some(help) => format!("\n  help: {help}"),

@@ -154,7 +154,7 @@ pub(super) fn run(args: CompileArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// What is solved of the models that clauses ask about, where they are given or loaded by the spec.
+/// Solves the models that clauses ask about, if they are given or loaded by the spec.
 fn solved(args: &CompileArgs, spec: &Spec, checked: &Loaded) -> Result<Vec<KeptModel>, Failure> {
     if !args.models.is_given() && checked.models.is_empty() {
         return Ok(Vec::new());

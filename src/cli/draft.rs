@@ -94,8 +94,8 @@ fn read(input: &str) -> Result<(String, String), Failure> {
     Ok((input.to_owned(), "a sentence".to_owned()))
 }
 
-/// Goes through the requirements one by one on the terminal: shows how each is read, and asks for another wording where
-/// it is unclear or not what was meant. Gives the text of what was agreed on.
+/// Goes through the requirements one by one on the terminal: shows each reading, and asks for another wording if it is
+/// unclear or not what was meant. Returns the text that was agreed on.
 fn settle(text: &str) -> Result<String, Failure> {
     let stdin = std::io::stdin();
     let mut lines = stdin.lock().lines();

@@ -19,13 +19,13 @@ pub(super) struct DurableMonitor {
     pub(super) monitor: Monitor,
     state: DurableState,
     time: Time,
-    /// Decisions about deadlines that passed between two lines, not yet told.
+    /// Decisions about deadlines that passed between two lines, not yet written.
     pub(super) late: Vec<Decision>,
     /// Whether it goes on from what an earlier process left.
     pub(super) resumed: bool,
 }
 
-/// Where a monitor comes from.
+/// The source of a monitor.
 pub(super) struct Setup<'a> {
     /// The spec.
     pub(super) spec: &'a Path,
@@ -33,14 +33,14 @@ pub(super) struct Setup<'a> {
     pub(super) limits: &'a LimitArgs,
     pub(super) files: Files,
     pub(super) clock: Clock,
-    /// Whether tiers that no state of the models reaches are told.
+    /// Whether to warn about tiers that no state of the models reaches.
     pub(super) warns: bool,
-    /// What else differs from the defaults.
+    /// Further changes of the defaults.
     pub(super) options: &'a dyn Fn(&mut Options),
 }
 
 impl<'a> Setup<'a> {
-    /// As most ways in want it: by the clock of the system, with what is odd told.
+    /// The usual setup: the clock of the system, with warnings.
     pub(super) fn new(
         spec: &'a Path,
         models: &'a ModelArgs,
@@ -97,7 +97,7 @@ fn attoseconds(duration: Duration) -> i128 {
     nanos * (Instant::SECOND / 1_000_000_000)
 }
 
-/// How long proposals count, and how many there may be.
+/// The limits on the time and number of proposals.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReservationArgs {
     /// How long a proposal counts that is neither committed nor abandoned [default: 600]
@@ -216,7 +216,7 @@ impl DurableMonitor {
         Ok(())
     }
 
-    /// Returns the decision on a line, kept before it is told.
+    /// Returns the decision on a line, after keeping it.
     ///
     /// # Errors
     /// It cannot be kept, so it must not be told.
@@ -227,7 +227,7 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// Returns the decision on a request, kept before it is told. The journal holds the line that makes the request.
+    /// Returns the decision on a request, after keeping it. The journal holds the line of the request.
     ///
     /// # Errors
     /// It cannot be kept, so it must not be told.
@@ -248,8 +248,8 @@ impl DurableMonitor {
         Ok(decision)
     }
 
-    /// Returns the decision on a line, or on what cannot even be looked at for a reason; not to be told before it is
-    /// [kept](Self::keep).
+    /// Returns the decision on a line, or on one that cannot be read for a reason. The caller must [keep](Self::keep) it
+    /// before writing it.
     pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
         let now = self.time.now();
         let decision = match line {
@@ -282,7 +282,7 @@ impl DurableMonitor {
     }
 }
 
-/// What the journal holds of a line: one that whoever said it may not say changes nothing, whoever replays it.
+/// Returns the journal entry of a line: a line that its sender may not write changes nothing, whoever replays it.
 fn input_of<'l>(line: &'l [u8], decision: &'l Decision) -> Input<'l> {
     match (decision.cause, decision.errors.first()) {
         (Cause::Forbidden, Some(why)) => Input::Refused(why),
@@ -290,7 +290,7 @@ fn input_of<'l>(line: &'l [u8], decision: &'l Decision) -> Input<'l> {
     }
 }
 
-/// What is wrong with a spec or its models, with the flag that raises a limit.
+/// Returns the failure for a spec or its models, with the flag that raises a limit.
 pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
         MonitorError::Limit(limit) => explain(limit),

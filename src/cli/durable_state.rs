@@ -31,10 +31,10 @@ pub(super) enum Sync {
 /// The mode of new files: they hold prompts, arguments and contents of files.
 pub(super) const ONLY_ME: u32 = 0o600;
 
-/// Of a log of more than twice so many bytes only these are read to go on: a hook opens it at every call.
+/// Of a log of more than twice this many bytes only the last ones are read: a hook opens it at every call.
 const LOG_TAIL: u64 = 64 * 1024;
 
-/// Which files there are.
+/// The files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     pub(super) resume: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub(super) struct Files {
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
     pub(super) sync: Sync,
-    /// How long judging may take before a state is written, so that what took long is not replayed.
+    /// The time that judging may take before a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct DurableState {
     lines: String,
     /// When the first input since then was replayed or taken.
     since: Instant,
-    /// Why nothing is taken any more: the monitor has taken what could not be written.
+    /// The reason why no further input is accepted: the monitor has taken one that could not be written.
     broken: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl Appended {
     }
 }
 
-/// What a monitor was continued from.
+/// The source that a monitor was continued from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resumed {
     /// The latest time that it was given.
@@ -123,7 +123,7 @@ fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
 }
 
 impl DurableState {
-    /// Opens the files and brings the monitor to where they end; none where there was nothing to go on from.
+    /// Opens the files and brings the monitor to their end. Returns `None` if there was nothing to continue.
     pub(super) fn open(
         files: Files,
         identity: Identity,
@@ -219,7 +219,7 @@ impl DurableState {
         Ok(Some(hash))
     }
 
-    /// Opens the log and compares it with the state and the journal; returns what it says of the last inputs.
+    /// Opens the log and compares it with the state and the journal. Returns its statements about the last inputs.
     fn open_log(
         &mut self,
         monitor: &Monitor,
@@ -303,7 +303,7 @@ impl DurableState {
         Ok(Some(key))
     }
 
-    /// Returns the end of a long log, by its last lines, and its bytes; none where those are not enough.
+    /// Returns the end of a long log, by its last lines, and its bytes; `None` if those are not enough.
     fn end_of_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let mut read = |from: u64, most: u64| -> io::Result<String> {
             file.seek(SeekFrom::Start(from))?;
@@ -325,7 +325,7 @@ impl DurableState {
         Ok(end.zip(usize::try_from(len).ok()))
     }
 
-    /// Returns a log that is verified as a whole, and its whole bytes; none where there is none yet.
+    /// Returns a log that is verified as a whole, and its bytes; `None` if there is none yet.
     fn whole_log(&self, file: &mut File, path: &Path) -> Result<Option<(LogEnd, usize)>, Failure> {
         let rewound = file.rewind();
         rewound.map_err(|error| failed("read", path, &error))?;
@@ -384,7 +384,7 @@ impl DurableState {
         Ok(Some(latest))
     }
 
-    /// Returns the journal, ready to go on.
+    /// Returns the journal, ready for appending.
     fn begin(
         &self,
         path: PathBuf,
@@ -403,7 +403,7 @@ impl DurableState {
         Ok(file)
     }
 
-    /// What a journal that begins now goes on from.
+    /// Returns the start of a journal that begins now.
     fn start(&self, state: Option<String>) -> journal::Start {
         journal::Start {
             after: self.kept,
@@ -438,7 +438,7 @@ impl DurableState {
         }
     }
 
-    /// Writes what was taken; only then may its decisions be told.
+    /// Writes the accepted inputs; their decisions may be reported only afterwards.
     ///
     /// # Errors
     /// It cannot be written: nothing of it may be told as if it had been. The files are as they were before, and nothing more
@@ -474,8 +474,8 @@ impl DurableState {
         Ok(())
     }
 
-    /// Writes a state where it is time for one, or at the end. A state that cannot be written is told, and the journal
-    /// goes on as it is.
+    /// Writes a state if it is time for one, or at the end. A state that cannot be written is reported, and the journal
+    /// continues unchanged.
     pub(super) fn snapshot(&mut self, monitor: &Monitor, at_end: bool) {
         let Some(path) = self.files.snapshot.clone() else {
             return;
@@ -577,7 +577,7 @@ fn settle(sync: Sync, file: &File) -> io::Result<()> {
     }
 }
 
-/// Makes sure that the name of a new file is on disk; some systems cannot, which is no reason to fail.
+/// Makes sure that the name of a new file is on disk; some systems cannot, which is not an error.
 fn settle_folder(path: &Path) {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {

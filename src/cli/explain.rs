@@ -178,7 +178,7 @@ fn write_explanation(
     Ok(Outcome::Holds)
 }
 
-/// What is done about a property or query in live runs.
+/// Returns the clauses on a property or query.
 fn clauses(spec: &Spec, name: &str) -> Vec<Clause> {
     let all = Table::new(spec).clauses.into_iter();
     all.filter(|clause| clause.name == name).collect()
@@ -211,7 +211,7 @@ fn with_clauses(told: &str, clauses: &[Clause]) -> String {
     }
 }
 
-/// What is said of a model: its plan.
+/// Prints the plan of a claim about a model.
 fn query(args: &ExplainArgs, spec: Spec, checked: &Loaded, name: &str) -> Result<Outcome, Failure> {
     let spec = Arc::new(spec);
     let plans = plan::plans(&spec, args.model.as_deref())?;
@@ -233,7 +233,7 @@ fn query(args: &ExplainArgs, spec: Spec, checked: &Loaded, name: &str) -> Result
     Ok(Outcome::Holds)
 }
 
-/// Returns the formula of a property of another spec, from `SPEC:NAME`; none if that is no file.
+/// Returns the formula of a property of another spec, from `SPEC:NAME`; `None` if that is not a file.
 fn elsewhere(against: &str) -> Result<Option<String>, Failure> {
     let Some((path, name)) = against.rsplit_once(':') else {
         return Ok(None);
@@ -317,7 +317,7 @@ impl From<Traces> for Semantics {
     }
 }
 
-/// By its name, or by its `@id`.
+/// Returns the property with this name or `@id`.
 fn find(spec: &Spec, name: &str) -> Option<PropertyId> {
     let by_id = || {
         spec.properties

@@ -19,14 +19,14 @@ pub(super) mod code {
     pub(in crate::cli) const HOOK_TELLS: u8 = 1;
 }
 
-/// How a verb that did its work ended.
+/// The outcome of a verb that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// All holds.
     Holds,
     /// A property is violated, a test fails, a file is not formatted.
     Violated,
-    /// The spec is wrong, and was told so.
+    /// The spec has errors, which were reported.
     WrongSpec,
     /// Nothing is violated, but data was unreadable in part.
     Unreadable,
@@ -48,7 +48,7 @@ impl Outcome {
 pub(super) enum Failure {
     /// The arguments ask for what cannot be done.
     Usage(String),
-    /// It was told already.
+    /// It was already reported.
     AlreadyReported(u8),
     /// The output cannot be written.
     Output(io::Error),
@@ -97,7 +97,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Writes one line to the error output, whatever the message holds. That it cannot be written is no reason to fail.
+/// Writes one line to standard error, whatever the message contains. Errors of writing are ignored.
 pub(super) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", inert(message));
 }
@@ -107,10 +107,10 @@ pub(super) fn warn(message: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", inert(message));
 }
 
-/// What the first panic said, and where.
+/// The message and the place of the first panic.
 static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Keeps what a panic says until [`internal_fault`] tells it; a worker's panic is passed on without its message.
+/// Keeps the message of a panic until [`internal_fault`] prints it; a worker's panic is passed on without its message.
 pub(super) fn quiet_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info

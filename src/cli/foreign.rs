@@ -196,7 +196,7 @@ fn letter(spec: &Spec, index: usize) -> Option<AtomId> {
     }
 }
 
-/// What a formula about the same values begins with.
+/// Returns the quantifiers in front of a formula about the same values.
 pub(super) fn quantifier(quantified: &Quantified) -> String {
     let word = if quantified.universal {
         "forall"

@@ -22,13 +22,13 @@ use crate::monitor::lenient::{Intake, Outline};
 /// The longest input that is kept, in bytes; of a longer one the longest member is unknown.
 const MAX_INPUT: usize = 64 * 1024 * 1024;
 
-/// How long the first process waits beyond `--timeout`, which the second one keeps.
+/// The time that the first process waits beyond `--timeout`, which the second one observes.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The stack of the thread that judges, in bytes.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// What takes longer to judge is not replayed by later calls.
+/// Inputs that take longer to judge are not replayed by later calls.
 const SLOW: Duration = Duration::from_millis(50);
 
 const AFTER_HELP: &str = "\
@@ -170,7 +170,7 @@ fn supervise(args: &Args) -> Result<Outcome, Failure> {
     }
 }
 
-/// What the process that judges says first: that what is asked can be denied, or that it cannot.
+/// The first line of the judging process: whether it can deny the call.
 const DECIDES: &[u8] = b"decides\n";
 const TELLS: &[u8] = b"tells\n";
 

@@ -38,12 +38,12 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// What is known of the outcome.
+    /// Returns the known part of the outcome.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The outcome is on record.
+    /// Removes the mark: the outcome is on record.
     pub(super) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// Marks an outcome as one that is being judged. It is marked even if there is no room to say which one it is.
+    /// Marks an outcome as being judged. It is marked even if there is no room for its text.
     pub(super) fn mark(&self, text: &str) -> Result<Mark, String> {
         let folder = self.file("open");
         make_folder(&folder)?;
@@ -173,7 +173,7 @@ impl Session {
         Ok(marks)
     }
 
-    /// What went wrong with the files of a session, and what can be done about it.
+    /// Returns the message for an error in the files of a session, with a remedy.
     pub(super) fn remedy(&self, why: &str, id: &str) -> String {
         if !why.contains(&self.session)
             && !why.starts_with("an earlier")
@@ -216,8 +216,8 @@ impl Session {
         std::fs::remove_file(&lock).map_err(|error| of(&error, &lock))
     }
 
-    /// Forgets other sessions of the folder whose last call is longer ago, and what killed processes left. What cannot be
-    /// forgotten now is forgotten another time.
+    /// Forgets other sessions of the folder whose last call is longer ago, and files left by killed processes. Errors are
+    /// ignored: the next call tries again.
     pub(super) fn forget_older(&self, age: Duration) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else {
             return;
@@ -303,7 +303,7 @@ fn make_folder(path: &Path) -> Result<(), String> {
         .map_err(|error| of(&error, path))
 }
 
-/// Enough of a hash to tell sessions from others.
+/// Returns a prefix of a hash that distinguishes sessions.
 fn hash(id: &str) -> String {
     blake3::hash(id.as_bytes())
         .to_hex()

@@ -20,24 +20,24 @@ const MAX_HEAD: usize = 16 << 10;
 /// Header fields of a request.
 const MAX_FIELDS: usize = 64;
 
-/// How long a connection may be idle between requests.
+/// The time that a connection may be idle between requests.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// How long what a refused client still sends is listened to, so that it sees the answer.
+/// The time for which the input of a refused client is still read, so that it receives the response.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// What clients may make of a server.
+/// The limits of a server on its clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionLimits {
     /// The longest body, in bytes.
     pub(super) body: usize,
     /// Connections at once; more are refused.
     pub(super) clients: usize,
-    /// How long a request may take to arrive, and its answer to be taken.
+    /// The time within which a request must arrive, and its response be taken.
     pub(super) patience: Duration,
 }
 
-/// Where clients come from.
+/// The source of connections.
 pub(super) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener),
@@ -91,7 +91,7 @@ impl RequestHead {
     }
 }
 
-/// What is answered: a status and a body.
+/// A response: a status and a body.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: u16,
@@ -115,7 +115,7 @@ impl Response {
         }
     }
 
-    /// Writes it; the body is left out where only the head was asked for.
+    /// Writes it; without the body if only the head was requested.
     fn write(&self, to: &mut impl Write, keeps: bool, with_body: bool) -> io::Result<()> {
         let Response { status, kind, .. } = self;
         let (reason, length) = (reason(*status), self.body.len());
@@ -151,10 +151,10 @@ fn reason(status: u16) -> &'static str {
 
 /// Answers requests.
 pub(super) trait Service: Send + Sync + 'static {
-    /// What a request may ask for.
+    /// The permission that a request receives.
     type Grant: Copy;
 
-    /// Decides by the head whether the body is to be read.
+    /// Decides by the head whether the body is read.
     ///
     /// # Errors
     /// The refusal.
@@ -165,7 +165,7 @@ pub(super) trait Service: Send + Sync + 'static {
 }
 
 impl Listener {
-    /// Where it listens, for people; the path of a socket is known to who made it.
+    /// Returns the address that it listens on, for people; the path of a socket is known to the caller.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Listener::Tcp(listener) => listener.local_addr().ok(),
@@ -360,7 +360,7 @@ impl Write for Connection {
 
 /// The reason why no further request is read from a connection.
 enum ConnectionEnd {
-    /// There is nobody to answer.
+    /// The client has gone.
     Away,
     /// It is refused, and the connection ends.
     Refused(Response),
@@ -407,7 +407,7 @@ impl Client {
         }
     }
 
-    /// Reads and answers one request, which must begin within `idle`; says whether the connection is kept.
+    /// Reads and answers one request, which must begin within `idle`. Returns whether the connection is kept.
     fn request(
         &mut self,
         service: &impl Service,

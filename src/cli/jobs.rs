@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 
-/// More threads than this help nobody.
+/// The greatest useful number of threads.
 const MOST: usize = 1024;
 
 /// Values and expressions are walked by recursion, as deep as their limits allow.

@@ -173,7 +173,7 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     })
 }
 
-/// Where the counts of each category stand to the guarantee that the model asks for.
+/// Returns the status of the guarantee that the model requires, for each category.
 fn guarantees(
     subject: &Subject,
     counts: &BTreeMap<SmolStr, Counts>,
@@ -253,7 +253,7 @@ fn subject(
         .map_err(|error| Failure::Usage(format!("`{}`: {}", path.display(), space_error(&error))))
 }
 
-/// What is wrong with a space, with the flag that raises a limit.
+/// Returns the message for a space, with the flag that raises a limit.
 pub(super) fn space_error(error: &SpaceError) -> String {
     match error {
         SpaceError::Limit(error) => explain(error),
@@ -261,7 +261,7 @@ pub(super) fn space_error(error: &SpaceError) -> String {
     }
 }
 
-/// What is wrong with a model file, with the flag that raises a limit.
+/// Returns the message for a model file, with the flag that raises a limit.
 pub(super) fn model_error(error: &ModelError) -> String {
     match error {
         ModelError::Space(error) => space_error(error),

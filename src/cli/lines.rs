@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// What a line came to.
+/// The result of reading a line.
 pub(super) enum Line {
     /// A line without its end and the white space before that; never empty.
     Whole(Vec<u8>),
@@ -12,7 +12,7 @@ pub(super) enum Line {
     Failed(io::Error),
 }
 
-/// Returns the next line of at most so many bytes that is not blank; none at the end of the stream.
+/// Returns the next line of at most so many bytes that is not blank, or `None` at the end of the stream.
 ///
 /// No more than the limit is held, however long a line is.
 pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {

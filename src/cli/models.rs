@@ -73,7 +73,7 @@ impl ModelArgs {
     }
 }
 
-/// What is to be said of the tiers that no state of a monitor's models reaches.
+/// Returns warnings about the tiers that no state of a monitor's models reaches.
 pub(super) fn unreached(spec: &Spec, monitor: &Monitor) -> Vec<Diagnostic> {
     let told = |tier: Unreached| {
         let arm = spec.enforces.get(tier.clause)?.arms.get(tier.arm)?;

@@ -217,7 +217,7 @@ impl<W: Write> MonitorLoop<W> {
         }
     }
 
-    /// Returns the next line; an empty answer where a deadline passes first, and none at the end of the input.
+    /// Returns the next line: an inner `None` if a deadline passes first, `None` at the end of the input.
     fn wait(&self, from: &Receiver<Line>) -> Option<Option<Line>> {
         let deadline = self.desk.monitor.next_deadline().zip(self.desk.now());
         let Some((deadline, now)) = deadline else {
@@ -323,7 +323,7 @@ impl<W: Write> MonitorLoop<W> {
     }
 }
 
-/// A decision for people: one line, whatever its texts hold.
+/// Renders a decision for people: one line, whatever its texts contain.
 fn render_human(decision: &Decision, out: &mut String) {
     use std::fmt::Write as _;
     let trace = decision.trace.as_deref().unwrap_or("?");

@@ -11,7 +11,7 @@ use crate::report::Paint;
 /// An open output.
 pub(super) struct Output {
     writer: Box<dyn Write + Send>,
-    /// For a file: what it is called while it is written, and what it is to be called.
+    /// For a file: its temporary name, and its final name.
     rename: Option<(PathBuf, PathBuf)>,
     /// Whether it takes colours.
     pub(super) paint: Paint,
@@ -42,7 +42,7 @@ pub(super) fn spares<P: AsRef<Path>>(
 }
 
 impl Output {
-    /// Returns the file `path`, or the standard output where there is none (or `-`).
+    /// Returns the file `path`, or standard output without one (or for `-`).
     pub(super) fn open(path: Option<&Path>) -> Result<Output, Failure> {
         match path {
             Some(path) if path != Path::new("-") => {
@@ -95,7 +95,7 @@ impl Output {
 }
 
 impl Drop for Output {
-    /// A report that was not finished leaves no file behind.
+    /// Removes the temporary file of a report that was not finished.
     fn drop(&mut self) {
         if let Some((part, _)) = &self.rename {
             let _ = std::fs::remove_file(part);

@@ -59,14 +59,14 @@ const QUEUED: usize = 16;
 /// The stack of a thread that judges: conditions of specs look into values that peers nest.
 const STACK: usize = 64 << 20;
 
-/// What both directions share.
+/// The state that both directions share.
 struct Shared {
     monitor: DurableMonitor,
     session: Session,
     verbose: bool,
 }
 
-/// Where lines for the server go; nothing ends its input.
+/// The lines for the server; nothing ends its input.
 type Queue = SyncSender<Option<String>>;
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
@@ -258,8 +258,7 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.flush()
 }
 
-/// Returns the next line; none at the end of the stream, or where it cannot be read on. A line beyond the limit is passed
-/// over.
+/// Returns the next line, or `None` at the end of the stream, or after an error. A line beyond the limit is skipped.
 fn next_line(from: &mut impl BufRead, longest: usize) -> Option<Result<Vec<u8>, String>> {
     match lines::next(from, longest)? {
         Line::Whole(line) => Some(Ok(line)),

@@ -141,7 +141,7 @@ pub(super) struct ChainFile {
 }
 
 impl QueryArgs {
-    /// Returns the properties of a text that are asked for.
+    /// Returns the requested properties of a text.
     pub(super) fn wanted<'s>(&self, source: &'s ChainFile) -> impl Iterator<Item = &'s Property> {
         source.file.properties.iter().filter(|property| {
             let name = property.name.as_ref();
@@ -264,7 +264,7 @@ fn on_chain<V: Scalar>(args: &QueryArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// Why the probability of an event is what it is; none for other properties, and where it has happened already.
+/// Explains the probability of an event; `None` for other properties, and if it has already happened.
 fn why<V: Scalar>(
     checker: &Checker<'_, V>,
     property: &Property,
@@ -304,7 +304,7 @@ pub(super) fn check_error_message(name: &str, wrong: &CheckError) -> String {
     }
 }
 
-/// Whether a property holds: in all initial states. None for a number; inside, none where it is open.
+/// Whether a property holds in all initial states; `None` for a number, and an inner `None` if it is undecided.
 fn holds<V: Scalar>(root: &Root<V>, chain: &Chain<V>) -> Option<Option<bool>> {
     match &root.answer {
         Answer::Truth(truth) => Some(in_all(truth, chain)),
@@ -323,13 +323,13 @@ fn in_all<V: Scalar>(truth: &Truth, chain: &Chain<V>) -> Option<bool> {
     }
 }
 
-/// An answer about to be told.
+/// An answer to be written.
 struct AnswerView<'a, V: Scalar> {
     property: &'a Property,
     chain: &'a Chain<V>,
     holds: Option<Option<bool>>,
     root: &'a Root<V>,
-    /// Why it is so, where that was asked for; the inner none: there is nothing to tell.
+    /// The reasons, if requested; an inner `None` if there are none.
     why: Option<Option<Reasons>>,
     method: &'static str,
     ms: f64,
@@ -400,7 +400,7 @@ impl<V: Scalar> Shown<V> {
     }
 }
 
-/// Infinite upper bounds are told as such: JSON has no number for them.
+/// Infinite upper bounds are written as text: JSON has no number for them.
 fn number(value: f64) -> Value {
     if value == f64::INFINITY {
         json!("inf")

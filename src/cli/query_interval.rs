@@ -12,7 +12,7 @@ use guard_markov::interval::{Bounds, UncertainChain};
 use guard_markov::prism::expr::{Compare, Kind};
 use guard_markov::{Checker, Options, Property, Scope};
 
-/// What is said of properties that have no bounds over all chains.
+/// The message for properties that have no bounds over all chains.
 const ONE_OPERATOR: &str = "a chain with intervals supports only the probability of one temporal \
                             operator, as in `P=? [ F \"bad\" ]`";
 
@@ -67,7 +67,7 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Bounds on a probability, and whether a threshold is kept by all chains, by none, or by some.
+/// Bounds on a probability, and whether all chains keep a threshold, none, or some.
 struct Answer<'p> {
     property: &'p Property,
     bounds: Bounds,

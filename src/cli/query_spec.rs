@@ -26,24 +26,24 @@ use crate::query::{
 use crate::report::Paint;
 use guard_markov::{Options, Scalar};
 
-/// What is asked, and how.
+/// The query, and its options.
 pub(super) struct Question<'a> {
     pub(super) spec: &'a Path,
-    /// Names of claims; none for all.
+    /// Names of claims; empty for all.
     pub(super) names: &'a [String],
     pub(super) model: Option<&'a Path>,
     pub(super) chain: &'a ChainArgs,
     pub(super) all_states: bool,
-    /// Whether reasons are asked for, and from which state; the start where that is empty.
+    /// Whether reasons are requested, and from which state; the start if that is empty.
     pub(super) why: Option<&'a str>,
     pub(super) json: bool,
     pub(super) options: Options,
     pub(super) rows: RowLimits,
-    /// By which argument intervals are told, and the chance that one misses where it was given.
+    /// The method of intervals, and the probability that one misses if it was given.
     pub(super) confidence: Option<(Method, Option<f64>)>,
 }
 
-/// The chance that an interval misses, where neither `pac` nor the command says one.
+/// The default probability that an interval misses, if neither `pac` nor the command gives one.
 const DEFAULT_ERROR: f64 = 0.05;
 
 /// The chains of a model of the spec.
@@ -116,7 +116,7 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// What came of the claims on one model.
+/// The results of the claims on one model.
 struct Sum {
     worst: Outcome,
     failed: bool,
@@ -215,7 +215,7 @@ fn on_model<V: Scalar>(
     Ok(sum)
 }
 
-/// What the properties are called, before their number, that formulas of the command become.
+/// The prefix of the names of properties for formulas of the command, before their number.
 const FORMULA: &str = "_formula";
 
 fn is_name(text: &str) -> bool {
@@ -238,7 +238,7 @@ fn model_of_formulas<'s>(spec: &'s Spec, given: Option<&Model>) -> Result<&'s st
     }
 }
 
-/// Returns the claims that are asked for: those named, and so many formulas; all where nothing is named.
+/// Returns the requested claims: those named, and so many formulas; all if none is named.
 fn chosen<'s>(
     spec: &'s Spec,
     names: &[String],
@@ -275,7 +275,7 @@ fn chosen<'s>(
     Ok(on_models().filter(wanted).collect())
 }
 
-/// Where the chains of a model come from.
+/// Returns the source of the chains of a model.
 fn chains(
     question: &Question<'_>,
     spec: &Arc<Spec>,
@@ -331,13 +331,13 @@ fn chains(
     Ok(Chains::Counts(Box::new(subject), chains))
 }
 
-/// An answer about to be told.
+/// An answer to be written.
 struct ClaimView<'a> {
     claim: &'a Claim,
     model: &'a str,
     category: Option<&'a SmolStr>,
     answer: &'a ClaimAnswer,
-    /// Why it is so, where that was asked for; the inner none: there is nothing to tell.
+    /// The reasons, if requested; an inner `None` if there are none.
     why: Option<Option<Reasons>>,
     ms: f64,
 }

@@ -91,10 +91,10 @@ pub(super) struct Args {
     limits: LimitArgs,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Server {
     jobs: SyncSender<Job>,
-    /// Hashes of tokens are compared, so that the time taken says nothing of the tokens.
+    /// Hashes of tokens are compared, so that the time reveals nothing about the tokens.
     token: Option<blake3::Hash>,
     approver_token: Option<blake3::Hash>,
     /// The names and addresses that a request may be addressed to; `None` at a Unix socket, which no web page reaches.
@@ -103,7 +103,7 @@ struct Server {
     patience: Duration,
 }
 
-/// What the thread that judges is asked.
+/// A job for the judging thread.
 struct Job {
     speaker: Speaker,
     request: JobRequest,
@@ -256,7 +256,7 @@ fn listen(args: &Args) -> Result<Listener, Failure> {
         .map_err(|error| cannot(&args.listen, &error))
 }
 
-/// What a request may be addressed to. A web page that has its own name resolve to this machine is told apart by that name.
+/// The hosts that a request may address. A web page whose own name resolves to this machine is recognized by that name.
 struct Hosts {
     names: Vec<String>,
     listening: IpAddr,
@@ -292,7 +292,7 @@ struct Judging {
     monitor: DurableMonitor,
     memory: Memory,
     traces: Arc<AtomicUsize>,
-    /// Why nothing is decided any more: what was decided could not be kept, so the monitor is ahead of its files.
+    /// The reason why no further decision is made: one could not be kept, so the monitor is ahead of its files.
     failed: Option<String>,
 }
 

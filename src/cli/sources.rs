@@ -27,7 +27,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Returns the format that is asked for.
+    /// Returns the requested format.
     pub(super) fn format(&self) -> Result<FormatChoice, Failure> {
         self.from
             .parse()
@@ -49,8 +49,8 @@ fn formats() -> PossibleValuesParser {
     )
 }
 
-/// Returns the files that the arguments name. What cannot be opened is a problem, and the others are still read; how many
-/// files of a folder are left out is a note.
+/// Returns the files that the arguments name. A file that cannot be opened is a problem, and the others are still read; the
+/// number of files of a folder that are left out is a note.
 fn find(
     traces: &[String],
     selection: &Selection,

@@ -116,7 +116,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
-/// What was not proved counts as not holding; a number that is asked for neither holds nor fails.
+/// Whether a verdict holds. An unproved one does not; a requested number neither holds nor fails.
 fn holds(verdict: &Verdict) -> bool {
     match verdict.holds {
         Some(holds) => holds,
@@ -131,7 +131,7 @@ fn is_wanted(verdict: &Verdict, names: &[String]) -> bool {
     verdict.property.is_empty() || names.iter().any(names_it)
 }
 
-/// Returns the questions that are named; all of them where none is.
+/// Returns the named questions; all of them if none is named.
 fn selected(
     spec: &crate::hir::Spec,
     verifier: &Verifier<'_>,

@@ -30,7 +30,7 @@ pub use suggest::did_you_mean;
 
 use crate::source::Span;
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The spec is wrong and nothing can be run.
@@ -56,16 +56,16 @@ impl Severity {
 /// A span with a few words about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// Its span.
     pub span: Span,
-    /// What is there; may be empty for the primary label.
+    /// Its message; may be empty for the primary label.
     pub message: String,
 }
 
 /// An edit that we believe in: replaces each span by its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What the edit does, for a menu.
+    /// The title of the edit, for a menu.
     pub message: String,
     /// Spans and their new text; spans do not overlap.
     pub edits: Vec<(Span, String)>,
@@ -78,11 +78,11 @@ pub struct Fix {
 pub struct Diagnostic {
     /// The code, which has a page.
     pub code: Code,
-    /// How grave; the code's default unless changed.
+    /// The severity; the code's default unless changed.
     pub severity: Severity,
     /// The message.
     pub message: String,
-    /// Where it is wrong.
+    /// The primary place.
     pub primary: Label,
     /// The other half of a conflict.
     pub secondary: Vec<Label>,

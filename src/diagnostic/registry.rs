@@ -38,7 +38,7 @@ macro_rules! codes {
                 match self { $(Code::$code => $summary,)* }
             }
 
-            /// The severity unless a pass says otherwise.
+            /// Returns the severity unless a pass changes it.
             #[must_use]
             pub fn severity(self) -> Severity {
                 match self { $(Code::$code => Severity::$severity,)* }

@@ -6,7 +6,7 @@ use ariadne::{Cache, Color, Config, IndexType, Label, Report, ReportKind, Source
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How diagnostics are drawn.
+/// The options of rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderOptions {
     /// Whether to use terminal colours.
@@ -90,7 +90,7 @@ fn plain(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     )
 }
 
-/// Bytes of the longest line that is drawn whole; nobody reads a longer one.
+/// The length in bytes of the longest line that is drawn whole.
 const LONGEST: u32 = 1_000;
 
 /// Returns the line on which a span begins.
@@ -117,7 +117,7 @@ fn is_short(span: Span, sources: &SourceMap) -> bool {
     })
 }
 
-/// What stands around a span, and its label under it.
+/// Returns the lines around a span, with its label under it.
 fn excerpt(label: &super::Label, sources: &SourceMap) -> String {
     const AROUND: usize = 40;
     let line = line_of(label.span, sources);
@@ -195,7 +195,7 @@ fn place(span: Span, sources: &SourceMap) -> Place {
     (span.file, range.start.min(len)..range.end.min(len))
 }
 
-/// What a fix does, with the line that it makes where that is short.
+/// Describes a fix, with the line that it produces if that is short.
 fn help(fix: &Fix, sources: &SourceMap) -> String {
     match fixed_line(fix, sources) {
         Some(line) if line.chars().count() <= 90 => format!("{}: `{line}`", fix.message),

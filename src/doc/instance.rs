@@ -11,8 +11,8 @@ use crate::syntax::ast::{Template, TypeKind};
 /// The module's name for the spec that is made here.
 const MODULE: &str = "documented";
 
-/// What a template compiles to with a predicate for each predicate it takes; nothing where a parameter is of a kind for
-/// which no argument can be made up, or where it needs the events of its own module.
+/// Returns the facts about a template with a predicate for each predicate parameter. Returns `None` if no argument can be
+/// invented for a parameter, or if the template needs the events of its own module.
 pub(super) fn facts(template: &Template, module: &str, loader: &dyn Loader) -> Option<Facts> {
     let text = spec(template)?;
     let checked = crate::front(

@@ -30,7 +30,7 @@ const DRAWN_STATES: usize = 12;
 /// A module, ready to be written.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What it is called: `std.drift`, or the name of the file.
+    /// Its title: `std.drift`, or the name of the file.
     pub title: String,
     /// Its `//!` documentation, in Markdown.
     pub intro: String,
@@ -43,17 +43,17 @@ pub struct Page {
 pub struct Entry {
     /// Its first word: `template`, `property`, ….
     pub kind: String,
-    /// What it declares.
+    /// The name that it declares.
     pub name: String,
     /// Its text, without documentation.
     pub text: String,
     /// Its `///` documentation, in Markdown.
     pub doc: String,
-    /// What its formula compiles to, where it has one.
+    /// The facts about its formula, if it has one.
     pub facts: Option<Facts>,
 }
 
-/// What a formula compiles to.
+/// The facts about a formula.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The formula in words.
@@ -98,7 +98,7 @@ pub fn page(
     }
 }
 
-/// What the formula of a property of this name compiles to; `None` if there is no such property.
+/// Returns the facts about the formula of a property of this name; `None` if there is no such property.
 pub fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
     let id = spec.find_property(name)?;
     let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;

@@ -10,7 +10,7 @@ use crate::ids::ExprId;
 use crate::types::Type;
 use crate::value::{EnumValue, Number, Value};
 
-/// Values that all questions asked of a term treat alike.
+/// Values of a term that give equal answers to all questions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Class {
     /// This value.

@@ -10,7 +10,7 @@ use crate::value::Value;
 /// The reason why an expression has no value yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// The class of this term is asked for.
+    /// The class of this term is needed.
     Term(ExprId),
     /// The truth of this condition, which its terms do not decide.
     Atom(ExprId),
@@ -18,7 +18,7 @@ pub(super) enum Missing {
     Work,
 }
 
-/// What is known of a value.
+/// The known part of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Known {
     /// The value.
@@ -170,7 +170,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is known of the value of an expression.
+    /// Returns the known part of the value of an expression.
     pub(super) fn known(&mut self, id: ExprId) -> Result<Known, Missing> {
         self.visit()?;
         match self.spec.exprs.get(id) {

@@ -28,7 +28,7 @@ use crate::ids::ExprId;
 pub use model::{Event, Given, event};
 pub use reach::Reachable;
 
-/// What searches may still cost, in visits of expressions. Shared by all searches that are given it.
+/// The remaining work of searches, in visits of expressions. Shared by all searches that receive it.
 #[derive(Clone, Debug)]
 pub struct Work {
     left: u64,
@@ -42,10 +42,10 @@ impl Work {
     }
 }
 
-/// A condition with the truth that is asked of it.
+/// A condition with the required truth value.
 pub type Goal = (ExprId, bool);
 
-/// Whether a step can give all of these conditions the truth that is asked of each; `None` if the work does not suffice.
+/// Whether a step can give all of these conditions the required truth values; `None` if the work does not suffice.
 ///
 /// With `tracks`, tracks have together only values that some run leads to.
 ///

@@ -27,7 +27,7 @@ pub struct Event {
     pub vars: BTreeMap<usize, Value>,
 }
 
-/// What is settled before an event is looked for.
+/// The values that are settled before an event is searched.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The values of quantified variables.

@@ -20,12 +20,12 @@ pub(super) enum Question {
     Text(ExprId),
 }
 
-/// What is asked of one term.
+/// The questions about one term.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     /// The questions, each once.
     pub(super) questions: Vec<Question>,
-    /// Whether the value itself matters, because it is compared with one that is no constant.
+    /// Whether the value itself matters, because it is compared with one that is not constant.
     pub(super) exact: bool,
 }
 
@@ -54,7 +54,7 @@ impl Asked {
         })
     }
 
-    /// Whether the order of values is asked about.
+    /// Whether some question is about the order of values.
     pub(super) fn ordered(&self) -> bool {
         let order = |question: &Question| matches!(question, Question::Order(..));
         self.questions.iter().any(order)
@@ -67,7 +67,7 @@ impl Asked {
     }
 }
 
-/// The terms of some conditions, each with what is asked of it.
+/// The terms of some conditions, each with its questions.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     pub(super) terms: IndexMap<ExprId, Asked, rustc_hash::FxBuildHasher>,

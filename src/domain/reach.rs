@@ -29,8 +29,8 @@ pub struct Reachable {
 }
 
 impl Reachable {
-    /// Of the tracks that these expressions read, and those of finite type that their updates read; `None` if there are no
-    /// such tracks, or where the work does not suffice.
+    /// Explores the tracks that these expressions read, and those of finite type that their updates read. Returns `None` if
+    /// there are no such tracks, or if the work does not suffice.
     pub fn new(spec: &Spec, roots: &[ExprId], work: &mut Work) -> Option<Reachable> {
         let tracks = followed(spec, roots);
         let (terms, updates): (Vec<ExprId>, Vec<ExprId>) = tracks

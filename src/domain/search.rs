@@ -29,7 +29,7 @@ pub(super) struct Search<'a> {
     tracks: Option<&'a Reachable>,
     pub(super) assigned: FxHashMap<ExprId, Class>,
     pub(super) atoms: FxHashMap<ExprId, bool>,
-    /// What follows from the assignment; forgotten when it changes.
+    /// The truth values that follow from the assignment; cleared when it changes.
     pub(super) truths: FxHashMap<ExprId, bool>,
     work: &'a mut Work,
     left: u64,
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
             .is_none_or(|tracks| tracks.allow(&self.assigned))
     }
 
-    /// Calls `tell` with what is known of `roots` under every assignment that decides them all.
+    /// Calls `tell` with the known truth values of `roots` under every assignment that decides them all.
     pub(super) fn each(
         &mut self,
         roots: &[ExprId],

@@ -7,10 +7,10 @@ use crate::hir::{Expr, Spec};
 use crate::ids::ExprId;
 use crate::value::Value;
 
-/// How deep regular expressions are followed.
+/// The greatest depth of regular expressions.
 const DEPTH: usize = 64;
 
-/// Returns a text of which these conditions have the truth that is asked, or `None` if none is found.
+/// Returns a text for which these conditions have the required truth values, or `None` if none is found.
 pub(super) fn example(spec: &Spec, asked: &[(ExprId, bool)]) -> Option<SmolStr> {
     let (mut starts, mut middle, mut ends) = (String::new(), String::new(), String::new());
     let mut asked = asked.to_vec();

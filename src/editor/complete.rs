@@ -12,7 +12,7 @@ use crate::syntax::ast::{Item, ItemKind};
 use crate::syntax::lexer::{self, Lexeme};
 use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, Token, temporal_words};
 
-/// What a candidate is.
+/// The kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CandidateKind {
     /// A declared name.
@@ -30,7 +30,7 @@ pub enum CandidateKind {
 pub struct Candidate {
     /// Its text.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CandidateKind,
     /// The first line of its declaration; empty for words.
     pub detail: String,
@@ -38,7 +38,7 @@ pub struct Candidate {
     pub docs: String,
 }
 
-/// What the text before the cursor asks for.
+/// The kind of text that may follow the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wanted {
     /// Nothing: a comment or a text.
@@ -62,8 +62,8 @@ enum Wanted {
 }
 
 impl Analysis {
-    /// What could stand at an offset, sorted by name. Of what begins there already nothing is assumed: who asks keeps what
-    /// fits.
+    /// Returns what may be at an offset, sorted by name. The text that already begins there is not considered: callers
+    /// filter the list.
     pub fn candidates(&self, offset: u32) -> Vec<Candidate> {
         let mut found = Found::default();
         match self.wanted(offset) {
@@ -95,7 +95,7 @@ impl Analysis {
         found.by_name.into_values().collect()
     }
 
-    /// What is asked for at an offset, told from the tokens before it on its line and the item it is in.
+    /// Returns what is expected at an offset, from the tokens before it on its line and the item that contains it.
     fn wanted(&self, offset: u32) -> Wanted {
         let text = self.file().text();
         let Some(before) = text.get(..offset as usize) else {
@@ -214,7 +214,7 @@ impl Analysis {
         })
     }
 
-    /// The items of a module that have a name.
+    /// Adds the named items of a module.
     fn items(&self, module: ModuleIdx, found: &mut Found, keep: impl Fn(Kind) -> bool) {
         let Some(module) = self.checked.project.modules.get(module) else {
             return;
@@ -241,7 +241,7 @@ impl Analysis {
         );
     }
 
-    /// The items that the spec declares or imports by name.
+    /// Adds the items that the spec declares or imports by name.
     fn visible(&self, found: &mut Found, keep: impl Fn(Kind) -> bool) {
         self.items(0, found, &keep);
         let modules = &self.checked.project.modules;
@@ -262,7 +262,7 @@ impl Analysis {
         }
     }
 
-    /// What may follow `owner.`: items of a module, values of an enum, fields of `meta`, members of a record.
+    /// Returns what may follow `owner.`: items of a module, values of an enum, fields of `meta`, members of a record.
     fn members(&self, owner: &str, found: &mut Found) {
         if let Some(module) = self.module_called(owner) {
             self.items(module, found, |_| true);
@@ -312,7 +312,7 @@ impl Analysis {
             })
     }
 
-    /// Named parts of items of all modules.
+    /// Adds the named parts of items of all modules.
     fn parts_of(&self, found: &mut Found, keep: impl Fn(&Item, Kind) -> bool) {
         for (name, part) in self.declarations.iter() {
             let module = self.checked.project.modules.get(part.module);

@@ -7,7 +7,7 @@ use crate::modules::Project;
 use crate::source::Span;
 use crate::syntax::ast::{self, ItemKind, SystemMemberKind, TraceClauseKind};
 
-/// What a name declares, as far as editors tell such things apart.
+/// The kind of a declaration, as far as editors distinguish kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A file that is imported.
@@ -47,7 +47,7 @@ pub(super) struct Declaration {
     /// The item it is, or is part of: module and position there.
     pub(super) module: usize,
     pub(super) item: usize,
-    /// What declares it, without documentation.
+    /// The span of the declaration, without documentation.
     pub(super) whole: Span,
     /// Its documentation, in Markdown.
     pub(super) docs: String,
@@ -86,7 +86,7 @@ impl Declarations {
         all
     }
 
-    /// What the name at a place declares; names that only expressions bind are variables and are not here.
+    /// Returns the declaration of the name at a place; names that only expressions bind are variables and are not here.
     pub(super) fn get(&self, name: Span) -> Option<&Declaration> {
         self.by_name.get(&name)
     }
@@ -99,7 +99,7 @@ impl Declarations {
     }
 }
 
-/// What an item declares; `None` for one that has no name.
+/// Returns the kind of declaration of an item; `None` for one without a name.
 pub(super) fn kind_of(item: &ItemKind) -> Option<Kind> {
     Some(match item {
         ItemKind::Enum(_) => Kind::Enum,

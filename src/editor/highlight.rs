@@ -8,7 +8,7 @@ use crate::source::{FileId, Span};
 pub struct Coloured {
     /// The name.
     pub span: Span,
-    /// What it means.
+    /// Its meaning.
     pub kind: Kind,
     /// Whether this is its declaration.
     pub declares: bool,

@@ -98,7 +98,7 @@ impl Analysis {
     }
 }
 
-/// What a property comes to, in two lines.
+/// Returns the facts about a property, in two lines.
 fn facts_text(facts: &doc::Facts) -> String {
     let mut text = format!("{}\n", facts.words);
     let enforced = match facts.enforce.as_deref() {

@@ -70,12 +70,12 @@ impl Analysis {
         self.checked.sources.get(FileId(0))
     }
 
-    /// Which names mean which declarations, in all files.
+    /// Returns the declarations of names, in all files.
     pub fn links(&self) -> &check::Links {
         &self.checked.links
     }
 
-    /// What was found, in all files, sorted by place.
+    /// Returns the diagnostics, in all files, sorted by place.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.checked.diagnostics
     }

@@ -4,21 +4,21 @@ use super::{Analysis, Kind};
 use crate::source::{FileId, Span};
 use crate::syntax::token::{LOOK_AHEAD_WORDS, Token};
 
-/// What the name at a place means.
+/// The meaning of the name at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meant {
-    /// The name that was asked about.
+    /// The name at the place.
     pub name: Span,
     /// The name in its declaration, in any file; empty, at the start of a file, for a module.
     pub target: Span,
-    /// All that the declaration says, without its documentation.
+    /// The span of the declaration, without its documentation.
     pub whole: Span,
 }
 
 /// The reason why something cannot be renamed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenameError {
-    /// The place is no name that is declared.
+    /// The place is not a declared name.
     #[error("there is no declared name here")]
     NoName,
     /// The declaration is in another file.
@@ -35,8 +35,8 @@ pub enum RenameError {
 }
 
 impl Analysis {
-    /// What the name at an offset means; a name in its own declaration means itself. None where no name is, or where what
-    /// it means is not known.
+    /// Returns the meaning of the name at an offset; a name in its own declaration means itself. Returns `None` if there is
+    /// no name, or if its meaning is not known.
     pub fn definition(&self, offset: u32) -> Option<Meant> {
         let (name, target) = self
             .checked
@@ -92,7 +92,7 @@ impl Analysis {
         Ok(self.references(offset))
     }
 
-    /// What a declaration is; a name that only an expression binds is a variable.
+    /// Returns the kind of a declaration; a name that only an expression binds is a variable.
     pub(super) fn kind(&self, target: Span) -> Kind {
         if target.is_empty() {
             return Kind::Module;

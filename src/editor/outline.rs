@@ -8,13 +8,13 @@ use crate::syntax::ast::{Item, ItemKind};
 /// An item, or a named part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// What it is called: a name, or the first word of what has none.
+    /// Its name, or its first word if it has none.
     pub name: String,
     /// The word that declares it; empty for parts.
     pub word: String,
-    /// What it declares; `None` for `event`, `trace`, `enforce` and tests.
+    /// The kind of declaration; `None` for `event`, `trace`, `enforce` and tests.
     pub kind: Option<Kind>,
-    /// Where its name stands.
+    /// The span of its name.
     pub at: Span,
     /// All of it, documentation left out.
     pub whole: Span,
@@ -38,7 +38,7 @@ impl Analysis {
             .collect()
     }
 
-    /// Fields, values, variables: what an item declares below its own name. Parameters are not told.
+    /// Returns fields, values, variables: the declarations of an item below its own name. Parameters are not included.
     fn parts(&self, idx: usize, item: &Item) -> Vec<Symbol> {
         let own = item.kind.name().map(|name| *name.span);
         let all = self.declarations.iter();

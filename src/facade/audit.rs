@@ -25,7 +25,7 @@ const STACK: usize = 16 << 20;
 /// Traces that may wait for the caller; further ones are not judged until these are taken, so memory stays bounded.
 const WAITING: usize = 256;
 
-/// How an audit reads its files.
+/// The way an audit reads its files.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AuditOptions {

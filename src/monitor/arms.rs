@@ -13,10 +13,10 @@ use crate::hir::{ActionKind, ArmTrigger};
 use crate::value::{Truth, Value};
 use crate::verdict::Verdict;
 
-/// What a trace remembers of a clause.
+/// The memory of a clause in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Memory {
-    /// Steps in a row, up to the last one, at which something was owed.
+    /// The number of consecutive steps, up to the last one, at which an obligation was pending.
     pub(super) owed_for: u32,
     /// The step at which that began.
     pub(super) owed_since: u32,
@@ -26,10 +26,10 @@ pub(super) struct Memory {
     pub(super) acted: u64,
 }
 
-/// How a step is judged.
+/// The context in which a step is judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepCx<'a> {
-    /// Index of the step; none at an end or a deadline.
+    /// Index of the step; `None` at an end or a deadline.
     pub(super) step: Option<u32>,
     /// Fields that are not there yet.
     pub(super) awaited: &'a [usize],
@@ -38,12 +38,12 @@ pub(super) struct StepCx<'a> {
     pub(super) counts: bool,
 }
 
-/// What clauses on models go by.
+/// The values that clauses on models watch.
 #[derive(Clone, Copy)]
 pub(super) struct RiskValues<'a> {
     pub(super) chains: &'a Chains,
     pub(super) at: &'a ChainPosition,
-    /// What the queries of clauses come to, with the numbers of the clauses, in their order.
+    /// The values of the queries of clauses, with the numbers of the clauses, in their order.
     pub(super) each: &'a [(usize, RiskValue)],
 }
 
@@ -138,7 +138,8 @@ impl One<'_, '_> {
         memory.acted = 0;
     }
 
-    /// What cannot be decided is taken for what is feared, unless it depends on what the action brings about alone.
+    /// Returns whether an undecided condition counts as violated, with the reason. A data error does unless the clause
+    /// allows errors; a dependence on the outcome of the action follows the policy for outcomes.
     fn doubtful(&mut self) -> (bool, Option<String>) {
         match self.view.doubt(self.number, self.cx.awaited) {
             Doubt::Error(why) => {
@@ -186,7 +187,7 @@ impl One<'_, '_> {
         });
     }
 
-    /// A clause on what is said of a model.
+    /// Judges a clause on a claim about a model.
     fn weigh(&mut self, memory: &mut Memory, risk: &RiskMessage<'_>) {
         let value = risk.value;
         if !self.cx.counts || !value.moved {
@@ -328,7 +329,7 @@ fn bit(place: usize) -> u64 {
         .unwrap_or(0)
 }
 
-/// What an arm without a message says.
+/// Returns the message of an arm without one of its own.
 fn default_message(
     name: &str,
     clause: &Clause,

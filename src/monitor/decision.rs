@@ -13,18 +13,18 @@ use crate::types::EnumType;
 use crate::value::Value;
 use crate::verdict::{Instance, Verdict, value_json};
 
-/// What is to be done about an event, mildest first.
+/// The ruling on an event, mildest first.
 ///
 /// `log` and `invoke` decide nothing: what they say and call stands among the clauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {
-    /// Nothing stands in the way.
+    /// No clause objects.
     #[default]
     Allow,
-    /// Somebody is to be told.
+    /// Reports a warning.
     Warn,
-    /// The agent is to be told, and to think again.
+    /// The agent receives the message and may reconsider.
     Reflect,
     /// A person decides.
     Ask,
@@ -47,12 +47,12 @@ impl Ruling {
         }
     }
 
-    /// Whether the action may not be carried out, whatever a person says.
+    /// Whether the action must not be carried out, even with a person's approval.
     pub fn denies(self) -> bool {
         self >= Ruling::Block
     }
 
-    /// What an action alone decides.
+    /// Returns the ruling of an action alone.
     pub fn of(action: ActionKind) -> Ruling {
         match action {
             ActionKind::Log | ActionKind::Invoke => Ruling::Allow,
@@ -65,7 +65,7 @@ impl Ruling {
     }
 }
 
-/// What brought a decision about.
+/// The cause of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// An event that happened.
@@ -80,9 +80,9 @@ pub enum Cause {
     End,
     /// The end of a trace that is proposed.
     ProposedEnd,
-    /// What could not be read.
+    /// A part that could not be read.
     Unreadable,
-    /// What whoever said it may not say.
+    /// A statement that its sender may not make.
     Forbidden,
 }
 
@@ -104,15 +104,15 @@ impl Cause {
 pub struct Fired {
     /// The clause and the arm, by number.
     pub clause: usize,
-    /// See `clause`; `None` for what the monitor says itself (an outcome that may violate, an error).
+    /// See `clause`; `None` for decisions of the monitor itself (an outcome that may violate, an error).
     pub arm: Option<usize>,
     /// The property, query or condition.
     pub name: SmolStr,
-    /// What is done.
+    /// The action.
     pub action: ActionKind,
-    /// What is said.
+    /// The message.
     pub message: String,
-    /// Why, where that can be said: what is owed and until when, what could not be read.
+    /// The reason, if known: the pending obligation and its deadline, or the unreadable part.
     pub why: Option<String>,
     /// Of a quantified property: the values that it is about.
     pub instance: Vec<(SmolStr, Value)>,
@@ -125,28 +125,28 @@ pub struct Fired {
 /// An argument of what is invoked: its name, where it has one, and its value.
 pub type Argument = (Option<SmolStr>, Value);
 
-/// What a monitor says.
+/// The decision of a monitor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What it is about.
+    /// The cause.
     pub cause: Cause,
     /// The trace; `None` if that could not be read.
     pub trace: Option<SmolStr>,
     /// Index of the event in its trace.
     pub step: Option<u32>,
-    /// What is to be done.
+    /// The ruling.
     pub ruling: Ruling,
     /// The arms that act, in order of the spec.
     pub clauses: Vec<Fired>,
-    /// What the queries that clauses look at come to; none in a state that was not seen in training.
+    /// The values of the queries that clauses watch; `None` in a state that was not seen in training.
     pub risk: Vec<(SmolStr, Option<f64>)>,
     /// The state of the abstraction, where there is one.
     pub state: Option<String>,
     /// The verdict on every property: after the event, or as it would be.
     pub verdicts: Vec<(SmolStr, Verdict)>,
-    /// What was wrong with the event.
+    /// The errors in the event.
     pub errors: Vec<String>,
-    /// Of a proposed end: what is still owed.
+    /// For a proposed end: the pending obligations.
     pub owed: Vec<String>,
     /// Of a proposal: its number, for commit and abandon.
     pub proposal: Option<u64>,
@@ -173,7 +173,7 @@ impl Decision {
         }
     }
 
-    /// Returns the messages of the arms that decide, joined: what an agent or a person is told.
+    /// Returns the messages of the deciding arms, joined: the text for an agent or a person.
     pub fn reason(&self) -> String {
         let decides = |fired: &&Fired| Ruling::of(fired.action) == self.ruling;
         // Of what could not be judged the message tells what is forbidden, and not that the call was only unclear.
@@ -187,7 +187,7 @@ impl Decision {
         said.join("; ")
     }
 
-    /// Writes the decision as one line of JSON, without the line end. What a terminal may act on is escaped.
+    /// Writes the decision as one line of JSON, without the line end. Control characters for terminals are escaped.
     pub fn write_json(&self, out: &mut String) {
         // Only a key that is no text could fail, and all are.
         let json = serde_json::to_string(self).unwrap_or_default();
@@ -304,7 +304,7 @@ impl Serialize for Fired {
     }
 }
 
-/// What is invoked, with what.
+/// The handler that is invoked, with its input.
 #[derive(Serialize)]
 struct Invoke<'a> {
     name: &'a str,

@@ -15,19 +15,19 @@ use memchr::memmem;
 use super::raw_object::RawObject;
 use crate::input_schema::{FieldSource, InputSchema, Path};
 
-/// What an envelope may say.
+/// The phases that an envelope may name.
 const PHASES: [&str; 5] = ["act", "before", "after", "commit", "abandon"];
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'l> {
-    /// What is asked.
+    /// The request.
     pub request: Request,
     /// The event.
     pub event: &'l [u8],
 }
 
-/// What a line asks.
+/// The request of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The event has happened.
@@ -36,13 +36,13 @@ pub enum Request {
     Act,
     /// May it happen? If it may, it counts until it is committed or abandoned.
     Propose,
-    /// What was proposed has happened.
+    /// The proposed action has happened.
     Commit(u64),
-    /// What was proposed will not happen.
+    /// The proposed action will not happen.
     Abandon(u64),
 }
 
-/// Which members of an envelope the events of a spec have themselves.
+/// The members of an envelope that events of a spec have themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeFields {
     phase: bool,
@@ -70,7 +70,7 @@ impl EnvelopeFields {
 }
 
 impl<'l> Envelope<'l> {
-    /// Reads what a line asks. A line that is no envelope is an event.
+    /// Reads the request of a line. A line that is not an envelope is an event.
     ///
     /// # Errors
     /// [`EnvelopeError::Wrong`] if the line is an envelope that asks for something else, or may be meant for an envelope
@@ -175,7 +175,7 @@ impl Request {
         matches!(self, Request::Observe | Request::Commit(_))
     }
 
-    /// Returns the line that makes this request, for journals. `event` is one line; `Abandon` has none.
+    /// Returns the line of this request, for journals. `event` is one line; `Abandon` has none.
     pub fn to_line(self, event: &[u8]) -> Vec<u8> {
         let head = match self {
             Request::Observe => "{\"phase\":\"after\"".to_owned(),
@@ -194,10 +194,10 @@ impl Request {
     }
 }
 
-/// The reason why a line asks for nothing.
+/// The reason why a line contains no request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
-    /// It is an envelope that asks for something that does not exist.
+    /// It is an envelope with an unknown request.
     #[error("{0}")]
     Wrong(String),
     /// It is not JSON.

@@ -37,13 +37,13 @@ struct Head {
     start: Start,
 }
 
-/// What the first line of every version has.
+/// The parts of the first line that every version has.
 #[derive(Deserialize)]
 struct Version {
     version: u32,
 }
 
-/// What a journal goes on from.
+/// The start of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The number of inputs that were taken before.
@@ -61,11 +61,11 @@ pub struct Entry<'j> {
     pub number: u64,
     /// The time it was given at.
     pub now: Option<Instant>,
-    /// What it was.
+    /// The input.
     pub input: Input<'j>,
 }
 
-/// What a monitor is given.
+/// An input of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'j> {
     /// A line.
@@ -98,7 +98,7 @@ impl<'j> Input<'j> {
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal<'j> {
-    /// What it goes on from.
+    /// The start of the journal.
     pub start: Start,
     /// The inputs, in order.
     pub entries: Vec<Entry<'j>>,
@@ -296,7 +296,7 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// Half of a BLAKE3 would be enough against accidents; a quarter is.
+/// Returns a quarter of a BLAKE3 hash: more than enough to detect accidental changes.
 fn checksum(head: &[u8], line: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(head).update(line);

@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::eval::{Program, StepView};
 use crate::ids::PropertyId;
 
-/// What judging needs besides the trace.
+/// The context of judging besides the trace.
 pub(super) struct Context<'a> {
     pub(super) program: &'a Program,
     pub(super) table: &'a Table,
@@ -19,7 +19,7 @@ pub(super) struct Context<'a> {
     pub(super) outcomes: Outcomes,
 }
 
-/// What a trace keeps beside its state, and changes at a step.
+/// The memory of a trace beside its state, which a step changes.
 pub(super) struct StepMemory<'t> {
     pub(super) memory: &'t mut [Memory],
     pub(super) chain_position: &'t mut ChainPosition,
@@ -30,7 +30,7 @@ pub(super) type StepVisitor<'l> =
     dyn FnMut(&mut StepView<'_>, StepMemory<'_>, Option<u32>, &[usize]) + 'l;
 
 impl Context<'_> {
-    /// Judges one step and joins what comes of it with what came of steps before. `step` says whether it was one.
+    /// Judges one step and joins the result with that of earlier steps. `step` says whether it was one.
     pub(super) fn judge(
         &self,
         decision: &mut Decision,
@@ -95,7 +95,7 @@ impl Context<'_> {
         }
     }
 
-    /// What queries come to where a trace is.
+    /// Records the current values of the queries.
     pub(super) fn record_current_risk(
         &self,
         chain_position: &ChainPosition,

@@ -29,7 +29,7 @@ pub struct Outline {
 #[derive(Clone, Debug)]
 struct RawMember {
     key: String,
-    /// Where its value stands in the text.
+    /// The range of its value in the text.
     value: Range<usize>,
     /// Whether an object within the value has a key twice.
     ambiguous: bool,
@@ -38,7 +38,7 @@ struct RawMember {
 /// All the text in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextOf {
-    /// There is none.
+    /// There is no member.
     Nothing,
     /// The texts, joined by line ends.
     All(String),
@@ -87,7 +87,7 @@ impl Outline {
         Some(self.value(member))
     }
 
-    /// Returns a member that is a string; `None` if there is none, or if its text cannot be known.
+    /// Returns a member that is a string; `None` if there is none, or if its text is unknown.
     pub fn text(&self, key: &str) -> Option<String> {
         string(self.raw(key)?)
     }
@@ -151,7 +151,7 @@ fn members(text: &str) -> Result<Vec<RawMember>, String> {
     }
 }
 
-/// Returns the text of a JSON string; `None` if it is no string or cannot be known.
+/// Returns the text of a JSON string; `None` if it is not a string or its text is unknown.
 fn string(value: &str) -> Option<String> {
     let mut scan = Scanner::new(value, 0, String::new());
     match scan.peek() {
@@ -160,8 +160,8 @@ fn string(value: &str) -> Option<String> {
     }
 }
 
-/// Returns all the text in a JSON value, in order: its strings, and the keys that are no plain names. What only names the
-/// kind of a part (`"type": "text"`) is no text. Takes time in proportion to the value, without recursion.
+/// Returns all the text in a JSON value, in order: its strings, and the keys that are not plain names. A string that only
+/// names the kind of a part (`"type": "text"`) is not included. Takes time in proportion to the value, without recursion.
 pub fn text_of(value: &str) -> TextOf {
     match strings(value) {
         Ok(texts) if texts.is_empty() => TextOf::Nothing,
@@ -233,7 +233,7 @@ fn member(
     scan.peek().map(Some)
 }
 
-/// Whether a text names something, rather than says something.
+/// Whether a text is a name rather than a message.
 fn is_plain_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.$/@".contains(c);
     text.len() <= 64 && text.chars().all(plain) && !text.contains("--")
@@ -247,16 +247,16 @@ pub struct Intake {
     limit: usize,
     depth: usize,
     string: Option<InString>,
-    /// Where the value of the outermost member begins that is being taken.
+    /// The start of the value of the outermost member that is being read.
     value: Option<usize>,
-    /// Where the last member of the outermost object ended.
+    /// The end of the last member of the outermost object.
     end: usize,
     /// Whether the rest of the value is passed over.
     skips: bool,
     changed: bool,
 }
 
-/// Where in a string.
+/// The position in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InString {
     Plain,
@@ -295,7 +295,7 @@ impl Intake {
         }
     }
 
-    /// What was kept.
+    /// Returns the outline.
     ///
     /// # Errors
     /// There is no object to be read.
@@ -347,7 +347,7 @@ impl Intake {
         }
     }
 
-    /// Something that no string may hold, from a place of the output on.
+    /// Marks characters that no string may contain, from an offset of the output on.
     fn damaged(&mut self, from: usize) {
         if !self.skips {
             self.out.truncate(from);
@@ -423,7 +423,7 @@ impl Intake {
         self.put(byte);
     }
 
-    /// A member of the outermost object has ended.
+    /// Ends a member of the outermost object.
     fn ended(&mut self) {
         self.skips = false;
         self.value = None;

@@ -24,13 +24,13 @@ const VERSION: u32 = 1;
 /// The hash before the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What is signed with a hash, so that a signature of this log is none of anything else.
+/// The prefix of each signed hash, so that a signature of this log is valid for nothing else.
 const CONTEXT: &str = "guard decision log ";
 
-/// Where a chain ends.
+/// The end of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// What its lines are signed with.
+    /// The key that signs its lines.
     key: Option<SigningKey>,
     /// The hash of the last line.
     hash: String,
@@ -43,7 +43,7 @@ pub struct Chain {
 /// A log that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// What its decisions are made by.
+    /// The identity of the monitor that makes its decisions.
     pub identity: Identity,
     /// Its decisions.
     pub decisions: u64,
@@ -51,7 +51,7 @@ pub struct Verified {
     pub follows: Option<String>,
     /// The key that all of it is signed with.
     pub key: Option<VerifyingKey>,
-    /// Its end, to go on from.
+    /// Its end, from which it continues.
     pub chain: Chain,
     /// Its inputs: their numbers, and the hashes of what was given.
     pub inputs: Inputs,
@@ -59,7 +59,7 @@ pub struct Verified {
     pub whole: usize,
 }
 
-/// What the last lines of a log say of inputs, and the hashes of these lines.
+/// The statements of the last lines of a log about inputs, and the hashes of these lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     of: Vec<(u64, String)>,
@@ -87,14 +87,14 @@ impl Inputs {
     }
 }
 
-/// What a log goes on from.
+/// The start of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// The number of inputs that were taken before.
     pub after: u64,
     /// The last line of the log before.
     pub follows: Option<String>,
-    /// What its lines are signed with.
+    /// The key that signs its lines.
     pub key: Option<SigningKey>,
 }
 
@@ -160,7 +160,7 @@ impl Head {
     }
 }
 
-/// What is read of a line.
+/// The parts that are read of a line.
 #[derive(Deserialize)]
 struct Line {
     n: u64,
@@ -270,7 +270,7 @@ impl Chain {
         line
     }
 
-    /// One more decision, about the input of this number.
+    /// Counts one more decision about the input of this number.
     fn count(&mut self, number: u64) {
         self.of_last = if self.last == number {
             self.of_last + 1
@@ -366,22 +366,21 @@ fn checked(before: &str, line: &str, key: Option<&VerifyingKey>) -> Result<Strin
     Ok(found)
 }
 
-/// The end of a log, to go on from without reading all of it.
+/// The end of a log, from which it can be continued without reading all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEnd {
-    /// What its decisions are made by.
+    /// The identity of the monitor that makes its decisions.
     pub identity: Identity,
     /// The key that it is signed with.
     pub key: Option<VerifyingKey>,
-    /// Where the chain is.
+    /// The end of the chain.
     pub chain: Chain,
-    /// What its last lines say of inputs.
+    /// The statements of its last lines about inputs.
     pub inputs: Inputs,
 }
 
-/// Returns the end of a log: what its first line says, and where the chain is after `tail`, its last lines. What lies
-/// between is for [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the
-/// log.
+/// Returns the end of a log: the contents of its first line, and the chain after `tail`, its last lines. The lines between
+/// are left to [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the log.
 ///
 /// None where the last lines do not tell: they are too few, or do not hold.
 pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {

@@ -76,7 +76,7 @@ use crate::query::Solved;
 use crate::types::EnumType;
 use crate::value::{Instant, Value};
 
-/// What a violation that depends on the outcome of a proposed action is taken for.
+/// The treatment of a violation that depends on the outcome of a proposed action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcomes {
@@ -87,7 +87,7 @@ pub enum Outcomes {
     Any,
 }
 
-/// What a monitor may cost, and how it decides.
+/// The limits of a monitor, and its policy.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Limits on judging.
@@ -100,17 +100,17 @@ pub struct Options {
     pub proposals: usize,
     /// The same of one trace (`max-trace-proposals`): a proposal is judged after all that are open in its trace.
     pub trace_proposals: usize,
-    /// How long a proposal counts that is neither committed nor abandoned, by the times that callers pass.
+    /// The time for which a proposal counts that is neither committed nor abandoned, by the times that callers pass.
     pub reservation: Duration,
-    /// How outcomes are judged.
+    /// The treatment of outcomes.
     pub outcomes: Outcomes,
-    /// What only approvers may report; if empty, everybody may report everything.
+    /// The events that only approvers may report; if empty, everybody may report everything.
     pub approvals: Vec<Approval>,
-    /// What clauses on queries ask about, by the names of models in the spec.
+    /// The models for clauses on queries, by their names in the spec.
     pub models: BTreeMap<SmolStr, Source>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
-    /// What states, journals and logs are bound to. The model's part follows from `models`.
+    /// The identity that states, journals and logs are bound to. The model's part follows from `models`.
     pub identity: Identity,
 }
 
@@ -120,8 +120,8 @@ pub enum Speaker {
     /// May say everything.
     #[default]
     Approver,
-    /// May not report [approvals](Approval), commit what a person was asked about, or end a trace, which would end what it
-    /// rests on. Bound only if the monitor knows approvals.
+    /// May not report [approvals](Approval), commit an action that a person was asked about, or end a trace, which would end
+    /// the validity of approvals in it. Restricted only if the monitor has approvals.
     Reporter,
 }
 
@@ -134,17 +134,17 @@ pub struct Approval {
     pub value: SmolStr,
 }
 
-/// Where the numbers of a model come from.
+/// The source of the numbers of a model.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Its file: the queries are answered when the monitor is made.
     Learned(Model),
-    /// What another process [answered](Monitor::solved), and the hash of the file that it had.
+    /// The tables that another process [solved](Monitor::solved), and the hash of the file that it used.
     Solved(Box<Solved>, String),
 }
 
 impl Source {
-    /// What the model file says of itself.
+    /// Returns the header of the model file.
     pub fn header(&self) -> &Header {
         match self {
             Source::Learned(model) => &model.header,
@@ -187,7 +187,7 @@ impl Default for Options {
     }
 }
 
-/// Returns a value in words: those of enums by name.
+/// Renders a value; those of enums by name.
 fn value_text(value: &Value, enums: &[Arc<EnumType>]) -> String {
     let name = match value {
         Value::Enum(value) => enums
@@ -198,7 +198,7 @@ fn value_text(value: &Value, enums: &[Arc<EnumType>]) -> String {
     name.map_or_else(|| value.to_string(), SmolStr::to_string)
 }
 
-/// What is owed, in words.
+/// Describes a pending obligation.
 fn owed_text(name: &str, owed: &Obligation, enums: &[Arc<EnumType>]) -> String {
     let mut text = format!("`{name}` owes ");
     if owed.wants.is_empty() {

@@ -44,7 +44,7 @@ impl Monitor {
         }
     }
 
-    /// Reads what happened. What cannot be read of it is unknown.
+    /// Reads an event that happened. Unreadable parts are unknown.
     pub(super) fn read_outcome(&mut self, bytes: &[u8]) -> Result<Unit, String> {
         let why = match self.read(bytes) {
             Ok(unit) => return Ok(unit),

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// What stands for the unreadable parts in each of the two texts.
+/// The replacements for the unreadable parts in each of the two texts.
 const FILLERS: [Filler; 2] = [
     Filler {
         character: '\u{fffd}',
@@ -88,7 +88,7 @@ fn repair(bytes: &[u8], depth: usize, filler: Filler) -> Option<Vec<u8>> {
     Some(out.into_bytes())
 }
 
-/// Passes on the rest of a string, its quotes included; says whether anything in it was replaced.
+/// Copies the rest of a string, with its quotes. Returns whether anything in it was replaced.
 fn string(chars: &mut std::str::Chars<'_>, filler: char, mut push: impl FnMut(char)) -> bool {
     push('"');
     let mut changed = false;

@@ -27,7 +27,7 @@ pub(super) struct Proposal {
     pub(super) trace: SmolStr,
     /// The arms that acted for it, by clause.
     acted: Vec<(usize, usize)>,
-    /// What the event says of its record.
+    /// The facts that the event states about its record.
     pub(super) meta: Box<[Cell]>,
     /// The cells of its steps; the fields that only exist once the action has happened are unknown.
     pub(super) steps: Vec<Box<[Cell]>>,
@@ -183,7 +183,7 @@ impl Monitor {
         }
     }
 
-    /// What was proposed has happened, and this is the event.
+    /// Commits a proposal, with the event that happened.
     pub(super) fn committed(
         &mut self,
         proposal: u64,
@@ -334,7 +334,7 @@ impl Monitor {
         }
     }
 
-    /// Reserves what was let through, and gives the decision its number. If there is no room, the decision denies.
+    /// Reserves a permitted proposal, and gives the decision its number. If there is no room, the decision denies.
     fn reserve(
         &mut self,
         read: &Read,

@@ -25,20 +25,20 @@ pub(super) struct Chains {
     each: Vec<Chain>,
     /// By clause: which chain, and which of its queries.
     clauses: Vec<Option<(usize, usize)>>,
-    /// What the program of the monitor observes for them.
+    /// The expressions that the program of the monitor observes for them.
     observed: Vec<ExprId>,
 }
 
 #[derive(Debug)]
 struct Chain {
     model: SmolStr,
-    /// What its file says of itself.
+    /// The header of its file.
     header: Header,
     forecast: Forecast,
     mount: Mount,
 }
 
-/// Where a trace is on every chain.
+/// The position of a trace on every chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ChainPosition {
     positions: Box<[ModelPosition]>,
@@ -53,7 +53,7 @@ struct ModelPosition {
     moved: bool,
 }
 
-/// What a query comes to where a trace is.
+/// The value of a query at the position of a trace.
 #[derive(Clone, Debug)]
 pub(super) struct RiskValue {
     chain: usize,
@@ -136,18 +136,18 @@ impl Chains {
         Ok(chains)
     }
 
-    /// What was solved, by model.
+    /// Returns the solved tables, by model.
     pub(super) fn solved(&self) -> Vec<(SmolStr, Solved)> {
         let one = |chain: &Chain| (chain.model.clone(), chain.forecast.solved(&chain.header));
         self.each.iter().map(one).collect()
     }
 
-    /// What the program of the monitor must observe.
+    /// Returns the expressions that the program of the monitor must observe.
     pub(super) fn observed(&self) -> &[ExprId] {
         &self.observed
     }
 
-    /// Before the first step.
+    /// Returns the position before the first step.
     pub(super) fn begin(&self) -> ChainPosition {
         let at = |chain: &Chain| ModelPosition {
             position: chain.forecast.begin(),
@@ -180,7 +180,7 @@ impl Chains {
         }
     }
 
-    /// What the queries of clauses come to, with the numbers of the clauses, in their order.
+    /// Returns the values of the queries of clauses, with the numbers of the clauses, in their order.
     pub(super) fn risk_values(&self, at: &ChainPosition) -> Vec<(usize, RiskValue)> {
         let value = |(clause, of): (usize, &Option<(usize, usize)>)| {
             let (chain, query) = (*of)?;
@@ -196,7 +196,7 @@ impl Chains {
         self.clauses.iter().enumerate().filter_map(value).collect()
     }
 
-    /// Where a trace is, in words; with the names of the models where there are several.
+    /// Describes the position of a trace; with the names of the models if there are several.
     pub(super) fn describe(&self, at: &ChainPosition) -> Option<String> {
         let mut each = self.each.iter().zip(&at.positions);
         let words = |(chain, at): (&Chain, &ModelPosition)| chain.forecast.describe(&at.position);
@@ -241,7 +241,7 @@ impl Chains {
         found
     }
 
-    /// What arms say of a value.
+    /// Returns the message of the arms for a value.
     pub(super) fn message<'c>(
         &'c self,
         value: &'c RiskValue,
@@ -256,7 +256,7 @@ impl Chains {
     }
 }
 
-/// What arms say of a value.
+/// The message of arms for a value.
 pub(super) struct RiskMessage<'c> {
     chain: &'c Chain,
     pub(super) value: &'c RiskValue,
@@ -264,7 +264,7 @@ pub(super) struct RiskMessage<'c> {
 }
 
 impl RiskValue {
-    /// Returns the number that decisions tell.
+    /// Returns the number that decisions show.
     pub(super) fn number(&self) -> Option<f64> {
         self.outlook.highest.filter(|_| !self.outlook.open)
     }
@@ -317,7 +317,7 @@ fn compares(value: f64, compare: Compare, number: f64) -> bool {
 }
 
 impl RiskMessage<'_> {
-    /// Why a query comes to what it does, or why that is not known.
+    /// Explains the value of a query, or why it is unknown.
     pub(super) fn why(&self, trigger: &ArmTrigger) -> Option<String> {
         let outlook = &self.value.outlook;
         let category = self.at.category.as_deref();
@@ -349,7 +349,7 @@ impl RiskMessage<'_> {
         (!onward.is_empty()).then(|| format!("next {}", onward.join(", ")))
     }
 
-    /// What messages may name, in the order of [`hir::Reading`](crate::hir::Reading).
+    /// Returns the values that messages may name, in the order of [`hir::Reading`](crate::hir::Reading).
     pub(super) fn values(&self, why: Option<&str>) -> Vec<Option<Value>> {
         let text = |text: &str| Some(Value::string(text));
         let value = |what: &crate::hir::Reading| match what {
@@ -366,7 +366,7 @@ impl RiskMessage<'_> {
         crate::hir::Reading::ALL.iter().map(value).collect()
     }
 
-    /// What an arm without a message says.
+    /// Returns the message of an arm without one of its own.
     pub(super) fn text(&self, name: &str, row: &Row, why: Option<&str>) -> String {
         let state = self.chain.forecast.describe(&self.at.position);
         let mut said = match (&row.trigger, self.value.number()) {

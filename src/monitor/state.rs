@@ -23,10 +23,10 @@ const VERSION: u32 = 4;
 
 const MAGIC: &[u8] = b"guard-state ";
 
-/// What a monitor decides by: its decisions can be compared only with those of the same.
+/// The identity of a monitor: only decisions of equal identity can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The hash of the spec's texts; empty where nobody said.
+    /// The hash of the spec's texts; empty if unknown.
     pub spec: String,
     /// The hash of the model, where there is one.
     pub model: Option<String>,
@@ -41,7 +41,7 @@ struct Head {
     identity: Identity,
     /// The number of inputs that were taken.
     taken: u64,
-    /// How outcomes are judged.
+    /// The treatment of outcomes.
     outcomes: super::Outcomes,
 }
 
@@ -80,13 +80,13 @@ pub enum StateError {
     Version {
         /// Its version.
         found: u32,
-        /// Who wrote it.
+        /// The tool that wrote it.
         tool: String,
     },
     /// It is of another spec, model or way to decide.
     #[error("it belongs to another {what}: expected {here}, found {found}")]
     Other {
-        /// What differs.
+        /// The part that differs.
         what: &'static str,
         /// In the state.
         found: String,
@@ -220,7 +220,7 @@ impl Monitor {
 }
 
 impl Identity {
-    /// That of a spec, by its hash, with models.
+    /// Returns the identity of a spec, by its hash, with models.
     pub fn new(spec: String, models: &BTreeMap<SmolStr, Source>) -> Identity {
         let mut hasher = blake3::Hasher::new();
         for (name, model) in models {
@@ -256,7 +256,7 @@ impl Identity {
     }
 }
 
-/// Enough of a hash to tell it from others.
+/// Returns a prefix of a hash that is long enough to distinguish it.
 fn short(hash: &str) -> String {
     if hash.is_empty() {
         return "none".to_owned();

@@ -24,10 +24,10 @@ pub struct Table {
 pub struct Clause {
     /// The property, query or condition.
     pub name: SmolStr,
-    /// Where it is a property, which.
+    /// The property, if the row is about one.
     #[serde(skip)]
     pub property: Option<PropertyId>,
-    /// Where it is said of a model and compares a number: how. What it says holds where that is so.
+    /// The comparison of a claim about a model, if it compares a number: the claim holds if this holds.
     #[serde(skip)]
     pub bound: Option<(Compare, Number)>,
     /// The enums of the spec.
@@ -42,12 +42,12 @@ pub struct Clause {
 /// One arm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What it waits for, as the language says it.
+    /// The trigger, in the words of the language.
     pub when: SmolStr,
     /// The same for the monitor.
     #[serde(skip)]
     pub trigger: ArmTrigger,
-    /// What is done.
+    /// The action.
     pub action: ActionKind,
     /// Of `invoke`: what.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct Unreached {
     pub clause: usize,
     /// The number of the arm in the clause.
     pub arm: usize,
-    /// What the query comes to instead, in words.
+    /// The reason why no state reaches it.
     pub why: String,
 }
 
@@ -112,7 +112,7 @@ impl Table {
         }
     }
 
-    /// Whether what cannot be read at all is let through: only where every clause says so.
+    /// Whether events that cannot be read at all are allowed: only if every clause says so.
     pub fn on_error_allow(&self) -> bool {
         !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
     }

@@ -92,7 +92,7 @@ impl Default for SourceFile {
 }
 
 impl SourceMap {
-    /// No files.
+    /// Returns a map without files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -49,7 +49,7 @@ pub fn host(text: &str) -> Result<Option<String>, Unclear> {
     Ok(found)
 }
 
-/// What follows the scheme and the slashes; `None` if there is no host.
+/// Returns the text after the scheme and the slashes; `None` if there is no host.
 fn after_scheme(text: &str) -> Option<&str> {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let scheme = text.split_once(':').filter(|(scheme, _)| {
@@ -79,7 +79,7 @@ fn after_scheme(text: &str) -> Option<&str> {
     }
 }
 
-/// What stands before the path.
+/// Returns the text before the path.
 fn authority<'t>(rest: &'t str, ends: &[char]) -> &'t str {
     rest.split(ends).next().unwrap_or(rest)
 }

@@ -13,10 +13,10 @@ pub use host::host;
 pub use path::{below, path};
 pub use unicode::normalize;
 
-/// Bytes of a text that a function may make. Beyond it there is no value.
+/// The largest text in bytes that a function may produce. Beyond it there is no value.
 pub const MOST_BYTES: usize = 16 << 20;
 
-/// Elements of a list that a function may make. Beyond it there is no value.
+/// The longest list that a function may produce. Beyond it there is no value.
 pub const MOST_ITEMS: usize = 1 << 20;
 
 /// A text that programs read in more than one way, or not at all.
@@ -33,7 +33,7 @@ pub enum Unclear {
     /// `...` or `.. `: a name, or some folder above.
     #[error("the path has a name of dots and spaces, which some systems read as `..`")]
     DotsInPath,
-    /// An address where a path is asked for.
+    /// An address where a path is expected.
     #[error("an address with a scheme, not the path of a file")]
     AddressAsPath,
     /// `C:name`: relative to the current folder of a drive.
@@ -47,7 +47,7 @@ pub enum Unclear {
     /// An address that programs read as different hosts.
     #[error("programs read different hosts in this address")]
     TwoHosts,
-    /// An address that none can read.
+    /// An address that cannot be parsed.
     #[error("not an address: its host or port is not valid")]
     NoAddress,
 }

@@ -2,7 +2,7 @@
 
 use super::Unclear;
 
-/// Where a path begins.
+/// The start of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Root {
     /// `/`

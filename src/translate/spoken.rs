@@ -27,7 +27,7 @@ pub fn spoken(formulas: &Formulas, id: FormulaId) -> Logic {
 
 /// Returns a bound in steps or seconds.
 fn window(bound: Bound) -> Window {
-    /// What one second is in the core.
+    /// One second in the core.
     const SECOND: i128 = 1_000_000_000_000_000_000;
     match bound {
         Bound::Steps(low, high) => Window {

@@ -75,7 +75,7 @@ impl Timed {
         !self.parts.is_empty()
     }
 
-    /// What is known of the atoms at every position; true where there are none.
+    /// Returns the formula of everything known about the atoms at every position; true if there are none.
     pub fn known(&self, formulas: &mut Formulas) -> FormulaId {
         let mut known = Vec::new();
         for (node, atom) in &self.parts {
@@ -134,8 +134,8 @@ fn unbounded(formulas: &mut Formulas, node: Node, window: Interval) -> FormulaId
     }
 }
 
-/// Under what condition one part implies another: the same operator, over a window that is no stricter, of operands that
-/// imply one another wherever the operator looks.
+/// Returns the condition under which one part implies another: the same operator, over a window that is no stricter, of
+/// operands that imply each other wherever the operator looks.
 fn premise(formulas: &mut Formulas, node: &Node, other: &Node) -> Option<FormulaId> {
     let (inner, outer) = (node.interval()?, other.interval()?);
     let mut over = |future: bool, f: FormulaId, g: FormulaId| {

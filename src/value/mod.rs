@@ -51,7 +51,7 @@ pub enum Value {
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 pub struct EnumValue {
-    /// Which enum.
+    /// The enum.
     pub of: u16,
     /// Position among its values, in order of declaration.
     pub index: u16,
@@ -72,7 +72,7 @@ pub struct Instant(pub i128);
 pub enum Cell {
     /// The value is known.
     Known(Value),
-    /// The value was not recorded, or could not be read; why is told where it happened.
+    /// The value was not recorded, or could not be read; the reason is reported where it happened.
     Unknown,
 }
 
@@ -123,7 +123,7 @@ impl Object {
         self.members.len()
     }
 
-    /// Whether there are no members.
+    /// Whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }

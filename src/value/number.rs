@@ -62,8 +62,8 @@ impl Number {
         value.is_finite().then_some(Number::Float(Finite(value)))
     }
 
-    /// Reads a number in JSON's notation. Integers are exact whatever their size; a number with a fraction or an
-    /// exponent is the nearest float. None where the text is no JSON number or is beyond a float (`1e999`).
+    /// Reads a number in JSON's notation. Integers are exact whatever their size; a number with a fraction or an exponent is
+    /// the nearest float. Returns `None` if the text is not a JSON number or is beyond a float (`1e999`).
     pub fn parse(text: &str) -> Option<Number> {
         if let Ok(int) = text.parse::<i128>() {
             return (!text.starts_with('+')).then_some(Number::Int(int));
@@ -104,7 +104,7 @@ impl Number {
     }
 }
 
-/// Every integral float below 2^127 in size is exactly an `i128`.
+/// Returns a float as an integer if it is one: every integral float below 2^127 in size is exactly an `i128`.
 fn float_to_int(float: f64) -> Option<i128> {
     const LIMIT: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     (float.fract() == 0.0 && float.abs() < LIMIT).then_some(float as i128)
@@ -169,7 +169,7 @@ impl Ord for Number {
     }
 }
 
-/// How an integer beyond 128 bits compares with every integer within.
+/// Returns the order of an integer beyond 128 bits relative to every integer within.
 fn sign(big: &BigInt) -> Ordering {
     if big.negative {
         Ordering::Less

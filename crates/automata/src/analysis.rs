@@ -12,7 +12,7 @@ pub type Letter = Vec<(Atom, bool)>;
 /// A set of traces of one length, position by position.
 pub type Word = Vec<Letter>;
 
-/// How a formula can be enforced or observed.
+/// The classification of a formula: can it be enforced, can it be monitored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
     /// Some non-empty trace satisfies it.
@@ -58,17 +58,17 @@ impl Dfa {
         })
     }
 
-    /// No non-empty trace is presumably violated.
+    /// Whether no non-empty trace is presumably violated.
     pub fn is_safety(&self) -> bool {
         self.class().safety
     }
 
-    /// No non-empty trace is presumably satisfied.
+    /// Whether no non-empty trace is presumably satisfied.
     pub fn is_cosafety(&self) -> bool {
         self.class().cosafety
     }
 
-    /// From every state some final state is reachable.
+    /// Whether some final state is reachable from every state.
     pub fn is_monitorable(&self) -> bool {
         self.states().all(|state| !self.is_ugly(state))
     }
@@ -79,12 +79,12 @@ impl Dfa {
             .is_none()
     }
 
-    /// Some trace is accepted.
+    /// Whether some trace is accepted.
     pub fn is_satisfiable(&self, traces: Traces) -> bool {
         self.shortest_accepted(traces).is_some()
     }
 
-    /// Every trace is accepted.
+    /// Whether every trace is accepted.
     pub fn is_valid(&self, traces: Traces) -> bool {
         self.shortest_rejected(traces).is_none()
     }

@@ -9,7 +9,7 @@ use super::diagram::Ref;
 /// Vertices are the branches, in their order, then the states.
 pub(super) struct Backward {
     n_branches: usize,
-    /// Where the sources of each vertex begin; one entry more at the end.
+    /// The start of the sources of each vertex; one more entry at the end.
     first: Vec<u32>,
     sources: Vec<u32>,
     /// The round in which a vertex was last met.
@@ -77,7 +77,7 @@ impl Backward {
         }
     }
 
-    /// For every state whether one of those with this mark can be reached from it, itself included.
+    /// Returns, for every state, whether a marked state is reachable from it, itself included.
     pub(super) fn reaching(&mut self, marked: impl Iterator<Item = bool>) -> Vec<bool> {
         self.new_round();
         let mut reaching: Vec<bool> = marked.collect();

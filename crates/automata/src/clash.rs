@@ -19,7 +19,7 @@ struct Pair {
     next: Vec<u32>,
     /// Whether some successor is one in which a formula is true for good and the other can be met: then both can.
     escapes: bool,
-    /// Whether each of them alone lets the trace go on.
+    /// Whether each of them alone permits a continuation.
     each_goes_on: bool,
 }
 
@@ -36,8 +36,8 @@ impl Dfa {
         (self.clashes(other, limits, &mut work), work)
     }
 
-    /// Whether every trace that can still be satisfied can come to a state in which it may stop and may stay. Two such
-    /// formulas without a common atom have no joint dead end: each goes where it rests, and waits for the other there.
+    /// Whether every trace that can still be satisfied can reach a state in which it may stop and may stay. Two such
+    /// formulas without a common atom have no joint dead end: each waits in such a state for the other.
     pub fn can_rest(&self) -> bool {
         let rests = |state| self.accepting(state) && self.successors(state).contains(&state);
         let resting = self.states().map(rests);

@@ -79,7 +79,7 @@ const DEPTH: u32 = 8;
 /// Work on a Boolean combination as a whole before it is taken apart.
 const FIRST_TRY: u64 = 300_000;
 
-/// What is left of the work that one call of [`compile`] may do.
+/// The remaining work of one call of [`compile`].
 struct Budget<'a> {
     limits: &'a Limits,
     left: u64,

@@ -181,7 +181,7 @@ impl Dfa {
         Verdict::new(row.finality, row.accepting)
     }
 
-    /// Returns the state after one more position. Only the atoms that matter are asked for, each at most once, in order.
+    /// Returns the state after one more position. `holds` is called only for atoms that matter, at most once each, in order.
     #[inline]
     pub fn step(&self, state: StateId, mut holds: impl FnMut(Atom) -> bool) -> StateId {
         let mut at = self.rows[state.index()].root;
@@ -254,7 +254,7 @@ impl Dfa {
             .collect()
     }
 
-    /// For each different next state one letter that leads there, by the atoms that were asked.
+    /// Returns, for each different next state, one letter that leads there, by the atoms that matter.
     pub fn edges(&self, state: StateId) -> Vec<(Letter, StateId)> {
         let root = self.rows[state.index()].root;
         paths(&*self.branches, root)

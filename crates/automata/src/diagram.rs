@@ -20,9 +20,9 @@ pub(super) struct Ref(u32);
 
 const LEAF: u32 = 1 << 31;
 
-/// The leaf "false" of a Boolean function; as what is owed, that no continuation will do.
+/// The leaf "false" of a Boolean function; as an obligation, that no continuation satisfies it.
 pub(super) const FALSE: u32 = 0;
-/// The leaf "true" of a Boolean function; as what is owed, that every continuation will do.
+/// The leaf "true" of a Boolean function; as an obligation, that every continuation satisfies it.
 pub(super) const TRUE: u32 = 1;
 
 impl Ref {
@@ -57,7 +57,7 @@ pub(super) struct Branch {
     pub(super) hi: Ref,
 }
 
-/// What to do at the leaves of two diagrams.
+/// The operation on the leaves of two diagrams.
 pub(super) trait Combine {
     /// Returns the result when it is known without looking further.
     fn shortcut(&self, _a: Ref, _b: Ref) -> Option<Ref> {
@@ -86,7 +86,7 @@ pub(super) type PairCache = FxHashMap<(Ref, Ref), Ref>;
 /// Results of [`Diagrams::map`] for one operation.
 pub(super) type Cache = FxHashMap<Ref, Ref>;
 
-/// Where branches are kept.
+/// The store of branches.
 pub(super) trait Branches {
     /// Returns the branch of a diagram that is not a leaf.
     fn at(&self, node: Ref) -> Branch;
@@ -259,8 +259,8 @@ impl Diagrams {
         Ok(made)
     }
 
-    /// The leaves below a diagram that are reached where variables have these values, each once; a
-    /// variable without a value has either.
+    /// Adds the leaves below a diagram that are reachable with these values of variables, each once; a variable without a
+    /// value may have either.
     pub(super) fn leaves_where(
         &self,
         root: Ref,
@@ -286,7 +286,7 @@ impl Diagrams {
         leaves
     }
 
-    /// The different leaves below `a`, first met first, `lo` before `hi`.
+    /// Returns the different leaves below `a` in order of first occurrence, `lo` before `hi`.
     pub(super) fn leaves(&self, a: Ref) -> Vec<u32> {
         below(self, a).filter_map(Ref::as_leaf).collect()
     }

@@ -5,7 +5,7 @@
 
 use super::formula::{Atom, FormulaId, Formulas, Interval, Node};
 
-/// Returns the value of `formula` at each of the `len` positions; `letter(position, atom)` says what holds there.
+/// Returns the value of `formula` at each of the `len` positions; `letter(position, atom)` is the value of an atom.
 ///
 /// Windows in time need [`eval_timed`]; here every position is at time 0.
 pub fn eval(
@@ -83,8 +83,8 @@ pub fn eval_timed(
     std::mem::take(&mut values[formula.index()])
 }
 
-/// The value of the empty trace: atoms are false, strong temporal operators are false, weak ones true, and the Boolean
-/// operators are as usual.
+/// Returns the value of the empty trace: atoms are false, strong temporal operators are false, weak ones true, and the
+/// Boolean operators are as usual.
 pub fn eval_empty(formulas: &Formulas, formula: FormulaId) -> bool {
     let mut values = vec![false; formula.index() + 1];
     for part in formulas.parts(formula) {
@@ -105,7 +105,7 @@ pub fn eval_empty(formulas: &Formulas, formula: FormulaId) -> bool {
     values[formula.index()]
 }
 
-/// For every position the first one from there on with this value; the length where there is none.
+/// Returns, for every position, the first one from there on with this value; the length if there is none.
 fn next_where(values: &[bool], wanted: bool) -> Vec<usize> {
     let mut next = vec![values.len(); values.len()];
     let mut seen = values.len();
@@ -118,7 +118,7 @@ fn next_where(values: &[bool], wanted: bool) -> Vec<usize> {
     next
 }
 
-/// For every position the last one up to there with this value.
+/// Returns, for every position, the last one up to there with this value.
 fn last_where(values: &[bool], wanted: bool) -> Vec<Option<usize>> {
     let mut seen = None;
     let mut last = Vec::with_capacity(values.len());

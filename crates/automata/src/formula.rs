@@ -173,7 +173,7 @@ impl Formulas {
         self.nodes.iter().copied()
     }
 
-    /// How many different formulas the arena holds.
+    /// Returns the number of different formulas in the arena.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -210,7 +210,7 @@ impl Formulas {
         self.add(Node::False)
     }
 
-    /// The atom holds now.
+    /// Returns the formula that the atom holds now.
     pub fn atom(&mut self, atom: Atom) -> FormulaId {
         self.add(Node::Atom(atom))
     }
@@ -245,7 +245,7 @@ impl Formulas {
         }
     }
 
-    /// Returns the conjunction of all, `true` of none.
+    /// Returns the conjunction of all; `true` if there are none.
     pub fn all(&mut self, parts: impl IntoIterator<Item = FormulaId>) -> FormulaId {
         let unit = self.verum();
         parts
@@ -253,7 +253,7 @@ impl Formulas {
             .fold(unit, |whole, part| self.and(whole, part))
     }
 
-    /// Returns the disjunction of all, `false` of none.
+    /// Returns the disjunction of all; `false` if there are none.
     pub fn any(&mut self, parts: impl IntoIterator<Item = FormulaId>) -> FormulaId {
         let unit = self.falsum();
         parts

@@ -30,7 +30,7 @@ impl Default for Limits {
     }
 }
 
-/// What ran out.
+/// The resource that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// [`Limits::states`].
@@ -61,11 +61,11 @@ impl std::fmt::Display for Resource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("needs at least {demand} {resource}, but the limit is {limit}")]
 pub struct LimitError {
-    /// What ran out.
+    /// The resource that ran out.
     pub resource: Resource,
-    /// How much was allowed.
+    /// The allowed amount.
     pub limit: u64,
-    /// How much was known to be needed when the construction stopped; the true need may be greater.
+    /// The amount known to be needed when the construction stopped; the true need may be greater.
     pub demand: u64,
 }
 

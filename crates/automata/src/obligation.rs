@@ -7,7 +7,7 @@ use super::formula::{FormulaId, Formulas};
 use super::limits::Limits;
 use super::program::{Core, NodeId, Program, Words};
 
-/// `node` holds at the next position; `strong` says that there must be one, which is said on finite words only.
+/// `node` holds at the next position; `strong` requires that there is one, which only matters on finite words.
 ///
 /// For `Until` and `Release` the window replaces that of the node; for others it is `[0, 0]`. A window in time is absolute
 /// once the node has `started`, and until then that of the node; windows in steps are always as if started.
@@ -39,12 +39,12 @@ pub(super) struct Obligation {
     serde::Deserialize,
 )]
 pub(super) enum Chain {
-    /// For none.
+    /// There is no queue.
     #[default]
     Alone,
-    /// Those of this queue are owed too.
+    /// The obligations of this queue are pending too.
     All(u32),
-    /// It is owed, or one of this queue.
+    /// This obligation is pending, or one of this queue.
     Any(u32),
 }
 

@@ -33,7 +33,7 @@ pub struct Counterexample {
     /// The positions that the violation needs, in order, with the atoms that matter there and their values. No other run of
     /// the automaton needs fewer positions.
     pub needs: Vec<(usize, Letter)>,
-    /// The position after which the run owes nothing more, if it comes to that: no continuation can repair it. The
+    /// The position after which the run has no obligations left, if there is one: no continuation can repair it. The
     /// violation may be final earlier.
     pub settled: Option<usize>,
 }
@@ -65,7 +65,7 @@ pub struct PathChecker {
     steps: FxHashMap<State, Ref>,
 }
 
-/// How a run came to a state: the cheapest way.
+/// The cheapest way in which a run reached a state.
 #[derive(Clone, Debug)]
 struct Reached {
     /// Positions with a letter that mattered.
@@ -99,8 +99,8 @@ impl PathChecker {
         })
     }
 
-    /// Why the trace of `len` positions violates the formula; none if it satisfies it. `letter(position, atom)` says what
-    /// holds.
+    /// Explains why the trace of `len` positions violates the formula. Returns `None` if it satisfies it. `letter(position,
+    /// atom)` is the value of an atom.
     ///
     /// # Limits
     /// Time is proportional to the trace and to the clauses that are alive at a position, which [`Limits::states`] bounds.
@@ -209,7 +209,7 @@ impl PathChecker {
         Ok(states)
     }
 
-    /// Returns the states after one position, each with the atoms that the way there asked for.
+    /// Returns the states after one position, each with the atoms that the step depends on.
     fn successors(
         &mut self,
         state: State,

@@ -43,7 +43,7 @@ impl Formulas {
     }
 }
 
-/// What is still to be written, last first.
+/// A piece that remains to be written, last first.
 enum Piece {
     Text(&'static str),
     Window(Interval),

@@ -40,7 +40,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Each result that is kept takes about as long as this many elementary steps, and again as long to minimise.
+    /// Returns the work of building the results so far, in elementary steps; minimising takes as much again.
     fn work(&self) -> u64 {
         16 * self.cache.len() as u64
     }
@@ -197,7 +197,7 @@ impl Dfa {
         (Ok(dfa.minimized()), pairs.work())
     }
 
-    /// Returns a shortest trace that one automaton accepts and the other does not; none if they are equivalent.
+    /// Returns a shortest trace that one automaton accepts and the other does not, or `None` if they are equivalent.
     ///
     /// # Errors
     /// As [`Dfa::and`].
@@ -210,7 +210,7 @@ impl Dfa {
         self.search(other, traces, |a, b| a != b, limits)
     }
 
-    /// Returns a shortest trace that this automaton accepts and `other` does not; none if this one implies the other.
+    /// Returns a shortest trace that this automaton accepts and `other` does not, or `None` if this one implies the other.
     ///
     /// # Errors
     /// As [`Dfa::and`].

@@ -10,7 +10,7 @@ use super::limits::{LimitError, Limits};
 /// Index of a node of a [`Program`].
 pub(super) type NodeId = u32;
 
-/// Window of a future operator. `hi` is the greatest number where there is no upper end.
+/// The window of a future operator. `hi` is the greatest number if there is no upper end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Window {
     pub(super) timed: bool,
@@ -28,7 +28,7 @@ impl Window {
         hi: NEVER,
     };
 
-    /// How long it is, if it ends.
+    /// Returns its length, if it ends.
     pub(super) fn width(self) -> Option<i128> {
         (self.hi != NEVER).then(|| self.hi.saturating_sub(self.lo))
     }
@@ -50,12 +50,12 @@ impl Window {
     }
 }
 
-/// Which words a program speaks of.
+/// The words that a program is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Words {
     /// Non-empty finite ones.
     Finite,
-    /// Infinite ones: there always is a next position, so nothing that is owed is strong or weak.
+    /// Infinite words: there always is a next position, so obligations are neither strong nor weak.
     Infinite,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Core {
         var: u32,
         positive: bool,
     },
-    /// What a past operator is now.
+    /// The current value of a past operator.
     Past {
         register: u32,
         positive: bool,
@@ -95,7 +95,7 @@ pub(super) enum Core {
     Promise(u32),
 }
 
-/// What a register remembers of its operands, which contain no future.
+/// The memory of a register about its operands, which contain no future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Register {
     /// The operand one position ago; false at first.
@@ -125,7 +125,7 @@ pub(super) struct Program {
     pub(super) looks_back: Vec<bool>,
     pub(super) timed: bool,
     pub(super) words: Words,
-    /// Per node, the `Promise` of an `Until` without an end; none on finite words.
+    /// Per node, the `Promise` of an `Until` without an end; `None` on finite words.
     pub(super) promise: Vec<Option<NodeId>>,
     /// Number of different promises.
     pub(super) n_promises: u32,

@@ -45,7 +45,7 @@ pub(super) struct Engine {
     by_registers: FxHashMap<u32, (Arc<[Ref]>, Ref)>,
 }
 
-/// What is known of the position that is read.
+/// The known values at the position that is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'a> {
     /// For each variable that is an atom, its value if known. Guesses are never known.
@@ -408,7 +408,7 @@ impl Engine {
         )
     }
 
-    /// From pairs to configurations: below the first guess, all that any guess leads to.
+    /// Projects pairs to configurations: below the first guess, everything that any guess leads to.
     fn project(&mut self, joined: Ref) -> Result<Ref, LimitError> {
         let Engine {
             program,

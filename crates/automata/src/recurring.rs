@@ -16,14 +16,14 @@ use super::verdict::Finality;
 /// An automaton that goes on after violations.
 #[derive(Clone, Debug)]
 pub struct Recurring {
-    /// Its states and steps. A state in which φ has just been violated does not accept; its finality says nothing, since
-    /// the automaton goes on.
+    /// Its states and steps. A state in which φ has just been violated does not accept; finality of its states means
+    /// nothing, since the automaton continues.
     pub dfa: Dfa,
     /// By state: whether a violation became certain with the position that led there.
     pub violated: Box<[bool]>,
 }
 
-/// Where both copies are, and whether the first has just been violated.
+/// The states of both copies, and whether the first has just been violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Pair {
     asking: StateId,
@@ -160,7 +160,7 @@ mod tests {
     use super::super::{Formulas, Interval, compile};
     use super::*;
 
-    /// `G (a -> F[1,2] b)` and `G (a -> Y b)`: violated, and asked for again with the past that there was.
+    /// `G (a -> F[1,2] b)` and `G (a -> Y b)`: violated, then evaluated again with the actual past.
     #[test]
     fn a_violation_is_found_again_and_again() -> Result<(), Box<dyn std::error::Error>> {
         let mut formulas = Formulas::new();

@@ -12,7 +12,7 @@ use super::diagram::{Combine, TRUE};
 use super::limits::{LimitError, Meter};
 use super::program::{NEVER, NodeId, Register, Window};
 
-/// What one register holds.
+/// The value of one register.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -38,7 +38,7 @@ pub(super) enum Value {
 )]
 pub(super) struct Times {
     pub(super) list: Arc<[i128]>,
-    /// Where others stand that are not named.
+    /// The further times, if they are not listed.
     pub(super) rest: Option<Rest>,
 }
 
@@ -61,7 +61,7 @@ impl Times {
         }
     }
 
-    /// Without so many of the first ones.
+    /// Returns the times without the first `n`.
     fn drop_first(&self, n: usize) -> Times {
         Times {
             list: self.list[n..].into(),
@@ -73,7 +73,7 @@ impl Times {
     }
 }
 
-/// The registers of a pair that needs none.
+/// The register set of a pair that has no registers.
 pub(super) const NO_REGISTERS: u32 = 0;
 
 /// Lists of register values, by number.
@@ -125,7 +125,7 @@ impl Combine for Update<'_> {
     }
 }
 
-/// What a past operator is at a position, before its letter is known.
+/// The value of a past operator at a position, before its letter is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Now {
     Known(bool),
@@ -142,7 +142,7 @@ impl Register {
         }
     }
 
-    /// What the operator is now. A register that is absent reads as if nothing had happened.
+    /// Returns the current value of the operator. An absent register reads as if nothing had happened.
     pub(super) fn now(self, old: Option<&Value>, time: i128) -> Now {
         let set = matches!(old, Some(Value::Count(1..)));
         match self {
@@ -175,7 +175,7 @@ impl Register {
         }
     }
 
-    /// What the register becomes where its input is false, and where it is true.
+    /// Returns the next value of the register if its input is false, and if it is true.
     pub(super) fn next(self, old: Option<&Value>, time: i128) -> [Value; 2] {
         match self {
             Register::Previous { .. } | Register::Since { .. } => {

@@ -51,14 +51,14 @@ impl Residuals {
         self.residuals[residual as usize].clone()
     }
 
-    /// Whether the trace may stop here: some clause asks for no further position.
+    /// Whether the trace may stop here: some clause needs no further position.
     pub(super) fn accepts(&self, residual: u32) -> bool {
         self.residuals[residual as usize]
             .iter()
             .any(|&clause| self.clause_accepts(clause))
     }
 
-    /// Whether a clause asks for no further position.
+    /// Whether a clause needs no further position.
     pub(super) fn clause_accepts(&self, clause: u32) -> bool {
         let weak = |&o: &u32| !self.obligation(o).strong;
         self.clauses[clause as usize].iter().all(weak)
@@ -264,7 +264,7 @@ impl Residuals {
         self.intern(kept, meter)
     }
 
-    /// Returns the union of two clauses without what the rest implies; none if it cannot be met.
+    /// Returns the union of two clauses without obligations that the rest implies, or `None` if it cannot be satisfied.
     fn join(
         &mut self,
         program: &Program,

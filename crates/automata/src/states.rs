@@ -15,7 +15,7 @@ impl StateSet {
         Self::default()
     }
 
-    /// Adds a state; says whether it was new.
+    /// Adds a state. Returns whether it was new.
     pub fn insert(&mut self, state: StateId) -> bool {
         match self.states.binary_search(&state) {
             Ok(_) => false,

@@ -49,8 +49,8 @@ impl Verdict {
         matches!(self, Verdict::Satisfied | Verdict::PresumablySatisfied)
     }
 
-    /// What several possible verdicts on one prefix have in common: a final verdict if all are that one, a presumable one
-    /// if all have the same value, else none. None of none.
+    /// Returns what several possible verdicts on one prefix have in common: a final verdict if all are equal, a presumable
+    /// one if all have the same value, else `None`. Returns `None` for no verdicts.
     pub fn common(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let join = |a: Verdict, b: Verdict| match (a == b, a.holds(), b.holds()) {
             (true, ..) => Some(a),

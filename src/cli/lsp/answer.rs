@@ -227,7 +227,7 @@ pub(super) fn folds(
     )
 }
 
-/// Names by meaning, each told by its distance from the one before.
+/// Returns names by meaning, each by its distance from the one before.
 pub(super) fn tokens(
     documents: &mut Documents,
     params: SemanticTokensParams,

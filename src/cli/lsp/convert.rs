@@ -27,7 +27,7 @@ pub(super) const TOKEN_TYPES: &[SemanticTokenType] = &[
     SemanticTokenType::VARIABLE,
 ];
 
-/// What else is known of a name, a bit each: declared here; never changes.
+/// Further facts about a name, a bit each: declared here; never changes.
 pub(super) const TOKEN_MODIFIERS: &[SemanticTokenModifier] = &[
     SemanticTokenModifier::DECLARATION,
     SemanticTokenModifier::READONLY,
@@ -113,7 +113,7 @@ pub(super) fn offset(file: &SourceFile, position: Position) -> u32 {
         .offset_of_utf16(file.text(), position.line, position.character)
 }
 
-/// What stands for itself in the path of an address (RFC 3986, `pchar` and `/`).
+/// The characters that need no escape in the path of an address (RFC 3986, `pchar` and `/`).
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')

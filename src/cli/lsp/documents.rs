@@ -20,7 +20,7 @@ use crate::modules::Loader;
 use crate::source::{FileId, SourceFile, SourceMap, Span};
 use crate::syntax::{self, ast};
 
-/// How many folders up from a file its imports are looked for.
+/// The number of parent folders in which the imports of a file are searched.
 const FOLDERS_UP: usize = 8;
 
 /// The open documents, by path.
@@ -29,7 +29,7 @@ pub(super) struct Documents {
     open: BTreeMap<PathBuf, Document>,
     /// The folders that the editor has open; imports are not looked for above them.
     roots: Vec<PathBuf>,
-    /// Files whose findings were told last time, by the document they were found from.
+    /// The files whose findings were published last time, by the document that produced them.
     told: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Whether the client takes definitions with their whole extent.
     pub(super) takes_links: bool,
@@ -40,9 +40,9 @@ struct Document {
     uri: Uri,
     version: i32,
     text: String,
-    /// Made when it is asked for.
+    /// Computed on demand.
     analysis: Option<Analysis>,
-    /// Whether its findings were told since it changed.
+    /// Whether its findings were published since it changed.
     told: bool,
 }
 
@@ -61,7 +61,7 @@ impl Documents {
         }
     }
 
-    /// A text was opened or changed; those that import it may mean something else now.
+    /// Opens or changes a text; the meaning of texts that import it may change.
     pub(super) fn set(&mut self, uri: Uri, version: i32, text: String) {
         let Some(path) = convert::path(&uri) else {
             return;
@@ -86,7 +86,7 @@ impl Documents {
         }
     }
 
-    /// Every analysis is made again.
+    /// Discards every analysis.
     pub(super) fn files_changed(&mut self) {
         for document in self.open.values_mut() {
             document.analysis = None;
@@ -116,8 +116,8 @@ impl Documents {
         Some(())
     }
 
-    /// Returns the folder below which a file's imports are: the nearest one above it where all of them are found, since a
-    /// module in a folder of its own is imported from the spec's folder. Its own folder where there is none.
+    /// Returns the folder below which a file's imports are: the nearest one above it that contains all of them, since a
+    /// module in a folder of its own is imported from the spec's folder. Its own folder if there is none.
     fn root_of(&self, path: &Path, text: &str) -> PathBuf {
         let own = path.parent().unwrap_or(Path::new("/"));
         let wanted = imports(text);
@@ -139,8 +139,8 @@ impl Documents {
         own.to_owned()
     }
 
-    /// What was found in the texts that changed since this was asked last, by file; a file where nothing is wrong any
-    /// more is told as such.
+    /// Returns the findings in the texts that changed since the last call, by file; a file without findings any more is
+    /// published as such.
     pub(super) fn findings(&mut self) -> Vec<PublishDiagnosticsParams> {
         let mut all = Vec::new();
         let closed: Vec<PathBuf> = self

@@ -32,7 +32,7 @@ pub(super) struct LspArgs {
     stdio: bool,
 }
 
-/// What ends the server before its client does.
+/// The error that ends the server before its client does.
 type Fault = Box<dyn Error + Send + Sync>;
 
 pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
@@ -46,7 +46,7 @@ pub(super) fn run(_args: LspArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Holds)
 }
 
-/// Serves one client until it says goodbye.
+/// Serves one client until it ends the session.
 fn serve(connection: &Connection) -> Result<(), Fault> {
     let (id, params) = connection.initialize_start()?;
     let params: InitializeParams = serde_json::from_value(params)?;
@@ -122,7 +122,7 @@ struct Server<'c> {
 }
 
 impl Server<'_> {
-    /// Takes what the client tells. What is not known is left alone, as the protocol asks.
+    /// Handles a notification. Unknown ones are ignored, as the protocol requires.
     fn take(&mut self, told: Notification) -> Result<(), Fault> {
         match told.method.as_str() {
             notification::DidOpenTextDocument::METHOD => {

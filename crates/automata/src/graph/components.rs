@@ -22,7 +22,7 @@ impl Components {
         self.starts.len() - 1
     }
 
-    /// Whether there is none.
+    /// Whether there are no components.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

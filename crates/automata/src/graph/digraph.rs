@@ -54,7 +54,7 @@ impl Digraph {
         self.rows.len() - 1
     }
 
-    /// Whether there is no node.
+    /// Whether there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -76,13 +76,13 @@ impl Digraph {
         self.rows[node as usize] as usize..self.rows[node as usize + 1] as usize
     }
 
-    /// Where an edge leads.
+    /// Returns the target of an edge.
     #[inline]
     pub fn target(&self, edge: usize) -> u32 {
         self.targets[edge]
     }
 
-    /// Where each node's edges begin, and after them the number of edges.
+    /// Returns the start of each node's edges, and after them the number of edges.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }

@@ -54,7 +54,7 @@ impl StateFormulaId {
 }
 
 impl StateFormulas {
-    /// No formulas.
+    /// Returns an empty arena.
     pub fn new() -> StateFormulas {
         StateFormulas::default()
     }

@@ -14,7 +14,8 @@ use super::ctl::{Satisfaction, Simple, StateFormula, StateFormulaId, StateFormul
 use super::ltl::{CheckError, Found, Limits, find};
 use super::{Kripke, Run, Structure};
 
-/// Returns a run from `state` that shows why the formula holds there, or why it does not; none where no single run does.
+/// Returns a run from `state` that shows why the formula holds there, or why it does not. Returns `None` if no single run
+/// shows it.
 ///
 /// The run may end, with an empty cycle: how it goes on does not matter then.
 ///
@@ -156,7 +157,7 @@ impl Search<'_> {
         self.found(formulas, path, state, goal).map(|_| ())
     }
 
-    /// Looks for a run that satisfies a path formula and appends it; `goal` is what holds where a finite one ends.
+    /// Searches for a run that satisfies a path formula and appends it; `goal` is the condition at the end of a finite one.
     fn found(
         &mut self,
         formulas: &mut StateFormulas,
@@ -223,7 +224,7 @@ impl Search<'_> {
         }
     }
 
-    /// The value of a path formula without temporal operators in a state.
+    /// Returns the value of a path formula without temporal operators in a state.
     fn value(&self, formulas: &StateFormulas, path: FormulaId, state: u32) -> bool {
         match formulas.paths.node(path) {
             Node::True => true,

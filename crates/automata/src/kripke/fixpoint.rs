@@ -9,7 +9,7 @@ use super::Kripke;
 pub(super) struct Fixpoints<'a> {
     kripke: &'a Kripke,
     constraints: Vec<NodeSet>,
-    /// The states from which a fair run begins; all where nothing is asked.
+    /// The states in which a fair run begins; all without fairness conditions.
     fair: NodeSet,
 }
 

@@ -13,7 +13,7 @@ use crate::{Atom, CompileError, FormulaId, Formulas, LimitError, Resource, State
 use super::product::{Product, Stop};
 use super::{Run, Structure};
 
-/// What a check may cost.
+/// The limits of a check.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Pairs of a state and a state of the automaton that are visited.
@@ -50,7 +50,7 @@ pub enum CheckError<E> {
 pub struct Outcome {
     /// A run that violates the formula; `None` if all runs satisfy it.
     pub counterexample: Option<Run>,
-    /// Where a prefix of the run already violates the formula: how many of its states that takes.
+    /// The length of the shortest prefix of the run that already violates the formula, if there is one.
     pub bad_prefix: Option<usize>,
     /// The states of the automaton of the negation.
     pub automaton: usize,
@@ -151,7 +151,7 @@ pub(super) fn find<S: Structure>(
     Ok((run, pairs))
 }
 
-/// Whether a fair run that satisfies the formula leaves each initial state; where not, the first from which none does.
+/// Returns the first initial state from which no fair run satisfies the formula, if there is one.
 ///
 /// # Errors
 /// [`CheckError`].

@@ -17,11 +17,11 @@ use crate::{Atom, FormulaId, Formulas, StateId};
 use super::Structure;
 use super::ltl::{CheckError, Limits};
 
-/// What a formula allows after a prefix: a set of states of its automaton, by number.
+/// The continuations that a formula permits after a prefix: a set of states of its automaton, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct After(u32);
 
-/// The good prefixes of a formula, deterministic, made as they are asked for.
+/// The good prefixes of a formula, as a deterministic automaton that is built on demand.
 #[derive(Clone, Debug)]
 pub struct Prefixes {
     buchi: Buchi,
@@ -53,12 +53,12 @@ impl Prefixes {
         Ok(Prefixes { buchi, alive, sets })
     }
 
-    /// What is allowed before anything was read.
+    /// Returns the continuations before anything is read.
     pub fn start(&self) -> After {
         After(0)
     }
 
-    /// What is allowed after one more state.
+    /// Returns the continuations after one more state.
     pub fn step(&mut self, after: After, holds: impl Fn(Atom) -> bool) -> After {
         let mut next: Vec<StateId> = Vec::new();
         for state in self.sets.get_index(after.0 as usize).into_iter().flatten() {
@@ -193,8 +193,8 @@ pub fn is_safety<S: Structure>(
     }
 }
 
-/// Whether a structure keeps a guarantee one step longer than the others keep their word: for every run and every `n`, if
-/// the first `n` states are good for the assumption, then the first `n + 1` are good for the guarantee. Where not, a
+/// Checks that a structure keeps a guarantee one step longer than the others keep their assumption: for every run and every
+/// `n`, if the first `n` states are good for the assumption, then the first `n + 1` are good for the guarantee. Returns a
 /// shortest run that fails, up to the state where it does.
 ///
 /// # Source

@@ -14,14 +14,14 @@ pub(super) struct Product<'a, S> {
     pub(super) structure: &'a mut S,
     pub(super) buchi: &'a Buchi,
     pub(super) fair: &'a [Atom],
-    /// How many pairs were expanded, and how many may be.
+    /// The number of expanded pairs, and its limit.
     pub(super) pairs: usize,
     pub(super) limit: usize,
 }
 
 /// The reason why the search ended without an answer.
 pub(super) enum Stop<E> {
-    /// The structure cannot go on.
+    /// The structure cannot be expanded further.
     Structure(E),
     /// More pairs than the limit.
     Limit,

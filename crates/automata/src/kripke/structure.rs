@@ -9,9 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Atom;
 use crate::graph::{Digraph, DigraphBuilder, NodeSet};
 
-/// States numbered from 0, which may come into being as they are asked for.
+/// States numbered from 0, which may be created on demand.
 pub trait Structure {
-    /// Why states cannot be made, such as a limit.
+    /// The error that prevents creating states, such as a limit.
     type Error;
 
     /// Returns the initial states.
@@ -40,7 +40,7 @@ pub struct Kripke {
     deadlocks: Vec<u32>,
 }
 
-/// A run: `stem` once, then `cycle` forever. Where the cycle is empty the run may go on in any way.
+/// A run: `stem` once, then `cycle` forever. With an empty cycle, any continuation is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
     /// States before the cycle.
@@ -95,7 +95,7 @@ impl Kripke {
         &self.initial
     }
 
-    /// Returns the states in which an atom holds; none for an atom without states.
+    /// Returns the states in which an atom holds; empty for an atom without states.
     pub fn label(&self, atom: Atom) -> NodeSet {
         let known = self.labels.get(atom.0 as usize);
         known.map_or_else(|| self.graph.none(), NodeSet::clone)
@@ -196,7 +196,7 @@ fn some_cycle<S: Structure>(structure: &mut S, start: u32) -> Result<FxHashSet<u
     }
 }
 
-/// Returns a shortest way from a state to one that is wanted, both included; only the state itself where none is reached.
+/// Returns a shortest path from a state to a wanted one, both included; only the state itself if none is reachable.
 fn shortest<S: Structure>(
     structure: &mut S,
     start: u32,

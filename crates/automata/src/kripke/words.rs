@@ -13,7 +13,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns the words over these letters; bit `n` of a letter says whether atom `n` holds.
+    /// Returns the words over these letters; bit `n` of a letter is the value of atom `n`.
     pub fn new(mut letters: Vec<u64>) -> Words {
         letters.sort_unstable();
         letters.dedup();

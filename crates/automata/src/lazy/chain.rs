@@ -32,7 +32,7 @@ pub(super) enum Piece<D> {
     Deadline(D),
 }
 
-/// What the queue of a chain holds, in order.
+/// The entries of the queue of a chain, in order.
 pub(super) type Pieces = Vec<Piece<i128>>;
 
 /// Returns the window of the node of an obligation that has one.
@@ -43,7 +43,7 @@ pub(super) fn window_of(program: &Program, node: NodeId) -> Option<Window> {
     }
 }
 
-/// How long the windows of a node are, if they end.
+/// Returns the length of the windows of a node, if they end.
 pub(super) fn width(program: &Program, node: NodeId) -> Option<i128> {
     window_of(program, node)?.width()
 }
@@ -58,7 +58,7 @@ fn waits(program: &Program, owed: &Obligation, now: i128) -> bool {
     owed.started && owed.lo > now && width(program, owed.node).is_some()
 }
 
-/// What all obligations of a chain have in common.
+/// The properties that all obligations of a chain share.
 type Kind = (NodeId, bool, bool);
 
 fn kind(owed: &Obligation) -> Kind {
@@ -148,7 +148,7 @@ fn hold(program: &Program, parts: &mut [Part], now: i128, chains: &mut Vec<Piece
     }
 }
 
-/// Which clauses an obligation is in: numbers of a part and of a clause in it.
+/// The clauses that contain an obligation: numbers of a part and of a clause in it.
 type Places = Vec<(usize, usize)>;
 
 impl Gathering<'_> {
@@ -245,7 +245,7 @@ impl Gathering<'_> {
         places
     }
 
-    /// How two that follow one another can be in one chain, if they can.
+    /// Returns how two successive obligations are linked in one chain, if they can be.
     fn link(
         &self,
         (a, in_a): (&Obligation, &[(usize, usize)]),

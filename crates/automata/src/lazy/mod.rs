@@ -71,7 +71,8 @@ pub struct Instant {
     pub time: Option<i128>,
 }
 
-/// Where an automaton is in one trace: a state, and its counters. Belongs to the automaton that made it and to its clones.
+/// The position of an automaton in one trace: a state, and its counters. Belongs to the automaton that made it and to its
+/// clones.
 ///
 /// Equal states behave alike; states that behave alike are nearly always equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -79,7 +80,7 @@ pub struct LazyState {
     shape: Arc<Shape>,
     /// Positions, then times.
     counters: Box<[i128]>,
-    /// What waits behind the first of each chain.
+    /// The further obligations of each chain, after the first.
     queues: Box<[Queue]>,
     accepting: bool,
     finality: Finality,
@@ -108,13 +109,13 @@ impl LazyState {
     }
 }
 
-/// Where a state stands in the tables of one automaton: kept beside the state, it makes the next step fast. That of a state
-/// which was just made or read is the default.
+/// The index of a state in the tables of one automaton: kept beside the state, it makes the next step fast. A state that was
+/// just made or read has the default.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     epoch: u32,
     region: u32,
-    /// The position and the time for which it was found: it says nothing of earlier ones.
+    /// The position and the time for which it was found; it is not valid for earlier ones.
     from: (i128, i128),
     /// The first position, and the first time, of which that is no longer so.
     until: (i128, i128),
@@ -131,7 +132,7 @@ impl Default for Spot {
     }
 }
 
-/// What a position does to a state.
+/// The effect of a position on a state.
 #[derive(Clone, Debug)]
 pub enum Next {
     /// Nothing.
@@ -191,7 +192,7 @@ pub struct LazyDfa {
     regions: IndexMap<Box<[Place]>, Region, FxBuildHasher>,
     diagrams: Diagrams,
     successors: IndexSet<Successor, FxBuildHasher>,
-    /// Where the opening of a window leads, by what `opening.rs` says.
+    /// The targets of opened windows, as `opening.rs` computes them.
     openings: FxHashMap<Box<[Place]>, u32>,
     /// Entries of the tables, as [`Limits::nodes`] counts them.
     entries: usize,
@@ -281,7 +282,7 @@ impl LazyDfa {
         self.engine.program.timed
     }
 
-    /// How many states, with the places of their counters, are known now.
+    /// Returns the number of known states, with the places of their counters.
     pub fn n_regions(&self) -> usize {
         self.regions.len()
     }
@@ -312,8 +313,8 @@ impl LazyDfa {
         Ok(())
     }
 
-    /// What one position, which may be partly known, makes of a state. Only the atoms that matter are asked for; one may be
-    /// asked for more than once and must have the same answer.
+    /// Returns the state after one position, which may be partly known. `letter` is called only for atoms that matter; it
+    /// may be called more than once for one atom and must return the same value.
     ///
     /// # Errors
     /// [`StepError`]; a limit on states bounds the number of next ones.
@@ -470,7 +471,7 @@ impl LazyDfa {
         Ok((state, spot))
     }
 
-    /// Returns the state of a configuration that a state leads to. What it holds is relative to the next position, and to no
+    /// Returns the state of a configuration that a state leads to. Its values are relative to the next position, and to no
     /// time.
     fn arrive_at(
         &mut self,

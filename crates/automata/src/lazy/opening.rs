@@ -23,7 +23,7 @@ struct Extended {
     /// Ascending among those of either kind.
     counters: Vec<i128>,
     n_steps: usize,
-    /// Which counter it is, and whether it was there before.
+    /// The counter, and whether it existed before.
     end: Option<(usize, bool)>,
     next: Option<(usize, bool)>,
 }
@@ -71,7 +71,7 @@ impl Extended {
         }
     }
 
-    /// Of what the extended counters hold, what those hold that were there before.
+    /// Returns, from the values of the extended counters, those of the counters that existed before.
     fn before(&self, values: &[i128]) -> Vec<i128> {
         let added = |at: usize, (added, was_there): (usize, bool)| at == added && !was_there;
         let both = [self.end, self.next];
@@ -209,8 +209,9 @@ impl LazyDfa {
         Ok(self.successor_number(successor))
     }
 
-    /// Regions from which more traces satisfy the formula than from this one, and regions from which fewer do: those without
-    /// one of its chains. That of which all is owed is harder to meet than nothing, that of which one is owed easier.
+    /// Returns regions from which more traces satisfy the formula than from this one, and regions from which fewer do: those
+    /// without one of its chains. A chain whose obligations are all pending is harder to satisfy than none; one of which any
+    /// suffices is easier.
     pub(super) fn without_chains(&mut self, region: u32) -> [Vec<u32>; 2] {
         let number = self.regions[region as usize].shape;
         let before = self.shapes[number as usize].clone();
@@ -374,7 +375,8 @@ struct Opens {
 }
 
 impl Opens {
-    /// What a value becomes: of those in the window the latest counts, which is the first of the chain.
+    /// Returns the value in the extended region: of the obligations in the window the latest counts, which is the first of
+    /// the chain.
     fn value(&self, value: &Value) -> Value {
         match value {
             Value::Times(Times {
@@ -397,7 +399,7 @@ impl Opens {
         }
     }
 
-    /// What a clause becomes: the first obligation with its window open, and the rest of the chain.
+    /// Returns the clauses with the window of the first obligation open, and the rest of the chain.
     fn of(&self, clause: &[Obligation]) -> Vec<Vec<Obligation>> {
         let is_chain = |owed: &&Obligation| {
             owed.chain == Chain::All(self.queue) || owed.chain == Chain::Any(self.queue)

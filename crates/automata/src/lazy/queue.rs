@@ -46,7 +46,7 @@ const fn inverse(odd: u64) -> u64 {
 }
 
 impl Queue {
-    /// Adds a number; one that is not the greatest comes to its place.
+    /// Adds a number in its place in the order.
     pub(super) fn push(&mut self, value: i128) {
         match self.last() {
             Some(last) if value <= last => {
@@ -184,7 +184,7 @@ impl std::fmt::Debug for Queue {
 mod tests {
     use super::*;
 
-    /// Whatever way it came to hold what it holds, it is equal to the list of that and has its hash.
+    /// A queue is equal to the list of its numbers and has its hash, however it was built.
     #[test]
     fn a_queue_is_what_it_holds() {
         let mut queue = Queue::default();

@@ -9,7 +9,7 @@
 use super::shape::Shape;
 use crate::program::{Core, NEVER, Program, Register};
 
-/// Where a counter stands: at `2 i + 1` it equals constant `i`, at `2 i` it is below it and above the one before.
+/// The place of a counter: at `2 i + 1` it equals constant `i`, at `2 i` it is below it and above the one before.
 pub(super) type Place = u16;
 
 /// The constants that counters are compared with, sorted, each once.
@@ -107,7 +107,7 @@ impl Constants {
         Place::try_from(place).unwrap_or(Place::MAX)
     }
 
-    /// How far a counter in this place may count down before it leaves the place; `None` if it never does.
+    /// Returns how far a counter in this place may count down before it leaves the place; `None` if it never does.
     pub(super) fn slack(&self, timed: bool, place: Place, distance: i128) -> Option<i128> {
         let constants = self.of(timed);
         let place = usize::from(place);
@@ -118,7 +118,7 @@ impl Constants {
         Some(distance.saturating_sub(*below).saturating_sub(1))
     }
 
-    /// Within how many units a counter of one clock leaves its place, at most; `None` if none ever does.
+    /// Returns the largest number of units within which a counter of one clock leaves its place; `None` if none ever does.
     pub(super) fn gap(&self, shape: &Shape, places: &[Place], timed: bool) -> Option<i128> {
         let n_steps = shape.n_steps as usize;
         let (range, constants) = match timed {
@@ -215,5 +215,5 @@ impl Constants {
     }
 }
 
-/// Ways to go on that are looked at for one region.
+/// The number of moves that are examined for one region.
 pub(super) const MOST_MOVES: usize = 64;

@@ -49,13 +49,13 @@ pub(super) struct Owed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct Chained {
     pub(super) links: Links,
-    /// Where the window of its first obligation begins, or when the first time was.
+    /// The start of the window of its first obligation, or the first time.
     pub(super) counter: u32,
     /// So long after that it is the turn of the next.
     pub(super) delay: i128,
 }
 
-/// What a chain is of.
+/// The kind of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) enum Links {
     /// Obligations of a node, with windows so long.
@@ -93,12 +93,12 @@ pub(super) struct Shape {
     pub(super) chains: Box<[Chained]>,
 }
 
-/// What a configuration is, its numbers apart.
+/// A configuration without its numbers, and the numbers.
 pub(super) struct Shaped {
     pub(super) shape: Shape,
-    /// What its counters hold.
+    /// The values of its counters.
     pub(super) counters: Vec<i128>,
-    /// What its queues hold.
+    /// The values of its queues.
     pub(super) queues: Vec<Pieces>,
 }
 
@@ -319,7 +319,7 @@ impl Shape {
         })
     }
 
-    /// What can be said of what follows without looking further.
+    /// Returns the finality that follows without further search.
     pub(super) fn finality(&self) -> Finality {
         let met = |(_, clauses): &ShapePart| clauses.iter().any(|clause| clause.is_empty());
         match &*self.parts {
@@ -331,7 +331,7 @@ impl Shape {
         }
     }
 
-    /// Whether the trace may stop here, of a shape that is not fresh: some clause asks for no further position.
+    /// Whether the trace may stop here, for a shape that is not fresh: some clause needs no further position.
     pub(super) fn accepts(&self) -> bool {
         let weak = |clause: &[Owed]| clause.iter().all(|owed| !owed.strong);
         self.parts
@@ -450,7 +450,7 @@ impl Shape {
     }
 }
 
-/// What a configuration of an engine is.
+/// Returns the parts of a configuration of an engine.
 pub(super) fn parts(engine: &Engine, configuration: u32) -> Vec<Part> {
     let owed = |&o: &u32| engine.residuals.obligation(o);
     let clause = |&clause: &u32| engine.residuals.clause(clause).iter().map(owed).collect();

@@ -4,7 +4,7 @@ use super::chain::Piece;
 use super::queue::Queue;
 use super::shape::{Chained, Shape};
 
-/// Where the value of a counter comes from.
+/// The source of the value of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Source {
     /// It runs on.
@@ -13,7 +13,7 @@ pub(super) enum Source {
     New(i128),
 }
 
-/// Where a letter leads.
+/// The successor by a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Successor {
     pub(super) shape: u32,
@@ -24,7 +24,7 @@ pub(super) struct Successor {
 }
 
 impl Successor {
-    /// What each queue is made of.
+    /// Returns the pieces of each queue.
     fn pieces(&self) -> impl Iterator<Item = &[Piece<Source>]> {
         self.queues.iter().map(|pieces| &**pieces)
     }

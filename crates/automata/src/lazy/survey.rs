@@ -24,7 +24,7 @@ use crate::diagram::paths;
 use crate::formula::Atom;
 use crate::verdict::Verdict;
 
-/// What is known of all traces; no answer where it is not decided.
+/// The known facts about all traces; `None` for what is not decided.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// Different states apart from the values of their counters, as far as they were looked at.
@@ -64,7 +64,7 @@ const VERDICTS: [Verdict; 4] = [
 /// Regions that one survey visits.
 const MOST: usize = 4_096;
 
-/// What can be done in a region, and where it may lead.
+/// A move in a region, and the regions that it may lead to.
 struct Move {
     from: usize,
     act: Act,
@@ -76,9 +76,9 @@ struct Move {
 #[derive(Clone)]
 enum Act {
     Read(Letter),
-    /// Read until a counter comes to another place.
+    /// Read positions until a counter leaves its place.
     ReadOn(Letter),
-    /// Let time pass until a counter comes to another place.
+    /// Let time pass until a counter leaves its place.
     Wait,
 }
 
@@ -87,7 +87,7 @@ struct Map {
     /// When its numbers mean these regions.
     epoch: u32,
     regions: IndexSet<u32, FxBuildHasher>,
-    /// Which were gone on from, in all ways.
+    /// The regions whose moves are all known.
     explored: Vec<bool>,
     accepts: Vec<bool>,
     fresh: Vec<bool>,
@@ -233,7 +233,7 @@ impl LazyDfa {
         map
     }
 
-    /// What can be done in a region; `None` if that is too much.
+    /// Adds the moves of a region. Returns `None` if there are too many.
     fn add_moves(&mut self, from: usize, map: &mut Map) -> Option<()> {
         let region = map.regions[from];
         let number = self.regions[region as usize].shape;
@@ -347,7 +347,7 @@ impl LazyDfa {
 }
 
 impl Map {
-    /// Adds a move, unless it comes to nothing. With a `cost` it is gone on with until the region is left.
+    /// Adds a move, unless it changes nothing. With a `cost` it is repeated until the region is left.
     fn add(&mut self, from: usize, act: Act, regions: Vec<u32>, cost: Option<i128>) {
         let number = |region| self.regions.insert_full(region).0;
         let mut outcomes: Vec<usize> = regions.into_iter().map(number).collect();
@@ -389,7 +389,7 @@ impl Map {
         }
     }
 
-    /// Returns the regions that certainly come to a goal, and the move by which each does so most cheaply.
+    /// Returns the regions that certainly reach a goal, and the move by which each does so most cheaply.
     fn certain(&self, goal: &[bool]) -> (Vec<bool>, FxHashMap<usize, usize>) {
         let mut entering: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         for (index, step) in self.moves.iter().enumerate() {
@@ -422,7 +422,7 @@ impl Map {
         (certain, strategy)
     }
 
-    /// Returns the regions that may come to a goal; those that were not explored may come to anything.
+    /// Returns the regions that may reach a goal; an unexplored region may reach anything.
     fn possible(&self, goal: &[bool]) -> Vec<bool> {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         for step in &self.moves {

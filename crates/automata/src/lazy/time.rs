@@ -9,7 +9,7 @@ use crate::progress::Engine;
 use crate::verdict::Finality;
 
 impl LazyDfa {
-    /// What a state becomes when time has come to that of the moment without an event; none if it stays as it is. The
+    /// Returns the state when time has passed to that of the moment without an event, or `None` if it does not change. The
     /// position is that of the next event.
     ///
     /// # Errors
@@ -65,8 +65,8 @@ impl LazyDfa {
         Ok(Some(self.arrive_at(shaped, state, position - 1, now)?.0))
     }
 
-    /// Returns the earliest deadline in time after a time of what is owed; once time is past it, [`LazyDfa::tick`] may
-    /// change the state.
+    /// Returns the earliest deadline of a pending obligation after a time; once it has passed, [`LazyDfa::tick`] may change
+    /// the state.
     pub fn deadline(&self, state: &LazyState, after: i128) -> Option<i128> {
         let later = |(end, chain): (i128, Option<u32>)| {
             let chain = chain.filter(|_| end <= after)? as usize;
@@ -89,7 +89,7 @@ impl LazyDfa {
         .min()
     }
 
-    /// Returns the deadlines in time of what is owed; of a chain, that of the first, and the queue of the others.
+    /// Returns the deadlines of pending obligations; of a chain, that of the first, and the queue of the others.
     fn ends(&self, state: &LazyState) -> impl Iterator<Item = (i128, Option<u32>)> {
         let program = &self.engine.program;
         let value = |counter: u32| state.counters.get(counter as usize).copied();
@@ -111,7 +111,7 @@ impl LazyDfa {
         state.shape.owed().filter_map(end)
     }
 
-    /// Returns the times at which a counter in time comes to one of the bounds that it is compared with.
+    /// Returns the times at which a counter in time reaches one of its bounds.
     pub(super) fn turns(&self, state: &LazyState) -> Vec<i128> {
         let times = &state.counters[state.shape.n_steps as usize..];
         let bounds = self.constants.times();

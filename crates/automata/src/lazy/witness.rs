@@ -13,14 +13,14 @@ use crate::diagram::paths;
 use crate::formula::Atom;
 use crate::verdict::Finality;
 
-/// What a search for a trace comes to.
+/// The result of a search for a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Steps with their times, the first at 0; the atoms that are not named may have any value.
     Trace(Vec<(i128, Letter)>),
-    /// There is none.
+    /// There is no such trace.
     Nothing,
-    /// Neither a trace nor the proof that there is none was found within the limits.
+    /// The search ended within the limits with neither a trace nor a proof.
     Unknown,
 }
 

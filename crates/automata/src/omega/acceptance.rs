@@ -23,13 +23,13 @@ pub enum Acceptance {
 }
 
 impl Acceptance {
-    /// Each of the marks `0..n` infinitely often.
+    /// Returns the condition that each of the marks `0..n` is seen infinitely often.
     pub fn generalized_buchi(n: u32) -> Acceptance {
         Acceptance::And((0..n).map(Acceptance::Inf).collect()).folded()
     }
 
-    /// Returns the least mark of `0..n` that is seen infinitely often is even; a run that sees none is rejected if `n` is
-    /// even or zero, and accepted otherwise, as if it saw `n`.
+    /// Returns the condition that the least mark of `0..n` seen infinitely often is even; a run that sees none is rejected
+    /// if `n` is even or zero, and accepted otherwise, as if it saw `n`.
     pub fn parity_min_even(n: u32) -> Acceptance {
         // From the last mark to the first: `Inf(i) | rest` for an even one, `Fin(i) & rest` for an odd one.
         let beyond = if n.is_multiple_of(2) && n > 0 {

@@ -18,7 +18,7 @@ pub struct Edge {
     pub guard: Guard,
     /// The acceptance marks that it carries.
     pub marks: Marks,
-    /// Where it leads.
+    /// The target.
     pub target: StateId,
 }
 
@@ -44,7 +44,7 @@ pub struct Buchi {
 }
 
 impl Buchi {
-    /// The automaton without runs.
+    /// Returns the automaton without runs.
     pub(super) fn empty(atoms: &[Atom], limits: &Limits) -> Buchi {
         Buchi {
             atoms: atoms.into(),
@@ -91,7 +91,7 @@ impl Buchi {
         &self.edges[state.index()]
     }
 
-    /// Whether a letter belongs to a guard. Only the atoms that matter are asked for.
+    /// Whether a letter belongs to a guard. `holds` is called only for atoms that matter.
     pub fn holds(&self, guard: Guard, holds: impl FnMut(Atom) -> bool) -> bool {
         self.guards.holds(guard, holds)
     }
@@ -198,7 +198,7 @@ impl Buchi {
         })
     }
 
-    /// For each component whether some run can stay in it and be accepting.
+    /// Returns, for each component, whether some accepting run can stay in it.
     pub(super) fn accepting_components(&self, components: &Components) -> Vec<bool> {
         let mut seen: Vec<Option<Marks>> = vec![None; components.len];
         for (state, edges) in self.edges.iter().enumerate() {

@@ -75,7 +75,7 @@ pub fn class(
     })
 }
 
-/// Whether a language is closed: it holds every word all of whose beginnings it can go on with.
+/// Whether a language is closed: it contains every word all of whose prefixes can be extended to a word of it.
 fn is_closed(buchi: &Buchi, complement: &Buchi, limits: &Limits) -> Result<bool, LimitError> {
     Ok(buchi.closure().common_word(complement, limits)?.is_none())
 }

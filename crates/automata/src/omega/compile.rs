@@ -54,7 +54,7 @@ pub fn translate(
 }
 
 /// Returns a deterministic automaton that is no larger than `buchi`, if one is found: the minimal one of an obligation, or
-/// what becomes of the parity automaton where that needs one mark only.
+/// the parity automaton if that needs one mark only.
 fn smaller_deterministic(
     buchi: &Buchi,
     complement: &Buchi,
@@ -179,7 +179,7 @@ fn reduced(
     })
 }
 
-/// What may be spent on finding out whether something is an obligation.
+/// Returns the limits for the test whether something is an obligation.
 fn tight(limits: &Limits) -> Limits {
     Limits {
         states: limits.states.min(1_000),

@@ -154,7 +154,8 @@ impl Buchi {
         Ok(made)
     }
 
-    /// States with levels; those of the last level are accepting and go on as those of the first.
+    /// Returns the automaton of states with levels; those of the last level are accepting and continue as those of the
+    /// first.
     fn leveled(&self, order: &[u32], limits: &Limits) -> Result<Buchi, LimitError> {
         let components = self.components()?;
         let last = order.len();

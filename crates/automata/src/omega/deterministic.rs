@@ -81,12 +81,13 @@ impl Deterministic {
         self.n_marks
     }
 
-    /// What an accepting run sees infinitely often.
+    /// Returns the acceptance condition.
     pub fn acceptance(&self) -> &Acceptance {
         &self.acceptance
     }
 
-    /// Returns the state after one more letter, and the marks of the transition. Only the atoms that matter are asked for.
+    /// Returns the state after one more letter, and the marks of the transition. `holds` is called only for atoms that
+    /// matter.
     #[inline]
     pub fn step(&self, state: StateId, mut holds: impl FnMut(Atom) -> bool) -> (StateId, Marks) {
         let mut at = self.roots[state.index()];
@@ -135,8 +136,8 @@ impl Deterministic {
         }
     }
 
-    /// Whether the infinite word `stem cycle cycle …` is accepted; `letter(position, atom)` says what holds at each of the
-    /// first `stem + cycle` positions.
+    /// Whether the infinite word `stem cycle cycle …` is accepted; `letter(position, atom)` is the value of an atom at each
+    /// of the first `stem + cycle` positions.
     pub fn accepts(&self, stem: usize, cycle: usize, letter: impl Fn(usize, Atom) -> bool) -> bool {
         let cycle = cycle.max(1);
         let mut state = self.initial();

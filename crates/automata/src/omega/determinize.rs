@@ -148,8 +148,8 @@ fn successor(
     (paths.into_iter().collect(), priority)
 }
 
-/// Which of two nodes keeps a state that both have: the one in the older branch, and of a node and its descendant the
-/// descendant.
+/// Returns the order of two nodes that share a state: the node in the older branch keeps it; of a node and its descendant,
+/// the descendant.
 fn compare(a: &[u32], b: &[u32]) -> Ordering {
     match a.iter().zip(b).find(|(x, y)| x != y) {
         Some((x, y)) => x.cmp(y),

@@ -25,9 +25,9 @@ pub type Edges<G> = Vec<(<G as Graph>::Label, Marks, <G as Graph>::Vertex)>;
 pub trait Graph {
     /// A vertex.
     type Vertex: Clone + Eq + Hash;
-    /// What an edge is called in the run that is found.
+    /// The label of an edge in the run that is found.
     type Label: Clone;
-    /// Why the search must stop, such as a limit.
+    /// The error that stops the search, such as a limit.
     type Error;
 
     /// Returns the vertices in which runs begin.
@@ -58,7 +58,7 @@ pub struct Run<V, L> {
 /// A run in a graph.
 pub type RunOf<G> = Run<<G as Graph>::Vertex, <G as Graph>::Label>;
 
-/// Returns a run that sees each of the marks `0..n_marks` infinitely often; none if there is none.
+/// Returns a run that sees each of the marks `0..n_marks` infinitely often, or `None` if there is none.
 ///
 /// The stem is a shortest way to the component that was found first; the cycle takes a shortest way to each mark in turn.
 ///
@@ -257,7 +257,7 @@ fn way<G: Graph>(
     last: impl Fn(Marks, &G::Vertex) -> bool,
     wanted: impl Fn(&G::Vertex) -> bool,
 ) -> Result<Option<Way<G>>, G::Error> {
-    /// Where each vertex was reached from.
+    /// The predecessor of each vertex.
     type From<L> = Option<(usize, L, Marks)>;
     let mut reached: IndexMap<G::Vertex, From<G::Label>, FxBuildHasher> = IndexMap::default();
     for start in starts {
@@ -334,8 +334,8 @@ impl Buchi {
         self.accepted_word().is_none()
     }
 
-    /// Whether the infinite word `stem cycle cycle …` is accepted; `letter(position, atom)` says what holds at each of the
-    /// first `stem + cycle` positions.
+    /// Whether the infinite word `stem cycle cycle …` is accepted; `letter(position, atom)` is the value of an atom at each
+    /// of the first `stem + cycle` positions.
     pub fn accepts(&self, stem: usize, cycle: usize, letter: impl Fn(usize, Atom) -> bool) -> bool {
         let mut product = WithWord {
             buchi: self,
@@ -347,7 +347,7 @@ impl Buchi {
         found.is_some()
     }
 
-    /// Returns an infinite word that both automata accept; none if there is none.
+    /// Returns an infinite word that both automata accept, or `None` if there is none.
     ///
     /// # Errors
     /// When the product needs more than the limits allow, or the marks of both are too many.

@@ -87,7 +87,7 @@ impl Buchi {
     }
 }
 
-/// Which of the marks that are to be seen are here, as numbers from 0; those beyond them are always here.
+/// Returns the wanted marks that are present, as numbers from 0; numbers beyond them are always present.
 fn numbered(marks: Marks, wanted: Marks, n: u32) -> Marks {
     let seen = wanted.iter().enumerate();
     let seen = seen.filter_map(|(new, old)| marks.contains(old).then_some(new as u32));

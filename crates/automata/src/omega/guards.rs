@@ -144,7 +144,7 @@ impl Guards {
         )
     }
 
-    /// Returns the guard of another table with other atoms, which may stand in another order and may be fewer.
+    /// Returns the guard of another table with other atoms, which may be in another order and may be fewer.
     pub(super) fn renamed(
         &mut self,
         from: &Guards,
@@ -169,7 +169,7 @@ impl Guards {
         Ok(made)
     }
 
-    /// Whether the letter belongs to the guard. Only the atoms that matter are asked for.
+    /// Whether the letter belongs to the guard. `holds` is called only for atoms that matter.
     pub(super) fn holds(&self, guard: Guard, mut holds: impl FnMut(Atom) -> bool) -> bool {
         let mut at = guard.0;
         loop {
@@ -181,7 +181,7 @@ impl Guards {
         }
     }
 
-    /// Returns one letter of the guard, by the atoms that matter for it, or `None` if there is no letter.
+    /// Returns one letter of the guard, by the atoms that matter for it, or `None` if the guard is empty.
     pub(super) fn letter(&self, guard: Guard) -> Option<Letter> {
         let mut letter = Letter::new();
         let mut at = guard.0;

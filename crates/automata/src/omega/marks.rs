@@ -9,7 +9,7 @@ use crate::limits::{LimitError, Resource, check};
 pub struct Marks(u64);
 
 impl Marks {
-    /// How many different marks there may be.
+    /// The largest number of different marks.
     pub const MAX: u32 = 64;
     /// No mark.
     pub const NONE: Marks = Marks(0);
@@ -34,7 +34,7 @@ impl Marks {
         self.0 & Marks::one(mark).0 != 0
     }
 
-    /// Whether there is no mark.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -11,7 +11,7 @@ use super::simulation::{Direction, merge, prune};
 use crate::dfa::StateId;
 use crate::limits::LimitError;
 
-/// What the marks of an automaton are kept like.
+/// The form of the marks of an automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// On any edges.
@@ -46,8 +46,8 @@ pub(super) fn reduce_as(buchi: Buchi, form: Form) -> Result<Buchi, LimitError> {
     }
 }
 
-/// Keeps the states that an accepting run can visit and the marks that matter, and numbers the states in the order in which
-/// a breadth-first search meets them. What leaves its component carries all marks if `passing`, else none.
+/// Keeps the states that an accepting run can visit and the marks that matter, and numbers the states in the order of a
+/// breadth-first search. Edges that leave their component carry all marks if `passing`, else none.
 pub(super) fn trim(mut buchi: Buchi, form: Form, passing: bool) -> Result<Buchi, LimitError> {
     let components = buchi.components()?;
     let accepting = buchi.accepting_components(&components);

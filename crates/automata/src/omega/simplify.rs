@@ -439,7 +439,7 @@ impl<'a> Rules<'a> {
         found
     }
 
-    /// Whether the formula says the same at every position.
+    /// Whether the formula has the same value at every position.
     fn is_stable(&mut self, f: FormulaId) -> bool {
         self.is_eventual(f) && self.is_universal(f)
     }

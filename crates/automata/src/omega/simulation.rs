@@ -16,7 +16,7 @@ use super::guards::Guard;
 use crate::dfa::StateId;
 use crate::limits::LimitError;
 
-/// Which edges of a state are matched.
+/// The edges of a state that are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Those that leave it.

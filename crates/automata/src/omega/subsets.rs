@@ -69,7 +69,7 @@ impl Steps {
         }
     }
 
-    /// For every letter the list of edges that leave one of these states on it.
+    /// Returns, for every letter, the list of edges that leave one of these states on it.
     pub(super) fn step(
         &mut self,
         buchi: &Buchi,

@@ -55,7 +55,7 @@ struct Construction {
     engine: Engine,
     guards: Guards,
     states: IndexSet<State, FxBuildHasher>,
-    /// What the clauses of a residual are without their promises.
+    /// The clauses of a residual without their promises.
     targets: FxHashMap<u32, Arc<[(u32, Marks)]>>,
 }
 

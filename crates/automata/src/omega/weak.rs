@@ -74,7 +74,7 @@ fn subsets(buchi: &Buchi, limits: &Limits) -> Result<Deterministic, LimitError> 
     Ok(builder.finish(&buchi.atoms, roots, 1, Acceptance::Inf(0)))
 }
 
-/// For each state of the subset automaton, if it can come back to itself, whether a word that goes around there is accepted.
+/// Returns, for each state of the subset automaton that is on a cycle, whether the word of the cycle is accepted.
 fn values(subsets: &Deterministic, buchi: &Buchi) -> Result<Vec<Option<bool>>, LimitError> {
     let components = subsets.components()?;
     let mut known: Vec<Option<Option<bool>>> = vec![None; components.len];
@@ -224,7 +224,7 @@ impl Deterministic {
         Ok(builder.finish(&self.atoms, roots, 1, Acceptance::Inf(0)))
     }
 
-    /// Of a weak automaton, that with the marks on the other states.
+    /// Returns the weak automaton with the marks on the other states.
     fn flipped(&self, limits: &Limits) -> Result<Deterministic, LimitError> {
         let marked = |state: StateId| self.successors(state).all(|(_, marks)| marks.is_empty());
         self.marked(marked, limits)

@@ -6,9 +6,9 @@ use crate::formula::{Atom, FormulaId, Formulas, Interval, Node};
 /// The words `stem cycle cycle cycle …`: each position lists the atoms that matter there and their values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lasso {
-    /// What comes first; may be empty.
+    /// The prefix; may be empty.
     pub stem: Word,
-    /// What repeats; never empty.
+    /// The repeated part; never empty.
     pub cycle: Word,
 }
 
@@ -28,7 +28,7 @@ impl Lasso {
     }
 }
 
-/// The value of a formula at the first position of the infinite word `stem cycle cycle …`.
+/// Returns the value of a formula at the first position of the infinite word `stem cycle cycle …`.
 ///
 /// `letter(position, atom)` says what holds at each of the first `stem + cycle` positions. `X` and `N` mean the same.
 /// Windows in time see every position at the same time.
@@ -98,7 +98,7 @@ pub fn eval(
     values[formula.index()][0]
 }
 
-/// How much of the word to write out, so that every part of the formula repeats itself with the cycle from there on.
+/// Returns the length of the word to write out so that every part of the formula repeats with the cycle from there on.
 ///
 /// What a past operator says depends on where its operands begin to repeat: `Y` one position later, `S` and its like one
 /// cycle later (over one cycle, what they were becomes a constant or itself), bounds after what they look back over.
@@ -159,7 +159,7 @@ impl Unrolled {
     }
 }
 
-/// Returns a window in steps; one in time holds all positions or none, since all are at the same time.
+/// Returns a window in steps; one in time contains all positions or none, since all have the same time.
 fn bounds(window: Interval) -> (usize, Option<usize>) {
     match window {
         _ if window.is_empty() => (1, Some(0)),

@@ -34,7 +34,7 @@ pub struct Automaton {
     pub atoms: Vec<String>,
     /// The states in which runs begin.
     pub initial: Vec<StateId>,
-    /// Whether it says of itself that it is about words that end (`guard-semantics: "finite"`).
+    /// Whether the file declares that its words end (`guard-semantics: "finite"`).
     pub finite: bool,
     pub(super) guards: Guards,
     pub(super) edges: Vec<Vec<Edge>>,
@@ -57,7 +57,7 @@ impl Automaton {
         &self.edges[state.index()]
     }
 
-    /// What an accepting run sees infinitely often.
+    /// Returns the acceptance condition.
     pub fn acceptance(&self) -> &Acceptance {
         &self.acceptance
     }
@@ -96,8 +96,8 @@ impl Automaton {
             .generalized(opposite.acceptance(), limits)
     }
 
-    /// Returns the automaton over words that end, where a word may end in the states that carry mark 0: what
-    /// [`Automaton::finite`] says of its own files. `name` gives the atom of each proposition.
+    /// Returns the automaton over finite words, which may end in the states that carry mark 0, the encoding that
+    /// [`Automaton::finite`] announces. `name` gives the atom of each proposition.
     ///
     /// # Errors
     /// [`Unsupported::Nondeterministic`], [`Unsupported::Limit`].

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What is wrong with a text, and where.
+/// A fault in a text, and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Error {
@@ -10,7 +10,7 @@ pub struct Error {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// What is wrong, and what would be right.
+    /// The fault, and the expected text.
     pub message: String,
 }
 

@@ -35,7 +35,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Automaton, Error> {
     }
 }
 
-/// Returns all automata of a text, in order. One that ends with `--ABORT--` is left out, as the format says.
+/// Returns all automata of a text, in order. An automaton that ends with `--ABORT--` is left out, as the format requires.
 ///
 /// # Errors
 /// As [`parse`].
@@ -58,7 +58,7 @@ struct Parser<'a> {
     limits: &'a Limits,
 }
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Default)]
 struct Header<'a> {
     name: Option<String>,
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Returns one automaton; none if it is aborted.
+    /// Returns one automaton, or `None` if it is aborted.
     fn automaton(&mut self) -> Result<Option<Automaton>, Error> {
         if self.token != Token::Header("HOA") {
             return self.expected("`HOA:`");
@@ -551,7 +551,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What the body says so far.
+/// The contents of the body so far.
 struct Body<'a> {
     /// Per state its edges, once it was given.
     edges: Vec<Option<Vec<Edge>>>,
