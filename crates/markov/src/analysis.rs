@@ -62,8 +62,8 @@ pub fn steps_to_absorption<V: Scalar>(
     collected_to_absorption(chain, &vec![V::one(); chain.len()], accuracy)
 }
 
-/// What is collected before a bottom component is entered, by state, where each visit to a state adds its weight: how many
-/// times errors of the rows, so weighted, count in any probability of reaching.
+/// Returns the expected sum of weights, by state, that is collected before a bottom component is entered, where each visit
+/// to a state adds its weight: the factor by which errors of the rows, so weighted, affect any reachability probability.
 ///
 /// # Errors
 /// [`NotConverged`].
@@ -142,7 +142,8 @@ pub(super) fn reached<V: Scalar>(
     Ok(values)
 }
 
-/// Returns the expected number of steps until a set is reached, among the runs that reach it; none where no run does.
+/// Returns the expected number of steps until a set is reached, among the runs that reach it; `None` for states from which
+/// no run does.
 ///
 /// With `x` the probability to reach the set, this is `(N x)(s) / x(s)`: the steps of a run count by how likely it is to
 /// get there.
@@ -188,7 +189,7 @@ pub fn steps_given_reached<V: Scalar>(
         .collect())
 }
 
-/// From where the set is reached for sure, whatever the numbers: the points of no return of the graph.
+/// Returns the states from which the set is reached surely, whatever the numbers: the points of no return of the graph.
 pub fn inevitable<V: Scalar>(chain: &Chain<V>, target: &NodeSet) -> NodeSet {
     let before = chain.graph().reversed();
     let mut never = backward(&before, target, None);
@@ -228,8 +229,8 @@ pub fn no_return<V: Scalar>(
         .collect()
 }
 
-/// How far each probability to reach a set may be off, if each row of the chain is at most `error[s]` in total variation from
-/// the true one, whose transitions are among those of the chain: `d = N e`.
+/// Returns a bound on the error of each reachability probability, if each row of the chain is at most `error[s]` in total
+/// variation from the true one, whose transitions are among those of the chain: `d = N e`.
 ///
 /// States that reach the set for sure stay among the unknown ones: a transition that the true chain does not have may be
 /// why they do.
@@ -269,7 +270,7 @@ fn transient<V: Scalar>(chain: &Chain<V>) -> (NodeSet, Vec<Vec<u32>>) {
     (unknown, bottoms)
 }
 
-/// What is collected in the unknown states until they are left for good.
+/// Returns the expected weight collected in the unknown states until they are left for good.
 fn collected<V: Scalar>(
     chain: &Chain<V>,
     unknown: &NodeSet,

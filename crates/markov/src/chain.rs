@@ -7,7 +7,7 @@ use guard_automata::graph::{Digraph, DigraphBuilder, NodeSet};
 use super::scalar::Scalar;
 use super::valuation::Valuations;
 
-/// How far the sum of a row may be from 1: what six printed digits lose.
+/// The allowed distance of the sum of a row from 1: what six printed digits lose.
 pub const ROW_TOLERANCE: f64 = 1e-5;
 
 /// A finite discrete-time Markov chain.
@@ -30,16 +30,16 @@ pub struct Chain<V> {
 pub struct Rewards<V> {
     /// Its name; empty if it has none.
     pub name: String,
-    /// What each step in a state earns, by state; empty if nothing does.
+    /// The reward of each step in a state, by state; empty if there is none.
     pub state: Vec<V>,
-    /// What each step out of a state earns on average, by state; empty if nothing does.
+    /// The mean reward of each step out of a state, by state; empty if there is none.
     pub step: Vec<V>,
 }
 
-/// What is wrong with a chain.
+/// The fault of a chain.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ChainError {
-    /// There is no state.
+    /// There are no states.
     #[error("the model has no states")]
     Empty,
     /// No state is initial.
@@ -53,14 +53,14 @@ pub enum ChainError {
         /// The number of states.
         states: usize,
     },
-    /// A probability that is none.
+    /// A number that is not a probability.
     #[error("the probability {value} from state {from} to state {to} is not between 0 and 1")]
     NoProbability {
         /// Source.
         from: usize,
         /// Target.
         to: u32,
-        /// What was given.
+        /// The number that was given.
         value: String,
     },
     /// A row that does not sum to 1.
@@ -76,7 +76,7 @@ pub enum ChainError {
     BadReward {
         /// The state.
         state: usize,
-        /// What was given.
+        /// The number that was given.
         value: String,
     },
     /// More states or transitions than can be numbered.
@@ -90,7 +90,7 @@ impl<V: Scalar> Chain<V> {
         self.graph.len()
     }
 
-    /// Whether there is no state, which no chain has.
+    /// Always false: a chain has at least one state.
     pub fn is_empty(&self) -> bool {
         self.graph.is_empty()
     }
@@ -135,7 +135,7 @@ impl<V: Scalar> Chain<V> {
         &self.rewards
     }
 
-    /// What a state is called: the values of its variables, else its number.
+    /// Returns the name of a state: the values of its variables, else its number.
     pub fn name(&self, state: u32) -> String {
         match &self.valuations {
             Some(valuations) => valuations.text(state),
@@ -143,7 +143,7 @@ impl<V: Scalar> Chain<V> {
         }
     }
 
-    /// What the states stand for, where that is known.
+    /// Returns the values of the variables in each state, if known.
     pub fn valuations(&self) -> Option<&Valuations> {
         self.valuations.as_ref()
     }
@@ -241,7 +241,7 @@ impl<V: Scalar> ChainBuilder<V> {
         }
     }
 
-    /// Adds a transition of the state whose row is open. What is given twice for one target is added up.
+    /// Adds a transition of the state whose row is open. Several transitions to one target are added up.
     pub fn transition(&mut self, target: u32, probability: V) {
         self.row.push((target, probability));
     }

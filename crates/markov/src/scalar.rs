@@ -17,7 +17,7 @@ const TINY: f64 = 1e-250;
 
 /// A number of the engine: not negative, except for thresholds in properties.
 pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
-    /// What the engine computes: such a number and how far off it may be.
+    /// The result of the engine: a number and its error.
     type Estimate: Estimate<Self>;
 
     /// Whether arithmetic is exact.
@@ -49,11 +49,11 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     fn to_f64(&self) -> f64;
     /// Reads `0.25`, `1e-3` or `1/4`; `None` if it is not a finite number.
     fn parse(text: &str) -> Option<Self>;
-    /// Returns the largest whole number that is not above; none beyond 64 bits.
+    /// Returns the largest whole number that is not above; `None` beyond 64 bits.
     fn floor(&self) -> Option<i64>;
-    /// Returns a power, or `None` if it is no number of this kind.
+    /// Returns a power, or `None` if the result is not a number of this kind.
     fn power(&self, exponent: &Self) -> Option<Self>;
-    /// Returns a logarithm, or `None` if it is no number of this kind.
+    /// Returns a logarithm, or `None` if the result is not a number of this kind.
     fn logarithm(&self, base: &Self) -> Option<Self>;
     /// Returns the text that reads back as the same number.
     fn text(&self) -> String;
@@ -67,9 +67,9 @@ pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
     fn exact(value: V) -> Self;
     /// Returns the number itself, the best guess.
     fn value(&self) -> &V;
-    /// What the true number is at least.
+    /// Returns a lower bound of the true number.
     fn lower(&self) -> V;
-    /// What the true number is at most.
+    /// Returns an upper bound of the true number.
     fn upper(&self) -> V;
     /// Whether it is exactly 0.
     fn is_zero(&self) -> bool;
@@ -83,7 +83,7 @@ pub trait Estimate<V>: Clone + std::fmt::Debug + Send + Sync {
     fn divide(&mut self, divisor: &V);
     /// Accounts for the rounding of so many operations, each of which may be off by one [`UNIT`] of the result.
     fn rounded(self, operations: f64) -> Self;
-    /// Between two bounds; the value is what lies in the middle.
+    /// Returns an estimate with these bounds; the value is their middle.
     fn between(lower: V, upper: V) -> Self;
     /// Returns the same value with an error enlarged by an absolute amount.
     fn widened(self, error: f64) -> Self;

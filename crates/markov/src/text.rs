@@ -19,15 +19,15 @@ impl TextPosition {
     }
 }
 
-/// What is wrong with a model or a property, and where.
+/// The fault of a model or a property, and its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{}: {message}", place.line, place.column)]
 pub struct TextError {
-    /// Where.
+    /// The position.
     pub place: TextPosition,
-    /// What, in one clause.
+    /// The fault, in one clause.
     pub message: String,
-    /// What to do about it, where that is known.
+    /// The remedy, if known.
     pub help: Option<String>,
 }
 

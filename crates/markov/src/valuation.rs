@@ -13,7 +13,7 @@ pub struct Variable {
     pub is_bool: bool,
 }
 
-/// Where a variable lies in a packed state.
+/// The position of a variable in a packed state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     word: u32,
@@ -48,7 +48,7 @@ pub struct Valuations {
 }
 
 impl Valuations {
-    /// No states yet, over these variables.
+    /// Returns valuations without states, over these variables.
     pub fn new(variables: Vec<Variable>) -> Valuations {
         let mut slots = Vec::with_capacity(variables.len());
         let (mut word, mut used) = (0, 0);
@@ -85,7 +85,7 @@ impl Valuations {
         &self.variables
     }
 
-    /// Where each variable lies.
+    /// Returns the position of each variable.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
@@ -100,7 +100,7 @@ impl Valuations {
         self.states.len() / self.words
     }
 
-    /// Whether there is none.
+    /// Whether there are no states.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }

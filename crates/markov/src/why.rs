@@ -20,18 +20,18 @@ use super::scalar::{Estimate, Scalar};
 use super::solve::{Accuracy, Factors, NotConverged};
 use guard_automata::graph::{NodeSet, backward, components};
 
-/// A set that is to be reached, through states where the run goes on.
+/// A set to be reached, through states in which the run continues.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    /// Where the run goes on: elsewhere it has arrived or failed.
+    /// The states in which the run continues; in all others it has arrived or failed.
     pub open: NodeSet,
-    /// Where it has arrived.
+    /// The states in which it has arrived.
     pub target: NodeSet,
     /// Within how many steps; `None` for ever.
     pub horizon: Option<u64>,
 }
 
-/// What a successor adds.
+/// The contribution of a successor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contribution {
     /// The successor.
@@ -42,7 +42,7 @@ pub struct Contribution {
     pub risk: f64,
 }
 
-/// Where the last step is made from.
+/// The state of the last step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jump {
     /// From where.
@@ -56,12 +56,12 @@ pub struct Jump {
 pub struct LikelyPath {
     /// Its states. Without a horizon, loops at one state are not written out.
     pub states: Vec<u32>,
-    /// How likely it is; without a horizon, with as many rounds of the loops at its states as may be.
+    /// Its probability; without a horizon, any number of rounds of the loops at its states is allowed.
     pub probability: f64,
 }
 
-/// How the probability changes as a row moves towards one of its transitions, from `P(u,·)` to `(1 - ε) P(u,·)` and `ε` more
-/// at `t`.
+/// The sensitivity of the probability to a row that moves towards one of its transitions, from `P(u,·)` to `(1 - ε) P(u,·)`
+/// and `ε` more at `t`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lever {
     /// Source of the transition.
@@ -90,7 +90,7 @@ pub struct Why {
     pub doubt: Vec<(u32, f64)>,
 }
 
-/// Within a horizon, so many numbers are held at most; beyond, levers and doubt are left out.
+/// Within a horizon, the largest number of values kept at once; beyond it, levers and doubt are left out.
 const MOST_NUMBERS: u64 = 50_000_000;
 
 /// The search for paths gives up after so many steps.
@@ -111,8 +111,8 @@ impl Goal {
         }
     }
 
-    /// Why it is reached from `from` as likely as it is. The run goes on from there, be that state open or not. `exits` says how
-    /// often each row was counted; empty for a chain that is known.
+    /// Explains the probability of reaching the goal from `from`. The run continues there, whether that state is open or
+    /// not. `exits` gives the number of times each row was counted; empty for a chain that is known exactly.
     ///
     /// # Errors
     /// [`NotConverged`].
@@ -257,7 +257,7 @@ struct Rows {
     rows: Vec<Vec<(u32, f64)>>,
     /// The states from which the set can be reached, in an order in which most transitions lead onwards.
     components: Vec<Vec<u32>>,
-    /// Where the run goes on when it comes there: the state that is asked about may be none of them.
+    /// The states in which the run continues: the state in question may not be one of them.
     open: NodeSet,
     target: NodeSet,
 }
@@ -286,7 +286,7 @@ impl Rows {
         }
     }
 
-    /// Whether a run that comes to a state goes on there.
+    /// Whether a run that reaches a state continues there.
     fn goes_on(&self, state: u32) -> bool {
         self.open.contains(state as usize) && !self.target.contains(state as usize)
     }
@@ -490,8 +490,8 @@ impl Sums {
         levers.filter(|lever| lever.derivative != 0.0).collect()
     }
 
-    /// By the delta method: a row that was counted `n` times adds the variance of its derivatives, divided by `n`, or by 1
-    /// where it was never counted.
+    /// Returns the variance by state, by the delta method: a row that was counted `n` times adds the variance of its
+    /// derivatives, divided by `n`, or by 1 if it was never counted.
     fn doubt(&self, exits: &[u64]) -> Vec<(u32, f64)> {
         let mut by_row: FxHashMap<u32, f64> = FxHashMap::default();
         for ((from, _), (weight, derivative)) in &self.of {
@@ -508,7 +508,7 @@ impl Sums {
 }
 
 impl Why {
-    /// It cannot happen.
+    /// Returns the explanation of probability zero.
     fn nothing() -> Why {
         Why {
             risk: 0.0,

@@ -13,7 +13,7 @@ use guard_lang::hir::Builtin;
 use guard_lang::shell::{Limits, commands};
 use guard_lang::value::{Instant, Number, Object, Value};
 
-/// How deep JSON within a text may be nested.
+/// The greatest nesting of JSON within a text.
 const JSON_DEPTH: usize = 128;
 
 /// Returns the value of a call. "On null they give null, unless said otherwise": null for any argument, but for what

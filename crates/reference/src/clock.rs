@@ -33,7 +33,7 @@ impl Clock {
         clock
     }
 
-    /// How far step `j` is from step `i`, either way.
+    /// Returns the distance of step `j` from step `i`, either way.
     fn distance(&self, i: usize, j: usize) -> Option<i128> {
         let time = |step: usize| self.times.get(step).copied().flatten();
         time(i.max(j))?.checked_sub(time(i.min(j))?)

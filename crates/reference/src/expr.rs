@@ -14,7 +14,7 @@ use guard_lang::ids::{ExprId, LocalId, TrackId};
 use guard_lang::types::Type;
 use guard_lang::value::{Cell, EnumValue, Truth, Value};
 
-/// The values that something may have; none: any value of a type that is not finite.
+/// The values that an expression may have; `None`: any value of a type that is not finite.
 pub(super) type Possible = Option<BTreeSet<Value>>;
 
 /// One value of a track: which track, and for which arguments.
@@ -36,7 +36,7 @@ pub(super) struct Ctx<'a> {
     pub(super) errors: RefCell<BTreeSet<(u32, String)>>,
 }
 
-/// What names stand for.
+/// The meanings of names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Env<'e> {
     /// Quantified variables of the property.

@@ -73,7 +73,7 @@ impl Word<'_> {
             .collect()
     }
 
-    /// What is said of positions that do not exist: unknown where they may still come.
+    /// Returns the value at positions that do not exist: unknown if they may still come.
     fn beyond(&self, at_the_end: Truth) -> Truth {
         if self.open {
             Truth::Unknown
@@ -162,8 +162,7 @@ fn every(positions: std::ops::Range<usize>, at: impl Fn(usize) -> Truth) -> Trut
     positions.fold(Truth::True, |every, j| every.and(at(j)))
 }
 
-/// The value on the empty trace: letters are false, what asks for a position is false, what speaks of every position
-/// is true.
+/// Returns the value on the empty trace: letters are false, existential operators are false, universal ones are true.
 pub(super) fn empty(formulas: &Formulas, id: FormulaId) -> bool {
     let empty = |id| empty(formulas, id);
     match *formulas.get(id) {

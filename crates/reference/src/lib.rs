@@ -57,20 +57,20 @@ use guard_lang::verdict::Verdict;
 use expr::{Ctx, Env};
 use quantifier::After;
 
-/// Ways to read a trace some steps of which may be none.
+/// The number of readings of a trace some of whose events may not be steps.
 const READINGS: usize = 1024;
 
 /// The question is beyond what this evaluator can search.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {limit} {what}")]
 pub struct TooLarge {
-    /// What there is too much of.
+    /// The resource that is exceeded.
     pub what: &'static str,
-    /// How much is allowed.
+    /// The limit.
     pub limit: usize,
 }
 
-/// What holds of one property on one trace.
+/// The judgement of one property on one trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The verdict at the end of what was recorded.
@@ -107,7 +107,7 @@ pub struct PrefixVerdicts {
 pub struct DataError {
     /// Index of the step.
     pub step: u32,
-    /// What was wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -306,8 +306,8 @@ fn unwritten(spec: &Spec, property: &Property, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Returns the events that are or may be steps, and whether they are known to be. "`where e` drops events that are no steps
-/// (invisible to everything after; where `e` is unknown, both are followed)." It is over one event, so it sees no other.
+/// Returns the events that are or may be steps, and whether they are known to be. "`where e` drops events that are not steps
+/// (invisible to everything after; if `e` is unknown, both are followed)." It is over one event, so it sees no other.
 fn steps<'a>(spec: &Spec, record: &'a Record) -> Vec<(&'a Step, bool)> {
     let keep = |step: &'a Step| {
         let truth = spec.filter.step.map_or(Truth::True, |expr| {

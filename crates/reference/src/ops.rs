@@ -12,7 +12,7 @@ use guard_lang::value::{Instant, Number, Object, Value};
 /// A value, or what was wrong with the data.
 pub(super) type Outcome = Result<Value, String>;
 
-/// What a value is, for messages.
+/// Returns the kind of a value, for messages.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -19,7 +19,7 @@ use guard_lang::verdict::Verdict;
 /// Instances of one property.
 const INSTANCES: usize = 10_000;
 
-/// What one variable stands for in an instance.
+/// The value of one variable in an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     /// A value; whether it is in the range of the variable, or only known to the formula otherwise.
@@ -30,7 +30,7 @@ enum Binding {
     Any,
 }
 
-/// What is known of a property after a prefix.
+/// The known facts about a property after a prefix.
 #[derive(Clone, Debug)]
 pub(super) struct After {
     pub(super) verdict: Verdict,
@@ -144,7 +144,7 @@ fn instance(ctx: &Ctx<'_>, property: &Property, vars: &[Cell]) -> Result<Vec<Ver
     )
 }
 
-/// What one instance says of the property.
+/// Adds the verdict of one instance.
 ///
 /// For `forall`, the least verdict in the order *violated, presumably violated, unknown, presumably satisfied,
 /// satisfied*; for `exists`, the greatest.

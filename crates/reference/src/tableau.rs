@@ -48,7 +48,7 @@ pub(super) enum Node {
     BoundedOnce(u32, u32, NodeId),
 }
 
-/// What is to be shown at a position, and what is remembered of the one before (none: there is none).
+/// The formulas to be shown at a position, and the memory of the one before (`None` at the first).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct State {
     todo: BTreeSet<(NodeId, bool)>,
@@ -110,7 +110,7 @@ impl Tableau {
         Ok(after)
     }
 
-    /// Whether one of these states can go on, by at least one position, to an end.
+    /// Whether one of these states can continue, by at least one position, to an end.
     pub(super) fn can_go_on(&mut self, states: &States) -> Result<bool, TooLarge> {
         for state in states {
             if self.is_satisfiable(state)? {

@@ -12,7 +12,7 @@ use guard_lang::ids::ExprId;
 use guard_lang::value::{Cell, Value};
 
 impl Ctx<'_> {
-    /// Returns the value of a track as an expression at step `i` sees it; asks for an assumption where it may be several.
+    /// Returns the value of a track as an expression at step `i` sees it; makes an assumption if there are several.
     pub(super) fn track(&self, env: &Env<'_>, key: TrackKey, i: usize) -> Cell {
         let steps = if env.in_update { i } else { i + 1 };
         let Some(values) = self.track_after(&key, steps) else {
@@ -131,7 +131,8 @@ impl Ctx<'_> {
             .or_else(|| values_of(exprs.ty(id)))
     }
 
-    /// Returns a strict operator, for every combination of what its operands may be; none where one may be anything.
+    /// Returns the value of a strict operator, for every combination of its operands' possible values; `None` if one may be
+    /// anything.
     fn combinations(&self, env: &Env<'_>, id: ExprId, i: usize) -> Possible {
         let mut combinations = vec![Vec::new()];
         for operand in self.spec.exprs.operands(id) {

@@ -77,8 +77,8 @@ pub(super) fn verdicts(
     Ok(verdicts)
 }
 
-/// Returns the verdicts on a formula with bounds in time. Final is what the definitions decide although nothing is known of
-/// the future but that the clock does not run back: sound, and for arbitrary nesting not always the earliest.
+/// Returns the verdicts on a formula with bounds in time. A verdict is final if the definitions decide it although nothing
+/// is known of the future but that the clock does not run back: sound, and for arbitrary nesting not always the earliest.
 fn timed(
     formulas: &Formulas,
     formula: FormulaId,

@@ -5,12 +5,12 @@ use guard_automata::graph::NodeSet;
 use super::super::prism::expr::Relation;
 use super::super::scalar::{Estimate, Scalar};
 
-/// The states where something holds, as far as the numbers tell.
+/// The states in which a condition holds, as far as the numbers decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// Where it surely holds.
+    /// The states in which it certainly holds.
     pub must: NodeSet,
-    /// Where it may hold; contains `must`.
+    /// The states in which it may hold; contains `must`.
     pub may: NodeSet,
 }
 
@@ -28,7 +28,7 @@ impl Truth {
         self.must == self.may
     }
 
-    /// Where it does not hold.
+    /// Returns the states in which it does not hold.
     #[must_use]
     pub fn negated(mut self) -> Truth {
         self.must.toggle_range(..);
@@ -54,9 +54,9 @@ impl Truth {
 pub struct Numbers<V: Scalar> {
     /// The numbers.
     pub values: Vec<V::Estimate>,
-    /// Where the number is infinite instead.
+    /// The states in which the number is infinite instead.
     pub infinite: NodeSet,
-    /// Where there is no number: a condition of probability 0.
+    /// The states without a number: a condition of probability 0.
     pub undefined: NodeSet,
     /// Whether a number that is not known exactly surely lies strictly between 0 and 1: it comes from a search that
     /// found out by the graph where it is 0 and where it is 1.
@@ -81,7 +81,7 @@ impl<V: Scalar> Numbers<V> {
         plain.then(|| &self.values[state])
     }
 
-    /// Where the numbers satisfy a bound.
+    /// Returns the states whose numbers satisfy a bound.
     pub fn compared(&self, relation: Relation, bound: &V) -> Truth {
         let mut must = NodeSet::with_capacity(self.values.len());
         let mut may = must.clone();
@@ -98,7 +98,7 @@ impl<V: Scalar> Numbers<V> {
         Truth { must, may }
     }
 
-    /// Whether the number of a state satisfies a bound; `None` if its error does not tell.
+    /// Whether the number of a state satisfies a bound; `None` if its error does not decide it.
     fn compare(&self, state: usize, relation: Relation, bound: &V) -> Option<bool> {
         if self.infinite.contains(state) {
             return Some(matches!(
@@ -127,20 +127,20 @@ impl<V: Scalar> Numbers<V> {
     }
 }
 
-/// What a property comes to.
+/// The result of a property.
 #[derive(Clone, Debug)]
 pub enum Answer<V: Scalar> {
-    /// Where it holds.
+    /// The states in which it holds.
     Truth(Truth),
     /// A number for each state.
     Numbers(Numbers<V>),
-    /// One truth value for the whole model; none where the numbers do not tell.
+    /// One truth value for the whole model; `None` if the numbers do not decide it.
     Whole(Option<bool>),
     /// One number for the whole model.
     Number(Single<V>),
 }
 
-/// What a property comes to at its root.
+/// The result of a property at its root.
 #[derive(Clone, Debug)]
 pub struct Root<V: Scalar> {
     /// The answer.

@@ -32,7 +32,7 @@ impl<V: Scalar> Checker<'_, V> {
         values
     }
 
-    /// Puts so many steps within `left` before what `values` says from then on.
+    /// Prepends this many steps within `left` to `values`, which hold from then on.
     pub(super) fn delay(
         &self,
         left: &NodeSet,

@@ -25,7 +25,7 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(truth.must)
     }
 
-    /// What a filter makes of the values of some states.
+    /// Applies a filter to the values of some states.
     pub(super) fn filter(
         &self,
         filter: Filter,

@@ -55,9 +55,9 @@ type Checked<T> = Result<T, CheckError>;
 /// Limits of a check.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How systems are solved.
+    /// The accuracy of solutions.
     pub accuracy: Accuracy,
-    /// How large automata may become.
+    /// The limits of automata.
     pub automata: AutomataLimits,
     /// The number of states that the product of a chain and an automaton may have.
     pub max_product: usize,
@@ -126,7 +126,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         self.chain
     }
 
-    /// What a property comes to.
+    /// Returns the result of a property.
     ///
     /// # Errors
     /// Unknown names, formulas where numbers are wanted and the like, numbers that do not converge, limits.
@@ -142,7 +142,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         }
     }
 
-    /// What a property comes to, with the numbers that its outermost operator compares.
+    /// Returns the result of a property, with the numbers that its outermost operator compares.
     ///
     /// # Errors
     /// As for [`Checker::check`].
@@ -172,7 +172,7 @@ impl<'a, V: Scalar> Checker<'a, V> {
         })
     }
 
-    /// In a word or two, how a property is decided.
+    /// Returns the name of the method that decides a property.
     pub fn method(&self, formula: &Expr) -> &'static str {
         match &formula.kind {
             Kind::Probability(_, _, Some(_)) => "product with automata, quotient",

@@ -47,8 +47,8 @@ impl<V: Scalar> Checker<'_, V> {
         }
     }
 
-    /// What a path formula says is reached; or, where the flag says so, is not. None where it is about more than that, or
-    /// where it is open in which states it holds.
+    /// Returns the set that a path formula requires to be reached, or, if the flag is true, to be avoided. Returns `None` if
+    /// the formula requires more than that, or if the states of the set are undecided.
     ///
     /// # Errors
     /// As for [`Checker::check`].
@@ -71,7 +71,8 @@ impl<V: Scalar> Checker<'_, V> {
         Ok(Some((goal, negated)))
     }
 
-    /// Returns the formula, or its negation, as one temporal operator over state formulas; none if it is more than that.
+    /// Returns the formula, or its negation, as one temporal operator over state formulas, or `None` if it is more than
+    /// that.
     pub(super) fn simple(&self, path: &Expr, negated: bool) -> Checked<Option<Simple>> {
         if is_state_formula(path) {
             let truth = self.truth(path)?;

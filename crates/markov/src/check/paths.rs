@@ -10,7 +10,7 @@ use super::path::{Simple, Window};
 use super::{CheckError, Checked, Checker, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Where all, or some, paths satisfy a formula.
+    /// Returns the states from which all, or some, paths satisfy a formula.
     pub(super) fn paths(&self, quantifier: Quantifier, of: &Expr) -> Checked<Truth> {
         // `A a` is `!E !a`, so that only `E` remains.
         let negated = quantifier == Quantifier::All;

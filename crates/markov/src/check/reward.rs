@@ -96,7 +96,7 @@ impl<V: Scalar> Checker<'_, V> {
             .map_err(|_| TextError::new(bound.place, "a number of steps cannot be negative").into())
     }
 
-    /// What each step from a state earns: in the state and on the way out.
+    /// Returns the reward of each step from a state: in the state and on the way out.
     pub(super) fn per_visit(&self, which: usize) -> Vec<V> {
         let rewards = &self.chain.rewards()[which];
         (0..self.states())

@@ -7,8 +7,9 @@ use super::path::{Simple, Window};
 use super::{Checked, Checker, Truth};
 
 impl<V: Scalar> Checker<'_, V> {
-    /// Bounds on the probability of a path formula from each state, over all chains that the row sets of `rows` allow; none
-    /// for formulas of more than one temporal operator, those with operators inside of its conditions among them.
+    /// Returns bounds on the probability of a path formula from each state, over all chains that the row sets of `rows`
+    /// allow. Returns `None` for formulas of more than one temporal operator, including those with operators inside their
+    /// conditions.
     ///
     /// `rows` has the states of the chain that is checked, and at least its transitions: conditions on single states are
     /// read on the chain.

@@ -156,7 +156,7 @@ impl<V: Scalar> DrnReader<V> {
         }
     }
 
-    /// `state N [rewards] label …`; the name of a label may stand in quotes.
+    /// Reads `state N [rewards] label …`; the name of a label may be in quotes.
     fn state(&mut self, mut line: Fields<'_>) -> Result<(), TextError> {
         let place = line.place();
         let number = line.int("the number of a state")?;

@@ -18,7 +18,7 @@ pub struct ExplicitFiles<'a> {
     pub rewards: Vec<(Option<&'a str>, Option<&'a str>)>,
 }
 
-/// What is wrong in which of the files.
+/// The file that contains the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplicitFile {
     /// `.tra`
@@ -256,7 +256,7 @@ fn labels(text: &str, states: usize) -> Result<Vec<(String, Vec<u32>)>, TextErro
     Ok(found)
 }
 
-/// The name in a comment `# Reward structure "name"`.
+/// Reads the name in a comment `# Reward structure "name"`.
 fn structure_name(text: &str, name: &mut String) {
     for line in text.lines().take_while(|line| line.starts_with('#')) {
         if let Some((_, rest)) = line.split_once("Reward structure")

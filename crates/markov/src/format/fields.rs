@@ -27,7 +27,7 @@ pub(super) fn lines<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Fi
 }
 
 impl<'a> Fields<'a> {
-    /// Where the next field stands.
+    /// Returns the position of the next field.
     pub(super) fn place(&self) -> TextPosition {
         let rest = self.rest.trim_start();
         TextPosition {
@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
         (!field.is_empty()).then_some(field)
     }
 
-    /// What is left, without blanks at either end.
+    /// Returns the rest, without blanks at either end.
     pub(super) fn rest(&self) -> &'a str {
         self.rest.trim()
     }
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// That nothing follows.
+    /// Checks that nothing follows.
     pub(super) fn end(&mut self) -> Result<(), TextError> {
         let place = self.place();
         match self.next() {
@@ -112,8 +112,8 @@ impl<'a> Fields<'a> {
 /// So many states are made room for on the word of a file's first line.
 const MAX_TRUST: usize = 1 << 20;
 
-/// What is wrong with announcing so many states: beyond a million, each must have a transition, so that no short file takes
-/// much memory.
+/// Returns the message for too many announced states: beyond a million, each must have a transition, so that a short file
+/// cannot take much memory.
 pub(in super::super) fn too_many_states(states: usize, transitions: usize) -> Option<String> {
     (states > transitions.max(MAX_TRUST)).then(|| {
         format!("{states} states declared, but only {transitions} transitions: most states would have none")

@@ -17,7 +17,7 @@ pub(super) use fields::too_many_states;
 pub use json::{read_json, write_json};
 pub use write::{ExplicitTexts, write_explicit, write_prism};
 
-/// What a reader made of its files.
+/// The result of reading files.
 #[derive(Debug)]
 pub struct Imported<V> {
     /// The chain.

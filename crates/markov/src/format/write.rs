@@ -16,8 +16,8 @@ pub struct ExplicitTexts {
     pub rewards: Vec<(String, String)>,
 }
 
-/// Writes a chain as PRISM's explicit files. What a step earns is written at each transition of its state, where its
-/// expectation is the same.
+/// Writes a chain as PRISM's explicit files. The reward of a step is written at each transition of its state, which has the
+/// same expectation.
 pub fn write_explicit<V: Scalar>(chain: &Chain<V>) -> ExplicitTexts {
     let mut texts = ExplicitTexts::default();
     let transitions = &mut texts.transitions;

@@ -54,8 +54,8 @@ pub fn wilson(hits: u64, trials: u64, z: f64) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// For the rows of a chain, how many entries share the allowed error: none of a row with one successor, one of a row with
-/// two (the errors are equal), else all.
+/// Returns the number of entries that share the allowed error, for the row of a chain: 0 for one successor, 1 for two (the
+/// errors are equal), else all.
 pub fn entries(successors: usize) -> usize {
     match successors {
         0 | 1 => 0,
@@ -107,8 +107,8 @@ pub fn entropy_ball(counts: &[u64], prior: f64, error: f64) -> RowSet {
     }
 }
 
-/// How far a row may be from its frequencies, in the sum of absolute differences, with probability `1 - error`; for a number
-/// of trials fixed beforehand.
+/// Returns the largest distance of a row from its frequencies, as the sum of absolute differences, with probability `1 -
+/// error`; for a number of trials fixed in advance.
 ///
 /// # Source
 /// T. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution", HP Labs 2003.
@@ -124,8 +124,8 @@ pub fn weissman(successors: usize, trials: u64, error: f64) -> f64 {
         .min(2.0)
 }
 
-/// Returns the number of trials that Chen's rule asks for before a frequency of `hits` out of `trials` is within `epsilon`
-/// of its probability, but for an error of `delta`.
+/// Returns the number of trials that Chen's rule requires for a frequency of `hits` out of `trials` to be within `epsilon`
+/// of its probability, except with probability `delta`.
 ///
 /// # Source
 /// J. Chen, "Properties of a new adaptive sampling method with applications to scalable learning", Web Intelligence 13(4), 2015. The difference is clamped at 0, without

@@ -74,7 +74,7 @@ impl UncertainChain {
         self.rows.len()
     }
 
-    /// Whether there is none, which no chain has.
+    /// Always false: there is at least one state.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -84,7 +84,7 @@ impl UncertainChain {
         &self.graph
     }
 
-    /// What the row of a state may be.
+    /// Returns the possible rows of a state.
     pub fn row(&self, state: u32) -> &RowSet {
         &self.rows[state as usize]
     }
@@ -99,9 +99,8 @@ impl UncertainChain {
         self.labels.get(name)
     }
 
-    /// Returns the states and their labels as a chain that says nothing of probabilities: each state stays where it is. A
-    /// [checker](super::Checker) reads conditions on single states from it for
-    /// [`Checker::robust`](super::Checker::robust).
+    /// Returns the states and their labels as a chain without meaningful probabilities: each state has a loop. A
+    /// [checker](super::Checker) reads conditions on single states from it for [`Checker::robust`](super::Checker::robust).
     ///
     /// # Errors
     /// [`ChainError::NoInitial`].

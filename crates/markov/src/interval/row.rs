@@ -1,6 +1,6 @@
 //! Sets of probability vectors, and the extreme averages over them.
 
-/// What the probabilities of one state's successors may be, in the order of its successors.
+/// The possible probabilities of one state's successors, in the order of its successors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowSet {
     /// Exactly this.

@@ -10,7 +10,7 @@ use super::expr::{Expr, Function, Kind, Op, Relation};
 use super::model::{Constant, Type};
 use super::parser::{Parsed, Parser};
 
-/// What names mean.
+/// The meanings of names.
 #[derive(Debug)]
 pub struct Scope<V> {
     constants: FxHashMap<String, Option<Value<V>>>,
@@ -74,7 +74,7 @@ impl<V: Scalar> Code<V> {
     }
 }
 
-/// How deep formulas may use formulas.
+/// The greatest nesting of formulas in formulas.
 const MAX_FORMULAS: u32 = 100;
 
 impl<V: Scalar> Scope<V> {
@@ -93,7 +93,7 @@ impl<V: Scalar> Scope<V> {
         }
     }
 
-    /// Declares constants; `given` holds values for those that have none, and new ones for those that do.
+    /// Declares constants; `given` holds values for those without one, and overrides for the others.
     ///
     /// # Errors
     /// A value that is not of its constant's type, or constants that need each other. A constant without a value is an

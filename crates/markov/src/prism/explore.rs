@@ -26,12 +26,12 @@ impl Default for Limits {
     }
 }
 
-/// What a model became.
+/// The result of exploring a model.
 #[derive(Debug)]
 pub struct Explored<V> {
     /// The chain.
     pub chain: Chain<V>,
-    /// What its names mean, for properties.
+    /// The meanings of its names, for properties.
     pub scope: Scope<V>,
     /// The number of states that had no transition.
     pub deadlocks: usize,
@@ -348,7 +348,7 @@ struct ReadyRewards<V> {
 
 /// Scratch of the walk over one state.
 struct Walk<V> {
-    /// Which commands act together: the synchronisation, and its commands in `chosen`.
+    /// The commands that act together: the synchronisation, and its commands in `chosen`.
     choices: Vec<(usize, std::ops::Range<usize>)>,
     chosen: Vec<usize>,
     enabled: Vec<Vec<usize>>,
@@ -642,7 +642,7 @@ fn tested<V>(guard: &BoolCode<V>) -> impl Iterator<Item = (Slot, i64)> {
 }
 
 impl<V: Scalar> ReadyRewards<V> {
-    /// What a state earns, and what a step out of it earns on average.
+    /// Returns the reward of a state, and the mean reward of a step out of it.
     fn of(
         &self,
         program: &Program<V>,

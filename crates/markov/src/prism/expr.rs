@@ -5,20 +5,20 @@ use super::super::text::TextPosition;
 /// An expression, a state formula, or a path formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it stands.
+    /// Its position.
     pub place: TextPosition,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `true`, `false`.
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A number with a point or an exponent, as it stands.
+    /// A number with a point or an exponent, as written.
     Real(String),
     /// A variable, constant or formula.
     Name(String),
@@ -160,13 +160,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether there is none.
+    /// Whether there are no bounds.
     pub fn is_none(&self) -> bool {
         self.lower.is_none() && self.upper.is_none()
     }
 }
 
-/// What is asked of a number.
+/// The question about a number: compare it, or compute it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compare {
     /// `=?`
@@ -175,7 +175,7 @@ pub enum Compare {
     Bound(Relation, Box<Expr>),
 }
 
-/// Which reward structure is meant.
+/// The reward structure of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Structure {
     /// `{"name"}`
@@ -184,7 +184,7 @@ pub enum Structure {
     Index(i64),
 }
 
-/// What is collected.
+/// The collected reward.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// `F a`: until `a`.
@@ -208,7 +208,7 @@ pub enum Quantifier {
     Exists,
 }
 
-/// What a filter does with the values of the states.
+/// The operation of a filter on the values of the states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// The smallest.

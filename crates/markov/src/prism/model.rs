@@ -25,7 +25,7 @@ pub struct Constant {
     pub ty: Type,
     /// Its value, if the text gives one.
     pub value: Option<Expr>,
-    /// Where.
+    /// Its position.
     pub place: TextPosition,
 }
 
@@ -70,7 +70,7 @@ pub struct VariableDeclaration {
     pub range: Option<(Expr, Expr)>,
     /// Its initial value, if given.
     pub init: Option<Expr>,
-    /// Where.
+    /// Its position.
     pub place: TextPosition,
 }
 
@@ -81,9 +81,9 @@ pub struct Command {
     pub action: Option<String>,
     /// When it is enabled.
     pub guard: Expr,
-    /// Its branches: probability (none for 1) and assignments.
+    /// Its branches: probability (`None` for 1) and assignments.
     pub branches: Vec<(Option<Expr>, Vec<Assignment>)>,
-    /// Where.
+    /// Its position.
     pub place: TextPosition,
 }
 
@@ -94,7 +94,7 @@ pub struct Assignment {
     pub variable: String,
     /// Its next value.
     pub value: Expr,
-    /// Where.
+    /// Its position.
     pub place: TextPosition,
 }
 
@@ -103,7 +103,7 @@ pub struct Assignment {
 pub struct RewardDeclaration {
     /// Its name; empty if it has none.
     pub name: String,
-    /// What it is made of.
+    /// Its items.
     pub items: Vec<RewardItem>,
 }
 
@@ -112,18 +112,18 @@ pub struct RewardDeclaration {
 pub struct RewardItem {
     /// For transitions: the action, empty for commands without one. None for states.
     pub action: Option<String>,
-    /// Where it counts.
+    /// The states in which it counts.
     pub guard: Expr,
-    /// How much.
+    /// The reward.
     pub value: Expr,
 }
 
-/// How modules are put together.
+/// The composition of modules.
 #[derive(Clone, Debug, PartialEq)]
 pub enum System {
     /// A module.
     Module(String, TextPosition),
-    /// `a || b`, `a ||| b`, `a |[x,y]| b`: the actions in step; none for all common ones.
+    /// `a || b`, `a ||| b`, `a |[x,y]| b`: the synchronising actions; `None` for all common ones.
     Parallel(Box<System>, Option<Vec<String>>, Box<System>),
     /// `a / {x}`: actions become internal.
     Hide(Box<System>, Vec<String>),
@@ -576,7 +576,7 @@ impl Module {
     }
 }
 
-/// How deep formulas may use formulas, so that one that uses itself ends.
+/// The greatest nesting of formulas in formulas, so that one that uses itself ends.
 const MAX_FORMULAS: u32 = 100;
 
 /// Returns a formula with names replaced and the formulas that it uses written out.
@@ -602,8 +602,8 @@ fn expand(
 }
 
 impl Expr {
-    /// Returns the expression with parts replaced: where `replace` answers, that stands in place of the part. Only what
-    /// models consist of is looked into.
+    /// Returns the expression with the parts replaced for which `replace` returns one. Only expressions that models can
+    /// contain are searched.
     pub(super) fn rewritten(&self, replace: &mut dyn FnMut(&Expr) -> Option<Expr>) -> Expr {
         if let Some(other) = replace(self) {
             return other;

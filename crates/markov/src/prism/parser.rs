@@ -10,7 +10,7 @@ use super::expr::{
 };
 use super::token::{Lexeme, Token, tokens};
 
-/// How deep expressions may nest.
+/// The greatest nesting of expressions.
 const MAX_DEPTH: u32 = 250;
 
 /// A text being read.
@@ -48,17 +48,17 @@ impl Parser {
         self.tokens[self.at].place
     }
 
-    /// Where the token at hand begins.
+    /// Returns the start of the current token.
     pub(super) fn start(&self) -> usize {
         self.tokens[self.at].bytes.start
     }
 
-    /// Where the token before it ended.
+    /// Returns the end of the previous token.
     pub(super) fn end_of_last(&self) -> usize {
         self.tokens[self.at.saturating_sub(1)].bytes.end
     }
 
-    /// On which line the token before stood.
+    /// Returns the line of the previous token.
     pub(super) fn line_of_last(&self) -> u32 {
         self.tokens[self.at.saturating_sub(1)].place.line
     }
@@ -389,7 +389,7 @@ impl Parser {
         Ok(Expr { kind, place })
     }
 
-    /// What a word begins: an operator of properties, a function, or a name.
+    /// Parses what a word begins: an operator of properties, a function, or a name.
     fn word(&mut self, name: String, place: TextPosition) -> Parsed<Expr> {
         if self.properties
             && let Some(kind) = self.operator(&name)?
@@ -480,7 +480,7 @@ impl Parser {
         }))
     }
 
-    /// Whether a reward operator may go on here; else the word before is a name.
+    /// Whether a reward operator may continue here; else the word before is a name.
     fn goes_on(&self, distance: usize) -> bool {
         *self.ahead(distance) == Token::Mark("{")
             || (*self.ahead(distance) == Token::Mark("=")

@@ -11,7 +11,7 @@ use super::token::Token;
 pub struct Property {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// What it says.
+    /// Its formula.
     pub formula: Expr,
     /// The words it was given in.
     pub text: String,

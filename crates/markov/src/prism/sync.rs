@@ -8,7 +8,7 @@ use super::model::{Model, System};
 /// Commands that act together: one of each part, all enabled.
 #[derive(Clone, Debug)]
 pub(super) struct Sync {
-    /// The action; empty if it is nobody's.
+    /// The action; empty for a command without one.
     pub(super) action: String,
     /// By module that takes part, its commands, by their number among all.
     pub(super) parts: Vec<Vec<usize>>,

@@ -4,7 +4,7 @@ use super::super::valuation::Valuations;
 
 const FREE: u32 = u32::MAX;
 
-/// Which number each state has. The states themselves are in the [`Valuations`].
+/// The number of each state. The states themselves are in the [`Valuations`].
 ///
 /// # Shape
 /// Open addressing with linear probing, at most half full: 8 bytes or less a state.

@@ -9,7 +9,7 @@ pub(super) enum Token {
     Name(String),
     /// A whole number.
     Int(i64),
-    /// A number with a point or an exponent, or too large for 64 bits, as it stands.
+    /// A number with a point or an exponent, or too large for 64 bits, as written.
     Real(String),
     /// A text in quotes.
     Text(String),
