@@ -111,7 +111,7 @@ pub(crate) fn is_artifact(text: &str) -> bool {
 /// Reads an artifact.
 ///
 /// # Errors
-/// What is wrong with it, for a person.
+/// A message for people.
 pub(crate) fn read(text: &str) -> Result<Artifact, String> {
     let head: Head = serde_json::from_str(text)
         .map_err(|error| format!("begins like a compiled spec but is invalid: {error}"))?;

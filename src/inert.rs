@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// control characters, line and paragraph separators, and marks that change the direction of text or are invisible.
 ///
 /// Linear in the text; borrows if there is nothing to escape.
-pub fn inert(text: &str) -> Cow<'_, str> {
+pub(crate) fn inert(text: &str) -> Cow<'_, str> {
     if !text.chars().any(acts) {
         return Cow::Borrowed(text);
     }
@@ -24,7 +24,7 @@ pub fn inert(text: &str) -> Cow<'_, str> {
 /// Adds JSON with the same characters escaped as JSON does (`\u001b`): they occur only in strings.
 ///
 /// Linear in the text.
-pub fn push_json(out: &mut String, json: &str) {
+pub(crate) fn push_json(out: &mut String, json: &str) {
     let mut rest = json;
     while let Some(at) = rest.find(acts) {
         let (plain, from) = rest.split_at(at);

@@ -1,4 +1,4 @@
-//! What a spec reads from recorded data: the contract between spec and readers.
+//! The fields that a spec reads from recorded data: the contract between spec and readers.
 //!
 //! The checker makes a [`InputSchema`] from the `trace` and `event` blocks; the readers in `input` yield, for every step,
 //! one [`Cell`](crate::value::Cell) per field of it, in its order. Expressions of the `trace` block (`where`,

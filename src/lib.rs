@@ -40,8 +40,8 @@ pub mod abstraction;
 mod artifact;
 #[doc(hidden)]
 pub mod audit;
-#[doc(hidden)]
-pub mod calibrate;
+#[cfg(feature = "cli")]
+mod calibrate;
 #[doc(hidden)]
 pub mod check;
 #[cfg(feature = "cli")]
@@ -50,10 +50,8 @@ pub mod cli;
 #[doc(hidden)]
 pub mod diagnostic;
 #[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod doc;
-#[doc(hidden)]
-pub mod domain;
+mod doc;
+mod domain;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod editor;
@@ -64,8 +62,7 @@ mod facade;
 pub mod hir;
 #[doc(hidden)]
 pub mod ids;
-#[doc(hidden)]
-pub mod inert;
+mod inert;
 #[doc(hidden)]
 pub mod input;
 #[doc(hidden)]
@@ -76,8 +73,7 @@ pub mod integrations;
 pub mod learn;
 #[doc(hidden)]
 pub mod lint;
-#[doc(hidden)]
-pub mod load;
+mod load;
 #[doc(hidden)]
 pub mod modules;
 #[doc(hidden)]

@@ -17,7 +17,7 @@ use crate::source::{FileId, SourceMap};
 
 /// A spec that was read and checked.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// The texts of all files that took part.
     pub sources: SourceMap,
     /// The texts of imported files, by path below the spec's folder.
@@ -69,7 +69,7 @@ impl Loaded {
     ///
     /// # Errors
     /// See [`LoadError`].
-    pub fn from_path(path: &Path) -> Result<Loaded, LoadError> {
+    pub(crate) fn from_path(path: &Path) -> Result<Loaded, LoadError> {
         let text = text_of(path)?;
         if !artifact::is_artifact(&text) {
             let name = if path == Path::new("-") {
@@ -106,7 +106,7 @@ impl Loaded {
     }
 
     /// Checks a text; `name` stands for its file in diagnostics, and `loader` supplies what it imports.
-    pub fn from_source(name: &str, text: &str, loader: &dyn Loader) -> Loaded {
+    pub(crate) fn from_source(name: &str, text: &str, loader: &dyn Loader) -> Loaded {
         let recording = Recording {
             inner: loader,
             seen: RefCell::default(),
@@ -123,14 +123,14 @@ impl Loaded {
 
     /// Checks the same spec with one more item at its end.
     #[must_use]
-    pub fn with_item(&self, item: &str) -> Loaded {
+    pub(crate) fn with_item(&self, item: &str) -> Loaded {
         let file = self.sources.get(FileId(0));
         let text = format!("{}\n{item}", file.text());
         Loaded::from_source(file.name(), &text, &Embedded(&self.imports))
     }
 
     /// Adds the findings of the linter.
-    pub fn lint(&mut self) {
+    pub(crate) fn lint(&mut self) {
         if let Some(spec) = &self.spec {
             lint::add(spec, &mut self.diagnostics, &lint::Limits::default());
         }

@@ -34,7 +34,7 @@ impl Loader for NoFiles {
 }
 
 /// The number of a module in its [`Project`].
-pub type ModuleIdx = usize;
+pub(crate) type ModuleIdx = usize;
 
 /// One file.
 #[derive(Clone, Debug)]

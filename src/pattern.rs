@@ -1,9 +1,9 @@
 //! Regular expressions of specs: checked where they are written, compiled where they are first asked.
 //!
-//! A program that judges one event and ends, as a hook does, asks few of the many expressions that libraries hold; to compile
-//! one costs a hundred times what it costs to parse it. What a user must hear of is known without that: whether the syntax is
-//! right, how many groups there are, and nearly always that the compiled form is within its limit, since a bound on it is
-//! seen in the syntax tree. Where the bound is too coarse, the expression is compiled at once.
+//! A program that judges one event and ends, as a hook does, asks few of the many expressions that libraries hold; to
+//! compile one costs a hundred times what it costs to parse it. What a user must hear of is known without that: whether the
+//! syntax is right, how many groups there are, and nearly always that the compiled form is within its limit, since a bound
+//! on it is seen in the syntax tree. Where the bound is too coarse, the expression is compiled at once.
 
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ pub enum PatternError {
 pub struct Pattern {
     text: Box<str>,
     n_groups: usize,
-    /// None where it cannot be compiled, which [`Pattern::new`] rules out.
+    /// `None` if it cannot be compiled, which [`Pattern::new`] rules out.
     compiled: OnceLock<Option<Regex>>,
 }
 

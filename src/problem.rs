@@ -1,4 +1,4 @@
-//! What is wrong with data: every problem names its place, and none stops the rest.
+//! Problems of data: every problem names its place, and none stops the rest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Problem {
 }
 
 /// Returns how many of these problems are errors.
-pub fn count_errors(problems: &[Problem]) -> u64 {
+pub(crate) fn count_errors(problems: &[Problem]) -> u64 {
     let errors = problems.iter().filter(|problem| problem.kind.is_error());
     errors.count() as u64
 }

@@ -1,4 +1,4 @@
-//! What a judgement says: the types that evaluators make and reports print.
+//! The results of judging: the types that evaluators make and reports print.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ pub struct Evidence {
 
 /// The values of quantified variables, as the JSON object of verdicts and decisions.
 #[derive(Clone, Copy, Debug)]
-pub struct Instance<'a> {
+pub(crate) struct Instance<'a> {
     /// Names and values.
     pub values: &'a [(SmolStr, Value)],
     /// The enums of the spec.
@@ -141,7 +141,7 @@ impl Serialize for Instance<'_> {
 
 /// Returns a value as JSON: integers of any size with all digits, times and durations in seconds, enum values by name, sets
 /// as lists.
-pub fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
+pub(crate) fn value_json(value: &Value, enums: &[std::sync::Arc<EnumType>]) -> String {
     fn list<'a>(
         items: impl Iterator<Item = &'a Value>,
         enums: &[std::sync::Arc<EnumType>],

@@ -1,4 +1,4 @@
-//! Why there is no space for an abstraction.
+//! The errors of building the state space of an abstraction.
 
 use smol_str::SmolStr;
 use thiserror::Error;
@@ -27,7 +27,7 @@ pub enum SpaceError {
     },
     /// There are too many states to list them.
     #[error(
-        "`{abstraction}` has more than {limit} states (`--max-states`): learn without \
+        "`{abstraction}` has more than {limit} states: learn without \
                     smoothing, or remove a component from `over`"
     )]
     TooManyStates {
@@ -38,7 +38,7 @@ pub enum SpaceError {
     },
     /// There are too many steps to list them.
     #[error(
-        "`{abstraction}` allows more than {limit} transitions (`--max-transitions`): \
+        "`{abstraction}` allows more than {limit} transitions: \
                     exclude some with `step`, or remove a component from `over`"
     )]
     TooManySteps {

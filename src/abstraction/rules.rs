@@ -1,4 +1,4 @@
-//! Which states and steps there are: `valid`, `step`, `absorbing`, `terminal`, and all states that they leave.
+//! The states and steps that exist: `valid`, `step`, `absorbing`, `terminal`, and all states that they leave.
 
 use smol_str::SmolStr;
 

@@ -39,12 +39,12 @@ use crate::report::{Input, Reporter, Summary};
 use crate::verdict::TraceReport;
 
 use batch::Batch;
-pub use program::Opened;
+
 pub use readers::{Readers, ReadersError};
-pub use rendering::Render;
+pub(crate) use rendering::Render;
 use rendering::{Rendered, Rendering};
-pub use spec_test::test_record;
-pub use text::{Judgement, TextError, judge_text, judge_with};
+pub(crate) use spec_test::test_record;
+pub use text::{Judgement, judge_text};
 use worker::{WorkItem, Worker};
 
 /// A function on traces that threads evaluate.

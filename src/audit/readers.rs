@@ -1,4 +1,4 @@
-//! Which reader a file gets: by the layout of the spec, or as a recording of a known format.
+//! The choice of the reader of a file: by the layout of the spec, or as a recording of a known format.
 //!
 //! | the spec | `--from auto` | `--from native` | `--from F` |
 //! |---|---|---|---|
@@ -7,7 +7,7 @@
 //! | neither, and all its fields are members of the canonical event | detected per file | its paths | F |
 //! | neither | its paths | its paths | F |
 //!
-//! A detection is told as a note, never made in silence.
+//! A detection is reported as a note.
 
 use std::io::Read;
 
@@ -94,7 +94,7 @@ impl Readers {
     }
 
     /// Whether a file is one trace, so that its end is the end of the trace.
-    pub fn file_is_trace(&self) -> bool {
+    pub(crate) fn file_is_trace(&self) -> bool {
         self.choice == Choice::Paths && self.projection.by_lines()
     }
 

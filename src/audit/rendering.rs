@@ -7,7 +7,7 @@ use crate::input::record::{Event, Record};
 use crate::verdict::TraceReport;
 
 /// Renders a report that can be written independently of others (see [`Reporter::rendered`](crate::report::Reporter)).
-pub type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r;
+pub(crate) type Render<'r> = dyn Fn(&TraceReport) -> Option<Vec<u8>> + Sync + 'r;
 
 /// A report, and perhaps what is written of it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::input::record::{Origin, Record, Step};
 use crate::source::SourceMap;
 
 /// Returns the trace of a test; it is complete.
-pub fn test_record(test: &Test, sources: &SourceMap) -> Record {
+pub(crate) fn test_record(test: &Test, sources: &SourceMap) -> Record {
     let file = sources.get(test.span.file);
     let name: Arc<str> = file.name().into();
     let steps = test.steps.iter().enumerate().map(|(idx, cells)| Step {

@@ -3,11 +3,8 @@
 use std::io;
 
 use super::rendering::Rendering;
-use super::{Audit, Progress, Readers, ReadersError};
-use crate::eval::{self, Program};
-use crate::hir::Spec;
-use crate::input::formats::FormatChoice;
-use crate::input::limits::InputLimits;
+use super::{Audit, Progress, Readers};
+use crate::eval::Program;
 use crate::input::record::FileName;
 use crate::problem::Problem;
 use crate::report::{Reporter, Summary};
@@ -24,30 +21,9 @@ pub struct Judgement {
     pub summary: Summary,
 }
 
-/// A spec that cannot be judged by.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TextError {
-    /// A formula is beyond all limits.
-    #[error(transparent)]
-    Limit(#[from] eval::LimitError),
-    /// The paths of its fields.
-    #[error(transparent)]
-    Readers(#[from] ReadersError),
-}
-
 /// Judges the traces of a text: JSON Lines, one document, or a recording in a known format. `name` is the name of the file
-/// in messages.
-///
-/// # Errors
-/// The spec cannot be judged by; broken text is no error but a [`Problem`].
-pub fn judge_text(spec: &Spec, name: &str, text: &[u8]) -> Result<Judgement, TextError> {
-    let program = Program::compile(spec, &eval::Limits::default())?;
-    let readers = Readers::new(&spec.schema, FormatChoice::Auto, InputLimits::default())?;
-    Ok(judge_with(&program, &readers, name, text))
-}
-
-/// As [`judge_text`], with a spec that was compiled before.
-pub fn judge_with(program: &Program, readers: &Readers, name: &str, text: &[u8]) -> Judgement {
+/// in messages; broken text is a [`Problem`].
+pub fn judge_text(program: &Program, readers: &Readers, name: &str, text: &[u8]) -> Judgement {
     let name = FileName::given(name);
     let mut collector = Collector::default();
     let mut summary = Summary::new(program.spec().properties.len());

@@ -10,7 +10,7 @@ use statrs::function::gamma::checked_gamma_ur;
 
 /// A likelihood-ratio test: `G² = 2 Σ observed · ln(observed / expected)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GTest {
+pub(crate) struct GTest {
     /// The statistic.
     pub statistic: f64,
     /// Degrees of freedom.
@@ -23,7 +23,7 @@ pub struct GTest {
 
 /// A test of one state.
 #[derive(Clone, Debug)]
-pub struct RowTest {
+pub(crate) struct RowTest {
     /// The state.
     pub state: String,
     /// Its test.

@@ -1,5 +1,5 @@
-//! How much a chain should remember: whether one step more of the past tells what comes next, and whether it moves the risks
-//! that are asked for. With enough traces every order is rejected, so that the second question is the one to decide by.
+//! The memory that a chain should have: whether one step more of the past predicts the next one, and whether it moves the
+//! risks of the queries. With enough traces every order is rejected, so that the second question is the one to decide by.
 //!
 //! # Source
 //! P. Billingsley, "Statistical methods in Markov chains", Ann. Math. Stat. 32, 1961; I. Csiszár, P. Shields, "The
@@ -16,7 +16,7 @@ use guard_markov::{ChainBuilder, Estimate};
 
 /// The quality of the predictions of a chain with this many remembered steps.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub(crate) struct Order {
     /// The number of steps that it remembers.
     pub order: usize,
     /// Free parameters: of each context that was seen, its successors less one.
@@ -35,7 +35,7 @@ pub struct Order {
 
 /// The change of a risk if the chain remembers one step more.
 #[derive(Clone, Debug)]
-pub struct RiskMove {
+pub(crate) struct RiskMove {
     /// The number of steps that the chain remembers that is compared with one of a step more.
     pub order: usize,
     /// The largest move, among memories that [`ENOUGH`] steps or more have had; `None` if there is no such.
@@ -46,7 +46,7 @@ pub struct RiskMove {
 
 /// The memory at which a risk changes most.
 #[derive(Clone, Debug)]
-pub struct LargestMove {
+pub(crate) struct LargestMove {
     /// The remembered states, the last one last.
     pub memory: String,
     /// The number of steps that had it.
@@ -56,7 +56,7 @@ pub struct LargestMove {
 }
 
 /// Memories that occurred at fewer steps are too rare to distinguish from chance.
-pub const ENOUGH: u64 = 30;
+pub(crate) const ENOUGH: u64 = 30;
 
 /// The most steps that are tried.
 const MOST_REMEMBERED: usize = 3;
@@ -257,7 +257,7 @@ fn text<'n>(memory: &[u32], name: &dyn Fn(u32) -> Option<&'n str>) -> String {
 }
 
 /// Returns the risk by memory, in the chain of that order. A memory that no run went on from goes on as its longest end that
-/// one did. None where the chain is too large.
+/// one did. `None` if the chain is too large.
 fn risks(
     counts: &[Successors],
     order: usize,

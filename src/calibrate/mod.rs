@@ -33,11 +33,11 @@ use crate::query::{Forecast, Position, QueryError};
 use crate::value::Truth;
 use guard_markov::interval::confidence::clopper_pearson;
 
-pub use homogeneity::{GTest, RowTest};
-pub use memory::{ENOUGH, LargestMove, Order, RiskMove};
-pub use report::{drift_json, write_drift};
-pub use roc::{Area, Choice, Point, Rate};
-pub use score::{Bin, Brier};
+pub(crate) use homogeneity::{GTest, RowTest};
+pub(crate) use memory::{Order, RiskMove};
+pub(crate) use report::{drift_json, write_drift};
+pub(crate) use roc::{Area, Choice, Point};
+pub(crate) use score::{Bin, Brier};
 
 use outcome::{Course, Tail};
 use roc::Scored;
@@ -45,7 +45,7 @@ use score::Forecasted;
 
 /// The settings of a report.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Thresholds that are reported whatever the data say.
     pub thresholds: Vec<f64>,
     /// The share of false alarms that a chosen threshold may have.
@@ -54,7 +54,7 @@ pub struct Settings {
 
 /// The results for one query.
 #[derive(Clone, Debug)]
-pub struct QueryCalibration {
+pub(crate) struct QueryCalibration {
     /// Its name.
     pub query: SmolStr,
     /// Its text in the spec.
@@ -85,7 +85,7 @@ pub struct QueryCalibration {
 
 /// The prediction of the model for a state, compared with the traces that visited it, for which no Markov chain is assumed.
 #[derive(Clone, Debug)]
-pub struct StateCheck {
+pub(crate) struct StateCheck {
     /// The state.
     pub state: String,
     /// The number of the model.
@@ -102,14 +102,14 @@ pub struct StateCheck {
 
 impl StateCheck {
     /// Whether the number of the model lies within the interval.
-    pub fn agrees(&self) -> bool {
+    pub(crate) fn agrees(&self) -> bool {
         (self.interval.0..=self.interval.1).contains(&self.risk)
     }
 }
 
 /// Whether a chain of this kind describes the agent.
 #[derive(Clone, Debug)]
-pub struct Quality {
+pub(crate) struct Quality {
     /// The comparison of chain orders.
     pub orders: Vec<Order>,
     /// Whether late steps go as early ones.
@@ -136,7 +136,7 @@ struct Followed {
 ///
 /// # Errors
 /// See [`QueryError`]; with the name of the query.
-pub fn calibrate(
+pub(crate) fn calibrate(
     forecast: &Forecast,
     queries: &[ClaimId],
     walks: &[Walk],
@@ -453,7 +453,7 @@ fn event(spec: &Spec, path: FormulaId) -> Option<Event> {
 }
 
 /// Whether chains of this kind describe what is in the walks. `trained`: the counts of the model by category.
-pub fn quality(
+pub(crate) fn quality(
     forecast: &Forecast,
     trained: &BTreeMap<SmolStr, Counts>,
     walks: &[Walk],
@@ -494,7 +494,7 @@ pub fn quality(
 }
 
 /// Compares the rows of two models.
-pub fn drift(
+pub(crate) fn drift(
     forecast: &Forecast,
     first: &BTreeMap<SmolStr, Counts>,
     second: &BTreeMap<SmolStr, Counts>,

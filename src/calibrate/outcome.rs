@@ -1,4 +1,4 @@
-//! What happened on a recorded walk: a path formula of a query, true or false from each step on.
+//! The outcome of a recorded walk: a path formula of a query, true or false from each step on.
 //!
 //! A walk that was cut off is read with everything open after its last step; one that was caught in an absorbing state goes
 //! on there for ever; a complete one ends, and is read as LTLf reads traces.
@@ -122,7 +122,13 @@ impl Course<'_> {
                         _ => self.read(&of, n, true, own),
                     }),
                     (_, Some(Bound::Time(..))) => return Err(QueryError::Time),
-                    _ => return Err(QueryError::Past),
+                    (
+                        Unary::Previously
+                        | Unary::WeakPreviously
+                        | Unary::Once
+                        | Unary::Historically,
+                        _,
+                    ) => return Err(QueryError::Past),
                 }
             }
             Formula::Binary(op, bound, a, b) => {
@@ -152,7 +158,7 @@ impl Course<'_> {
                         at if at < n => b.0[at].and(a.0[at].or(next)),
                         _ => at_tail(&b, false).and(at_tail(&a, false)),
                     }),
-                    (_, None) => return Err(QueryError::Past),
+                    (Binary::Since | Binary::BackTo, None) => return Err(QueryError::Past),
                 }
             }
         })

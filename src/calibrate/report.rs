@@ -17,7 +17,7 @@ const MOST_SHOWN: usize = 12;
 
 impl QueryCalibration {
     /// Returns one object.
-    pub fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         let traces = self
             .traces
             .map(|(bad, good, open)| json!({"happened": bad, "did_not": good, "open": open}));
@@ -80,7 +80,7 @@ impl QueryCalibration {
     ///
     /// # Errors
     /// Where the sink cannot be written.
-    pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         writeln!(out, "{}: {}", paint.name(&self.query), self.text)?;
         if let Some((bad, good, open)) = self.traces {
             let mut line = format!(
@@ -233,7 +233,7 @@ impl QueryCalibration {
 
 impl Quality {
     /// Returns one object.
-    pub fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         json!({
             "v": 1,
             "type": "quality",
@@ -249,7 +249,7 @@ impl Quality {
     ///
     /// # Errors
     /// Where the sink cannot be written.
-    pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         writeln!(
             out,
             "{}",
@@ -323,7 +323,7 @@ impl Quality {
 }
 
 /// Writes the differences between two models as JSON.
-pub fn drift_json(against: &str, rows: &[RowTest]) -> Json {
+pub(crate) fn drift_json(against: &str, rows: &[RowTest]) -> Json {
     json!({"v": 1, "type": "drift", "against": against, "rows": rows_json(rows)})
 }
 
@@ -331,7 +331,7 @@ pub fn drift_json(against: &str, rows: &[RowTest]) -> Json {
 ///
 /// # Errors
 /// Where the sink cannot be written.
-pub fn write_drift(
+pub(crate) fn write_drift(
     out: &mut impl Write,
     paint: Paint,
     against: &str,

@@ -24,7 +24,7 @@ pub(super) struct Scored {
 
 /// A frequency: a count out of a total.
 #[derive(Clone, Copy, Debug)]
-pub struct Rate {
+pub(crate) struct Rate {
     /// So often.
     pub hits: u64,
     /// Out of.
@@ -35,7 +35,7 @@ pub struct Rate {
 
 /// The detections and false alarms of a threshold.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub(crate) struct Point {
     /// Warn at this risk or more.
     pub threshold: f64,
     /// Bad runs that are warned of before the event.
@@ -48,7 +48,7 @@ pub struct Point {
 
 /// The area under the curve: the chance that a bad run scores higher than a good one.
 #[derive(Clone, Copy, Debug)]
-pub struct Area {
+pub(crate) struct Area {
     /// The area.
     pub value: f64,
     /// Its 95 % interval.
@@ -57,7 +57,7 @@ pub struct Area {
 
 /// A threshold that was chosen on one half of the runs, and what it does on the other.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// By which rule.
     pub rule: String,
     /// Its results on the runs that did not choose it.
@@ -74,7 +74,7 @@ impl Rate {
     }
 
     /// Returns the share.
-    pub fn share(&self) -> f64 {
+    pub(crate) fn share(&self) -> f64 {
         if self.of == 0 {
             0.0
         } else {

@@ -1,4 +1,4 @@
-//! How good probabilities were, once it is known what happened.
+//! Scores of predicted probabilities against the actual outcomes.
 //!
 //! # Source
 //! G. Brier, "Verification of forecasts expressed in terms of probability", 1950; A. Murphy, "A new vector partition of the
@@ -24,7 +24,7 @@ pub(super) struct Forecasted {
 
 /// Brier's score: the mean square of what forecasts missed by; smaller is better, 0 is perfect.
 #[derive(Clone, Copy, Debug)]
-pub struct Brier {
+pub(crate) struct Brier {
     /// The number of forecasts.
     pub forecasts: usize,
     /// The score: `reliability - resolution + uncertainty`.
@@ -45,7 +45,7 @@ pub struct Brier {
 
 /// Forecasts of about the same probability.
 #[derive(Clone, Copy, Debug)]
-pub struct Bin {
+pub(crate) struct Bin {
     /// From.
     pub from: f64,
     /// To.

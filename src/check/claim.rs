@@ -1,4 +1,4 @@
-//! What is said of models and systems: properties, queries and requirements with `on`, their subjects, and the logic that
+//! Claims about models and systems: properties, queries and requirements with `on`, their subjects, and the logic that
 //! each is in.
 
 use smol_str::SmolStr;

@@ -1,4 +1,4 @@
-//! What components assume and guarantee: about states, or about events that monitors watch.
+//! The assumptions and guarantees of components: about states, or about events that monitors watch.
 
 use smol_str::SmolStr;
 

@@ -1,4 +1,4 @@
-//! Which names mean which declarations: what editors follow.
+//! Links from names to declarations, for editors.
 //!
 //! The checker notes a link whenever it resolves a name, so that an editor and the compiler cannot disagree about what a
 //! name means. A name that was never resolved, as in the body of an imported definition that nothing uses, has no link.

@@ -13,7 +13,7 @@
 //! substituted; those of the spec itself are also elaborated once on their own, so that an unused one is checked too.
 //! Equal expressions are one node, so inlining costs no size.
 //!
-//! One mistake gives one message: what is wrong has [`Type::Error`], which fits everywhere.
+//! One mistake gives one message: an erroneous expression has [`Type::Error`], which fits everywhere.
 
 mod abstraction;
 mod branching;
@@ -65,7 +65,7 @@ use branching::Place;
 pub use functions::functions;
 pub use links::Links;
 use names::Names;
-pub use property::ATTRIBUTES;
+pub(crate) use property::ATTRIBUTES;
 use scope::Scope;
 
 /// Limits of this pass.

@@ -18,7 +18,8 @@ use crate::syntax::visit::walk;
 use crate::types::Type;
 
 /// Attributes that properties of all kinds take.
-pub const ATTRIBUTES: &[&str] = &["id", "severity", "catastrophic", "cites", "owner", "allow"];
+pub(crate) const ATTRIBUTES: &[&str] =
+    &["id", "severity", "catastrophic", "cites", "owner", "allow"];
 
 /// The attributes of an item.
 #[derive(Debug, Default)]

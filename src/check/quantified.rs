@@ -1,4 +1,4 @@
-//! What quantified names and the parameters of tracks are compared with.
+//! The values that quantified names and the parameters of tracks are compared with.
 
 use smol_str::SmolStr;
 

@@ -1,4 +1,4 @@
-//! What names mean at a place.
+//! The meanings of names at a place.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Which expressions are formulas: those with a temporal operator outside of values.
+//! The expressions that are formulas: those with a temporal operator outside of values.
 
 use super::Checker;
 use super::scope::{Binding, Scope};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 
 use super::failure::{Failure, Outcome, complain};
-use super::limits::{LimitArgs, explain};
+use super::limits::{LimitArgs, explain, explain_forecast, explain_query};
 use super::output::{Output, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, learn, progress, spec};
@@ -111,12 +111,8 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
     let labels = args.labels.as_deref().map(read_labels).transpose()?;
     let limits = args.limits.eval();
     let of_file = |error: ForecastError| {
-        let error = match &error {
-            ForecastError::Model(error) => learn::model_error(error),
-            ForecastError::Limit(error) => explain(error),
-            other => other.to_string(),
-        };
-        Failure::Usage(format!("`{}`: {error}", args.model.display()))
+        let why = explain_forecast(&error);
+        Failure::Usage(format!("`{}`: {why}", args.model.display()))
     };
     let options = Options::default();
     let rows = args.limits.rows();
@@ -143,8 +139,9 @@ fn measure(args: CalibrateArgs) -> Result<Outcome, Failure> {
         .map_err(|error| of_file(error.into()))?;
     let mut found = Vec::new();
     if !read.walks.is_empty() {
-        found = calibrate(&forecast, &queries, &read.walks, labels.as_ref(), &settings)
-            .map_err(|(query, error)| Failure::Usage(format!("`{query}`: {error}")))?;
+        found = calibrate(&forecast, &queries, &read.walks, labels.as_ref(), &settings).map_err(
+            |(query, error)| Failure::Usage(format!("`{query}`: {}", explain_query(&error))),
+        )?;
     }
     for (place, claim) in claims.iter().enumerate() {
         let returns = no_returns(&args, &subject, &counts, claim)?;
@@ -411,7 +408,9 @@ fn no_returns(
         let session = Session::<f64>::learned(subject, counts, rows, Options::default());
         let points = session
             .no_return(claim, args.no_return, confidence)
-            .map_err(|error| Failure::Usage(format!("`{}`: {error}", claim.name)))?;
+            .map_err(|error| {
+                Failure::Usage(format!("`{}`: {}", claim.name, explain_query(&error)))
+            })?;
         found.push((category.clone(), points));
     }
     Ok(found)

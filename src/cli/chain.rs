@@ -258,7 +258,7 @@ pub(super) fn text_error_message(name: &str, wrong: &TextError) -> String {
     format!("{name}:{wrong}{help}")
 }
 
-/// Tells what is wrong with a property, without ending the run.
+/// Reports the fault of a property, without ending the run.
 pub(super) fn complain_of(name: &str, wrong: &TextError) {
     complain(&text_error_message(name, wrong));
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::durable_state::{DurableState, Files, Sync};
 use super::failure::Failure;
-use super::limits::{LimitArgs, explain};
+use super::limits::{LimitArgs, explain, explain_forecast};
 use super::models::{self, ModelArgs};
 use super::spec;
 use crate::artifact;
@@ -100,7 +100,7 @@ fn attoseconds(duration: Duration) -> i128 {
 /// The limits on the time and number of proposals.
 #[derive(Debug, clap::Args)]
 pub(super) struct ReservationArgs {
-    /// How long a proposal counts that is neither committed nor abandoned [default: 600]
+    /// Time for which a proposal counts that is neither committed nor abandoned [default: 600]
     #[arg(long, value_name = "SECONDS")]
     reservation: Option<u64>,
     /// Proposals that are neither committed nor abandoned; further ones are denied [default: 10000]
@@ -294,6 +294,9 @@ fn input_of<'l>(line: &'l [u8], decision: &'l Decision) -> Input<'l> {
 pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
     let why = match error {
         MonitorError::Limit(limit) => explain(limit),
+        MonitorError::Model { model, error } => {
+            format!("model `{model}`: {}", explain_forecast(error))
+        }
         MonitorError::NoModel { model, query } => format!(
             "`{query}` is a query on `{model}`, which is learned from traces: give its file with `--model`"
         ),

@@ -1,7 +1,7 @@
 //! The files of a monitor: state, journal and decision log.
 //!
 //! The order on disk makes what was acknowledged safe: an input is in the journal, and its decisions are in the log,
-//! before a decision is told. A state replaces the journal up to it, and is whole before the journal begins anew; so
+//! before a decision is written. A state replaces the journal up to it, and is whole before the journal begins anew; so
 //! whenever the process ends, state and journal together are all that was taken. The three are bound: a journal names the
 //! state and the line of the log that it goes on from, and what a log says of inputs is compared with those that are
 //! replayed. What does not fit is refused, and nothing is overwritten.
@@ -441,8 +441,8 @@ impl DurableState {
     /// Writes the accepted inputs; their decisions may be reported only afterwards.
     ///
     /// # Errors
-    /// It cannot be written: nothing of it may be told as if it had been. The files are as they were before, and nothing more
-    /// is written to them, since the monitor has taken what they do not have: another process goes on from them.
+    /// It cannot be written: nothing of it may be told as if it had been. The files are as they were before, and nothing
+    /// more is written to them, since the monitor has taken what they do not have: another process goes on from them.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
             return Err(Failure::Usage(why.clone()));

@@ -1,4 +1,4 @@
-//! How a verb ends: exit codes, and failures that end it early.
+//! The end of a verb: exit codes, and failures that end it early.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};

@@ -96,7 +96,7 @@ pub(super) struct Read {
 /// predicates by their names, else conditions as the language writes them.
 ///
 /// # Errors
-/// What is wrong with the file, by its line; a proposition that the spec does not know; a limit.
+/// The fault in the file, with its line; a proposition that the spec does not know; a limit.
 pub(super) fn read(
     file: &File,
     spec: Spec,

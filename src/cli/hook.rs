@@ -59,13 +59,13 @@ pub(super) struct Args {
     /// `~/.local/state`)
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Which calls share one history
+    /// Calls that share one history
     #[arg(long, value_enum, default_value_t = ScopeArg::Session)]
     scope: ScopeArg,
     /// Restart a session: remove its state and keep its decision log under another name
     #[arg(long, value_name = "SESSION")]
     reset: Option<String>,
-    /// How many days after its last call a session may be resumed
+    /// Days after its last call during which a session may be resumed
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     keep: u64,
     /// Sign every decision in the logs with this Ed25519 key (PEM)
@@ -78,7 +78,7 @@ pub(super) struct Args {
     /// allowed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     timeout: u64,
-    /// How much memory a decision may take before the call is denied
+    /// Memory that a decision may take before the call is denied
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
     max_memory: u64,
     /// Judge, rather than wait for the process that judges

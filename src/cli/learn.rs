@@ -6,20 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::failure::{Failure, Outcome, complain};
-use super::limits::{LimitArgs, explain};
+use super::limits::{LimitArgs, explain, explain_query, explain_space};
 use super::output::{Output, spares, stderr_paint};
 use super::sources::Reading;
 use super::{jobs, progress, spec};
 use smol_str::SmolStr;
 
-use crate::abstraction::SpaceError;
 use crate::audit::{self, Listener as _, Progress};
 use crate::diagnostic::did_you_mean;
 use crate::hir::{ModelSource, Spec};
 use crate::ids::ModelId;
 use crate::learn::{
-    Collector, Counts, InvalidPolicy, Model, ModelError, PacState, PacStatus, RowLimits, Subject,
-    Summary,
+    Collector, Counts, InvalidPolicy, Model, PacState, PacStatus, RowLimits, Subject, Summary,
 };
 use crate::load;
 use crate::query::Session;
@@ -51,7 +49,7 @@ pub(super) struct LearnArgs {
     /// Model files whose counts are added
     #[arg(long, value_name = "MODEL.json", num_args = 1..)]
     merge: Vec<PathBuf>,
-    /// How to treat traces with steps that are declared impossible
+    /// Treatment of traces with steps that are declared impossible
     #[arg(long, value_enum, default_value_t = InvalidArg::Error)]
     invalid: InvalidArg,
     /// Format of the report
@@ -147,7 +145,7 @@ fn count(args: LearnArgs) -> Result<Outcome, Failure> {
     }
     let pac = guarantees(&subject, &counts, args.limits.rows())?;
     let summary = Summary::new(&subject, &counts, &invalid, pac, args.limits.rows())
-        .map_err(|error| Failure::Usage(space_error(&error)))?;
+        .map_err(|error| Failure::Usage(explain_space(&error)))?;
     // The model itself may go to the standard output.
     let taken = args.output.as_deref() == Some(Path::new("-"));
     let mut output = Output::open(taken.then_some(Path::new("/dev/stderr")))?;
@@ -182,9 +180,10 @@ fn guarantees(
     let mut found = BTreeMap::new();
     for (category, counts) in counts {
         let session = Session::<f64>::learned(subject, counts, limits, Options::default());
-        let status = session
-            .pac()
-            .map_err(|error| Failure::Usage(format!("`pac` of `{}`: {error}", subject.name)))?;
+        let status = session.pac().map_err(|error| {
+            let why = explain_query(&error);
+            Failure::Usage(format!("`pac` of `{}`: {why}", subject.name))
+        })?;
         let Some((rows, pac)) = status else {
             continue;
         };
@@ -250,23 +249,7 @@ fn subject(
         ))
     })?;
     Subject::new(spec, model, abstraction, &[], limits)
-        .map_err(|error| Failure::Usage(format!("`{}`: {}", path.display(), space_error(&error))))
-}
-
-/// Returns the message for a space, with the flag that raises a limit.
-pub(super) fn space_error(error: &SpaceError) -> String {
-    match error {
-        SpaceError::Limit(error) => explain(error),
-        other => other.to_string(),
-    }
-}
-
-/// Returns the message for a model file, with the flag that raises a limit.
-pub(super) fn model_error(error: &ModelError) -> String {
-    match error {
-        ModelError::Space(error) => space_error(error),
-        other => other.to_string(),
-    }
+        .map_err(|error| Failure::Usage(format!("`{}`: {}", path.display(), explain_space(&error))))
 }
 
 /// Reads a model file.

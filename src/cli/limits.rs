@@ -1,8 +1,10 @@
 //! The limits that a user can raise, and the flag for each.
 
+use crate::abstraction::SpaceError;
 use crate::eval::{self, LimitError};
 use crate::input::limits::InputLimits;
-use crate::learn::RowLimits;
+use crate::learn::{ModelError, RowLimits};
+use crate::query::{ForecastError, QueryError};
 use guard_automata::Resource;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -100,4 +102,44 @@ pub(super) fn explain(error: &LimitError) -> String {
         LimitError::HistoryOfLocal => "",
     };
     format!("{error}{flag}")
+}
+
+/// Describes why an abstraction has no state space, with the flag that raises a limit.
+pub(super) fn explain_space(error: &SpaceError) -> String {
+    let flag = match error {
+        SpaceError::Limit(error) => return explain(error),
+        SpaceError::TooManyStates { .. } => "; to raise the limit, use `--max-states`",
+        SpaceError::TooManySteps { .. } => "; to raise the limit, use `--max-transitions`",
+        SpaceError::TooWide { .. } | SpaceError::NoAutomaton { .. } => "",
+    };
+    format!("{error}{flag}")
+}
+
+/// Describes why a claim has no answer, with the flag that raises a limit.
+pub(super) fn explain_query(error: &QueryError) -> String {
+    match error {
+        QueryError::Space(error) => explain_space(error),
+        QueryError::TooLarge { .. } => {
+            format!("{error}; to raise the limit, use `--max-states`")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Describes why queries cannot be looked up, with the flag that raises a limit.
+pub(super) fn explain_forecast(error: &ForecastError) -> String {
+    match error {
+        ForecastError::Model(error) => explain_model(error),
+        ForecastError::Limit(error) => explain(error),
+        ForecastError::Query { query, error } => format!("`{query}`: {}", explain_query(error)),
+        other => other.to_string(),
+    }
+}
+
+/// Describes why a model file cannot be used, with the flag that raises a limit.
+pub(super) fn explain_model(error: &ModelError) -> String {
+    match error {
+        ModelError::Space(error) => explain_space(error),
+        other => other.to_string(),
+    }
 }

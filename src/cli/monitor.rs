@@ -73,7 +73,7 @@ pub(super) struct Args {
     /// Format of the decisions
     #[arg(long, value_enum, default_value_t = DecisionFormat::Json)]
     format: DecisionFormat,
-    /// Which outcomes of a proposed action must violate a property to deny it
+    /// Outcomes of a proposed action that must violate a property to deny it
     #[arg(long, value_enum, default_value_t = OutcomeRule::Every)]
     outcomes: OutcomeRule,
     /// Clock for events without a time: the system clock, or none (to replay recorded runs)

@@ -1,4 +1,4 @@
-//! Where reports go: the terminal, a pipe, or a file that appears whole.
+//! The destination of reports: the terminal, a pipe, or a file that appears whole.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};

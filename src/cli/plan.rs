@@ -1,4 +1,4 @@
-//! What claims on models compile to, for `guard explain`, `guard compile --emit` and compiled specs.
+//! The plans of claims on models, for `guard explain`, `guard compile --emit` and compiled specs.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::learn;
+use super::limits::{explain_model, explain_space};
 use super::output::Output;
 use crate::abstraction::Space;
 use crate::eval;
@@ -37,7 +38,7 @@ pub(super) fn plans(spec: &Arc<Spec>, model: Option<&Path>) -> Result<Plans, Fai
         ))
     })?;
     let sizes =
-        CountedSizes::new(spec, model, &file).map_err(|error| wrong(learn::model_error(&error)))?;
+        CountedSizes::new(spec, model, &file).map_err(|error| wrong(explain_model(&error)))?;
     Ok(Plans::new(spec, &sizes))
 }
 
@@ -132,7 +133,7 @@ pub(super) fn write(
 /// The states cannot be told.
 pub(super) fn abstraction(spec: &Arc<Spec>, id: AbstractionId) -> Result<Value, Failure> {
     let of = spec.abstraction(id);
-    let wrong = |error| Failure::Usage(format!("`{}`: {}", of.name, learn::space_error(&error)));
+    let wrong = |error| Failure::Usage(format!("`{}`: {}", of.name, explain_space(&error)));
     let space = Space::new(spec, id, &eval::Limits::default()).map_err(wrong)?;
     let code = space.rule_code(&[]).map_err(|error| wrong(error.into()))?;
     let mut rules = space.rules(&code);

@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// Name of the trace
     #[arg(long, value_name = "NAME", default_value = "mcp")]
     trace: String,
-    /// How to treat a call that needs a person's decision
+    /// Treatment of a call that needs a person's decision
     #[arg(long, value_enum, default_value_t = Ask::Deny)]
     ask: Ask,
     /// Print every decision except plain allows to the standard error, as JSON

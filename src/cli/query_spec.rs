@@ -13,6 +13,7 @@ use smol_str::SmolStr;
 use super::chain::ChainArgs;
 use super::failure::{Failure, Outcome, code, complain};
 use super::learn;
+use super::limits::{explain_model, explain_query};
 use super::output::Output;
 use super::spec;
 use crate::diagnostic::did_you_mean;
@@ -21,7 +22,7 @@ use crate::hir::{Claim, ClaimKind, ModelSource, Spec, Subject as On};
 use crate::ids::ModelId;
 use crate::learn::{Counts, Model, ModelError, RowLimits, Subject};
 use crate::query::{
-    ClaimAnswer, Confidence, Evidence, Figure, Method, Range, Reasons, Session, asked,
+    ClaimAnswer, Confidence, Evidence, Figure, Method, QueryError, Range, Reasons, Session, asked,
 };
 use crate::report::Paint;
 use guard_markov::{Options, Scalar};
@@ -116,6 +117,16 @@ pub(super) fn run(question: &Question<'_>) -> Result<Outcome, Failure> {
     Ok(outcome)
 }
 
+/// Describes why a claim has no answer, with the flag that may help.
+fn explain_answer(error: &QueryError) -> String {
+    let flag = match error {
+        QueryError::NoState { .. } => "; to list the states, use `--all-states`",
+        QueryError::Undecided { .. } => "; for exact arithmetic, use `--exact`",
+        other => return explain_query(other),
+    };
+    format!("{error}{flag}")
+}
+
 /// The results of the claims on one model.
 struct Sum {
     worst: Outcome,
@@ -174,7 +185,7 @@ fn on_model<V: Scalar>(
             let answer = match answer {
                 Ok(answer) => answer,
                 Err(wrong) => {
-                    complain(&format!("`{}`: {wrong}", claim.name));
+                    complain(&format!("`{}`: {}", claim.name, explain_answer(&wrong)));
                     sum.failed = true;
                     continue;
                 }
@@ -191,7 +202,7 @@ fn on_model<V: Scalar>(
             let why = match from.map(|from| session.why(claim, from)).transpose() {
                 Ok(why) => why,
                 Err(wrong) => {
-                    complain(&format!("`{}`: {wrong}", claim.name));
+                    complain(&format!("`{}`: {}", claim.name, explain_answer(&wrong)));
                     sum.failed = true;
                     None
                 }
@@ -317,8 +328,7 @@ fn chains(
             )));
         }
     };
-    let wrong =
-        |error: ModelError| Failure::Usage(format!("`{file}`: {}", learn::model_error(&error)));
+    let wrong = |error: ModelError| Failure::Usage(format!("`{file}`: {}", explain_model(&error)));
     let abstraction = match of.abstraction() {
         Some(abstraction) => abstraction,
         None => counts.header.abstraction(spec).map_err(wrong)?,

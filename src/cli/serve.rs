@@ -61,7 +61,7 @@ pub(super) struct Args {
     /// asked about, and end traces
     #[arg(long, value_name = "FILE")]
     approver_token_file: Option<PathBuf>,
-    /// Which events are approvals; may be given several times
+    /// Events that are approvals; may be given several times
     #[arg(
         long,
         value_name = "FIELD=VALUE",
@@ -78,7 +78,7 @@ pub(super) struct Args {
     /// Limit the simultaneous connections; further ones are refused
     #[arg(long, value_name = "N", default_value_t = 256)]
     max_clients: usize,
-    /// How long a request may take to arrive, to have its turn, and its answer to be taken
+    /// Time for a request to arrive, to have its turn, and for its answer to be taken
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u64,
     #[command(flatten)]
@@ -351,7 +351,8 @@ impl Judging {
         Ok(out)
     }
 
-    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
+    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as
+    /// a denial.
     fn hook(&mut self, body: &[u8]) -> String {
         let denial = |hook: &str, reason: &str| hook::denial(hook, reason).to_string();
         let call = match Call::read(body.to_vec(), Scope::default()) {

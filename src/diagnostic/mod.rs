@@ -1,4 +1,4 @@
-//! What Guard tells about a spec: messages with a code, labelled spans, notes and fixes.
+//! Diagnostics of a spec: messages with a code, labelled spans, notes and fixes.
 //!
 //! A [`Diagnostic`] is data until the last moment. Passes build and collect them; [`render`] draws
 //! them for a terminal, [`json`](json()) writes a line for a program, and [`SpecError`] carries them
@@ -18,7 +18,7 @@
 
 mod error;
 mod json;
-pub mod registry;
+pub(crate) mod registry;
 mod render;
 mod suggest;
 

@@ -15,7 +15,7 @@ use guard_automata::{Dfa, Verdict};
 
 /// An automaton as states and labelled edges.
 #[derive(Clone, Debug)]
-pub struct Graph {
+pub(crate) struct Graph {
     initial: usize,
     /// Per state: its verdict, and whether a trace may end there.
     states: Vec<(Verdict, bool)>,
@@ -55,7 +55,7 @@ impl Graph {
     }
 
     /// Returns the picture as an SVG element.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let mut graph = VisualGraph::new(Orientation::LeftToRight);
         let style = |verdict: Option<Verdict>| {
             let mut style = StyleAttr::simple();
@@ -112,7 +112,7 @@ impl Graph {
     }
 
     /// Returns the graph as a Mermaid flow chart.
-    pub fn mermaid(&self) -> String {
+    pub(crate) fn mermaid(&self) -> String {
         let mut out = String::from("flowchart LR\n  start([start])\n");
         for (index, (verdict, accepting)) in self.states.iter().enumerate() {
             let (open, close) = if *accepting {

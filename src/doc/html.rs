@@ -18,7 +18,7 @@ table{border-collapse:collapse}td,th{border:1px solid var(--soft);padding:.2rem 
 @media(max-width:50rem){body{display:block}nav{position:static;height:auto}}";
 
 /// Returns a module.
-pub fn page(page: &Page) -> String {
+pub(crate) fn page(page: &Page) -> String {
     let nav = html! {
         a href="index.html" { "Contents" }
         @for entry in &page.entries { a href={"#" (entry.name)} { (entry.name) } }
@@ -32,7 +32,7 @@ pub fn page(page: &Page) -> String {
 }
 
 /// Returns the list of pages, with the file of each.
-pub fn index(pages: &[(String, &Page)]) -> String {
+pub(crate) fn index(pages: &[(String, &Page)]) -> String {
     let nav = html! { @for (file, page) in pages { a href=(file) { (page.title) } } };
     let body = html! {
         h1 { "Contents" }

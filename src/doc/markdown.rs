@@ -8,7 +8,7 @@ use super::html::is_safe_link;
 use super::{Entry, Page};
 
 /// Returns a module.
-pub fn page(page: &Page) -> String {
+pub(crate) fn page(page: &Page) -> String {
     let mut out = format!("# {}\n\n", page.title);
     if !page.intro.is_empty() {
         let _ = writeln!(out, "{}\n", inert(&page.intro));
@@ -84,7 +84,7 @@ fn inert(text: &str) -> String {
 }
 
 /// Returns the list of pages, with the file of each.
-pub fn index(pages: &[(String, &Page)]) -> String {
+pub(crate) fn index(pages: &[(String, &Page)]) -> String {
     let mut out = String::from("# Contents\n\n");
     for (file, page) in pages {
         let intro = inert(&page.intro);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A template has no formula of its own; it is shown with predicates of the names of its parameters ([`instance`]).
-//! Everything is told from text: no files are read, and the same text gives the same page.
+//! Everything is computed from text: no files are read, and the same text gives the same page.
 
 mod draw;
 mod html;
@@ -21,15 +21,15 @@ use crate::report::explanation::Explanation;
 use crate::source::{SourceFile, SourceMap};
 use crate::syntax::{self, ast};
 
-pub use html::{index as html_index, page as html};
-pub use markdown::{index as markdown_index, page as markdown};
+pub(crate) use html::{index as html_index, page as html};
+pub(crate) use markdown::{index as markdown_index, page as markdown};
 
 /// More states than this are counted and not drawn.
 const DRAWN_STATES: usize = 12;
 
 /// A module, ready to be written.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub(crate) struct Page {
     /// Its title: `std.drift`, or the name of the file.
     pub title: String,
     /// Its `//!` documentation, in Markdown.
@@ -40,7 +40,7 @@ pub struct Page {
 
 /// An item of a module.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its first word: `template`, `property`, ….
     pub kind: String,
     /// The name that it declares.
@@ -55,7 +55,7 @@ pub struct Entry {
 
 /// The facts about a formula.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// The formula in words.
     pub words: String,
     /// Whether violations can be blocked, detected or only audited.
@@ -70,7 +70,7 @@ pub struct Facts {
 ///
 /// `spec` is the module checked as a spec, where it is one; properties are explained with it. `loader` finds what the
 /// module imports.
-pub fn page(
+pub(crate) fn page(
     title: &str,
     file: &SourceFile,
     spec: Option<(&Spec, &SourceMap)>,
@@ -99,7 +99,7 @@ pub fn page(
 }
 
 /// Returns the facts about the formula of a property of this name; `None` if there is no such property.
-pub fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
+pub(crate) fn facts(spec: &Spec, sources: &SourceMap, name: &str) -> Option<Facts> {
     let id = spec.find_property(name)?;
     let told: Json = serde_json::from_str(&Explanation::new(spec, sources, id).to_json()).ok()?;
     let text = |value: &Json| value.as_str().map(str::to_owned);
@@ -125,7 +125,7 @@ fn declared(kind: &ast::ItemKind) -> Option<(&str, &str)> {
 }
 
 /// Lines of documentation as one text in Markdown.
-pub fn docs(lines: &[ast::Doc]) -> String {
+pub(crate) fn docs(lines: &[ast::Doc]) -> String {
     let lines = lines
         .iter()
         .map(|line| line.text.strip_prefix(' ').unwrap_or(&line.text));

@@ -1,4 +1,4 @@
-//! What conditions can be: a sound decision over the types of what they read.
+//! The satisfiability of conditions: a sound decision over the types of the fields that they read.
 //!
 //! Input: expressions of a spec; answer: whether some step makes each of them what is asked. The values of every term (a
 //! field, a member, a track, what a function gives) fall into finitely many classes that all questions asked of it treat
@@ -25,25 +25,25 @@ mod text;
 use crate::hir::Spec;
 use crate::ids::ExprId;
 
-pub use model::{Event, Given, event};
-pub use reach::Reachable;
+pub(crate) use model::{Event, Given, event};
+pub(crate) use reach::Reachable;
 
 /// The remaining work of searches, in visits of expressions. Shared by all searches that receive it.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub(crate) struct Work {
     left: u64,
     each: u64,
 }
 
 impl Work {
     /// So many visits in all, and so many for one search.
-    pub fn new(total: u64, each: u64) -> Work {
+    pub(crate) fn new(total: u64, each: u64) -> Work {
         Work { left: total, each }
     }
 }
 
 /// A condition with the required truth value.
-pub type Goal = (ExprId, bool);
+pub(crate) type Goal = (ExprId, bool);
 
 /// Whether a step can give all of these conditions the required truth values; `None` if the work does not suffice.
 ///
@@ -60,7 +60,7 @@ pub type Goal = (ExprId, bool);
 /// assert_eq!(domain::possible(&spec, &[(letter, false)], None, &mut work), Some(true));
 /// # Ok::<(), &str>(())
 /// ```
-pub fn possible(
+pub(crate) fn possible(
     spec: &Spec,
     goals: &[Goal],
     tracks: Option<&Reachable>,

@@ -18,7 +18,7 @@ use crate::value::{Number, Object, Value};
 
 /// An event: the values of the fields that matter.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Event {
+pub(crate) struct Event {
     /// By position among the fields of a step.
     pub fields: BTreeMap<usize, Value>,
     /// By position among the fields of the record.
@@ -29,7 +29,7 @@ pub struct Event {
 
 /// The values that are settled before an event is searched.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub(crate) struct Given {
     /// The values of quantified variables.
     pub vars: BTreeMap<usize, Value>,
     /// The values of fields of the record.
@@ -37,7 +37,7 @@ pub struct Given {
 }
 
 /// Proposes an event that reaches the goals; `None` if there is none, or the work does not suffice.
-pub fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Option<Event> {
+pub(crate) fn event(spec: &Spec, goals: &[Goal], given: &Given, work: &mut Work) -> Option<Event> {
     let mut search = Search::new(spec, goals.iter().map(|(expr, _)| *expr), None, work);
     for (id, value) in fixed(spec, given) {
         search.assigned.insert(id, Class::Value(value));

@@ -1,4 +1,4 @@
-//! Which questions are asked of each term.
+//! The questions about each term.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;

@@ -1,4 +1,4 @@
-//! Which values tracks of finite type have together.
+//! The joint values of tracks of finite type.
 //!
 //! A track such as `undo` takes its value from the same event as a track `reach`, so not every pair of their values
 //! occurs. The values that a run leads to are found step by step from the initial ones; every event is taken to be
@@ -22,7 +22,7 @@ const DEPTH: usize = 200;
 
 /// The values that tracks of finite type have together, before the first event or after some events.
 #[derive(Clone, Debug)]
-pub struct Reachable {
+pub(crate) struct Reachable {
     /// The expressions that read the tracks.
     terms: Vec<ExprId>,
     values: IndexSet<Vec<Value>, FxBuildHasher>,
@@ -31,7 +31,7 @@ pub struct Reachable {
 impl Reachable {
     /// Explores the tracks that these expressions read, and those of finite type that their updates read. Returns `None` if
     /// there are no such tracks, or if the work does not suffice.
-    pub fn new(spec: &Spec, roots: &[ExprId], work: &mut Work) -> Option<Reachable> {
+    pub(crate) fn new(spec: &Spec, roots: &[ExprId], work: &mut Work) -> Option<Reachable> {
         let tracks = followed(spec, roots);
         let (terms, updates): (Vec<ExprId>, Vec<ExprId>) = tracks
             .iter()

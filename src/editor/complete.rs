@@ -1,4 +1,4 @@
-//! What could stand where the cursor is.
+//! Completion: the names and words that may be at the cursor.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is declared where: items, and the parts of items that have names of their own.
+//! Declarations and their spans: items, and the parts of items that have names of their own.
 
 use std::collections::BTreeMap;
 

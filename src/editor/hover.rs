@@ -1,4 +1,4 @@
-//! What is told about a name when the pointer rests on it.
+//! The text about a name under the pointer.
 
 use std::fmt::Write;
 

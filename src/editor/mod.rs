@@ -1,4 +1,4 @@
-//! What an editor asks about a spec while it is written: what a name means, where it is used, what could stand here.
+//! Requests of an editor about a spec: the meaning of a name, its uses, completion.
 //!
 //! ```text
 //! text ──▶ front, lint ──▶ Analysis ──▶ hover, definitions, completions, outline, colours, fixes
@@ -34,12 +34,12 @@ use crate::{Checked, check, front, lint};
 
 use declaration::Declarations;
 
-pub use complete::{Candidate, CandidateKind};
+pub use complete::Candidate;
+pub(crate) use complete::CandidateKind;
 pub use declaration::Kind;
-pub use highlight::Coloured;
-pub use hover::Hover;
-pub use navigate::{Meant, RenameError};
-pub use outline::Symbol;
+
+pub use navigate::RenameError;
+pub(crate) use outline::Symbol;
 
 /// One version of a spec, checked and linted.
 #[derive(Debug)]

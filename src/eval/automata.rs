@@ -8,14 +8,14 @@ use super::limits::Limits;
 use super::monitor::Automaton;
 use guard_automata::{Atom, FormulaId, Formulas, LimitError, Node};
 
-/// What was compiled so far, by the nodes of the formula.
+/// The automata so far, by the nodes of the formula.
 #[derive(Debug)]
 pub(super) struct Automata<'l> {
     limits: &'l Limits,
     known: FxHashMap<Form, Arc<Automaton>>,
 }
 
-/// An arena and a formula of it, which recurs where there is an atom that asks for it.
+/// An arena and a formula of it, which recurs if there is an atom that starts it.
 type Form = (Box<[Node]>, FormulaId, Option<Atom>);
 
 impl<'l> Automata<'l> {

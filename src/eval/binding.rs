@@ -7,10 +7,10 @@ use std::ops::Deref;
 
 use crate::value::Value;
 
-/// One value per place; none: any value not seen in that place.
+/// One value per place; `None`: any value that did not occur in that place.
 pub(super) type Key = Box<[Option<Value>]>;
 
-/// What is kept under the most informative key properly below this one.
+/// Returns the entry under the most informative key properly below this one.
 ///
 /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
 /// key will do.

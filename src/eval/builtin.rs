@@ -196,7 +196,7 @@ fn or_null(text: Option<String>) -> Value {
     text.map_or(Value::Null, Value::string)
 }
 
-/// Returns a number of elements; below zero none.
+/// Returns a number of elements; 0 if the number is negative.
 fn position(number: &Number) -> usize {
     match number.to_int() {
         Some(int) => usize::try_from(int.max(0)).unwrap_or(usize::MAX),

@@ -65,7 +65,7 @@ impl ClauseCode {
     }
 }
 
-/// `G φ` watched on after violations; none for formulas of another form.
+/// Compiles `G φ` to be watched after violations; `None` for formulas of another form.
 fn again(
     spec: &Spec,
     property: PropertyId,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::hir::Window;
 use crate::value::{Cell, Truth, Value};
 
-/// What the clock says at a step.
+/// The reading of the clock at a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Clock {
     /// The time of this step, never before an earlier one; `None` if it is not known.
@@ -26,7 +26,7 @@ impl Clock {
         self.position = position as u64;
     }
 
-    /// Reads the clock field of the next step; says whether it ran back.
+    /// Reads the clock field of the next step. Returns whether it ran back.
     pub(super) fn read(&mut self, cell: Option<&Cell>) -> bool {
         let time = match cell {
             Some(Cell::Known(Value::Time(time) | Value::Duration(time))) => Some(time.0),
@@ -86,7 +86,7 @@ fn within(sighting: &Occurrence, window: Window, clock: &Clock) -> Truth {
 }
 
 impl Occurrences {
-    /// After a step: keeps what may still matter and adds this step.
+    /// Adds this step, and drops the times that can no longer matter.
     pub(super) fn advance(&mut self, held: Truth, window: Window, clock: &Clock) {
         if let Some(now) = clock.now {
             for sighting in self
@@ -118,7 +118,8 @@ impl Occurrences {
         }
     }
 
-    /// How many steps of the window have it for certain, and how many may have it; `now`: whether this step has it.
+    /// Returns the number of steps of the window that satisfy it certainly, and the number that may; `now`: whether this
+    /// step does.
     pub(super) fn count(&self, now: Truth, window: Window, clock: &Clock) -> (u64, u64) {
         let (mut certain, mut possible) = (0, 0);
         let mut add = |held: Truth| {
@@ -152,7 +153,7 @@ impl Occurrences {
         self.seen.iter().any(doubtful)
     }
 
-    /// Nothing that was seen is certain any more.
+    /// Makes every recorded step uncertain.
     pub(super) fn doubt(&mut self) {
         self.seen
             .iter_mut()

@@ -70,7 +70,7 @@ pub(super) enum Node {
     List(Box<[NodeId]>),
     Set(Box<[NodeId]>),
     Record(Box<[(SmolStr, NodeId)]>),
-    /// `Before`, `Count` or `Past`: what [`Code::registers`] says.
+    /// `Before`, `Count` or `Past`, by index in [`Code::registers`].
     Register(u32),
     /// `field == constant`
     FieldIs(u32, Value),
@@ -78,7 +78,7 @@ pub(super) enum Node {
     InConst(NodeId, ConstSet),
 }
 
-/// A constant list or set that is asked for its elements.
+/// A constant list or set that is tested for elements.
 #[derive(Clone, Debug)]
 pub(super) enum ConstSet {
     Few(Box<[Value]>),
@@ -106,7 +106,7 @@ impl ConstSet {
     }
 }
 
-/// What a node reads, also below it, as a set of bits.
+/// The kinds of data that a node and its operands read, as a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reads(pub(super) u8);
 
@@ -136,7 +136,7 @@ pub(super) struct Info {
     pub(super) memo: bool,
     /// All values of the node's type, where they can be listed.
     pub(super) finite: Option<Arc<[Value]>>,
-    /// What it was made from.
+    /// The expression that it was compiled from.
     pub(super) expr: ExprId,
 }
 

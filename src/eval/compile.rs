@@ -302,8 +302,8 @@ impl PropertyCode {
     }
 }
 
-/// Whether some bound of the spec is in time. Without one nothing depends on the order of times, and a clock that runs
-/// back is nobody's concern.
+/// Whether some bound of the spec is in time. Without one nothing depends on the order of times, and a clock that runs back
+/// is not reported.
 fn reads_clock(spec: &Spec) -> bool {
     let timed = |window: &Option<Window>| matches!(window, Some(Window::Time(..)));
     (0..spec.formulas.len()).any(|id| match spec.formulas.get(FormulaId::new(id)) {

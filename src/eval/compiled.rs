@@ -25,12 +25,12 @@ pub(super) struct Compiled {
     pub(super) code: Code,
     /// Those of the spec, and after them what watches some of them on after violations.
     pub(super) properties: Vec<PropertyCode>,
-    /// The clauses of `enforce`; none but for live runs.
+    /// The clauses of `enforce`; empty except for live runs.
     pub(super) clauses: ClauseCode,
     pub(super) filter: FilterCode,
     /// Expressions that are looked at after each step, by [`Program::observing`](super::Program::observing).
     pub(super) observed: Vec<NodeId>,
-    /// What tracks hold before the first event.
+    /// The values of tracks before the first event.
     pub(super) initial: Vec<Held>,
     pub(super) clock: Option<usize>,
 }
@@ -55,7 +55,7 @@ impl Compiled {
         (0..self.spec.properties.len()).map(PropertyId::new)
     }
 
-    /// Returns the automaton that follows a property, or `None` if it has none (bounds in time) or is quantified.
+    /// Returns the automaton of a property, or `None` if it has none (bounds in time) or is quantified.
     pub(super) fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         let code = self.properties.get(property.index())?;
         match &*code.automaton {
@@ -101,7 +101,7 @@ pub(super) struct PropertyCode {
     pub(super) message: Option<Message>,
     /// The registers that each instance has.
     pub(super) frame: Box<[u32]>,
-    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is asked for.
+    /// For `G φ`: the automaton of `G (s -> φ)`, whose last letter `s` marks where φ is evaluated.
     pub(super) started: OnceLock<Option<Automaton>>,
     /// See [`Compiled::explained`].
     pub(super) explained: OnceLock<Explained>,
@@ -109,7 +109,7 @@ pub(super) struct PropertyCode {
     pub(super) unwritten: bool,
 }
 
-/// What explaining a property reads.
+/// The expressions that an explanation of a property reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explained {
     /// A bit for each field, as far as there are bits, that the letters or the message read at a step itself. Tracks and
@@ -156,34 +156,34 @@ impl QuantifiedCode {
 pub(super) enum Release {
     /// Yes: while only unseen values are read, the root never has a value that decides the property.
     Neutral,
-    /// No: at the end each value that was seen may have to be told.
+    /// No: at the end each value that occurred may be reported.
     Never,
-    /// No, and each has to be looked at at every event: tracks tell them apart.
+    /// No, and each is examined at every event: tracks distinguish them.
     ReadsTracks,
 }
 
 /// The clauses of a spec.
 #[derive(Debug, Default)]
 pub(super) struct ClauseCode {
-    /// What each clause watches.
+    /// The property or claim of each clause.
     pub(super) watched: Vec<WatchedCode>,
-    /// What each arm of each clause says.
+    /// The texts of each arm of each clause.
     pub(super) arm_texts: Vec<Vec<ArmTexts>>,
-    /// What each clause depends on.
+    /// The dependencies of each clause.
     pub(super) depends: Vec<Depends>,
 }
 
-/// What a clause watches.
+/// The property or claim of a clause.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WatchedCode {
     /// A property, and the place of the one that stands for it after violations.
     Property(PropertyId, Option<usize>),
     When(NodeId),
-    /// What is said of a model: whoever follows the state of the run knows it.
+    /// A claim about a model: the caller that follows the state of the run evaluates it.
     Elsewhere,
 }
 
-/// What an arm says.
+/// The texts of an arm.
 #[derive(Debug, Default)]
 pub(super) struct ArmTexts {
     pub(super) message: Option<Message>,

@@ -11,7 +11,7 @@ use super::monitor::{LOST, MOST_KEPT, StateSetId, Status};
 use crate::value::Truth;
 use guard_automata::{Atom, Finality, Instant, LazyDfa, LazyState, Next, Spot, StepError};
 
-/// Where an automaton is in one reading of a trace.
+/// The state of an automaton in one reading of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(super) struct CounterState {
     state: LazyState,
@@ -37,7 +37,7 @@ impl CounterState {
         }
     }
 
-    /// Of a recurring formula: what is asked for and what is remembered, after a position.
+    /// Joins the obligations and the memory of a recurring formula after a position.
     fn again(asked: LazyState, remembered: LazyState) -> CounterState {
         let violated = asked.finality() == Finality::FinalFalse;
         CounterState {
@@ -51,9 +51,9 @@ impl CounterState {
 #[derive(Clone, Debug)]
 pub(super) struct CounterStates {
     lazy: LazyDfa,
-    /// Of a recurring formula: the atom that asks for it.
+    /// For a recurring formula: the atom that starts it.
     start: Option<Atom>,
-    /// Beside a state set that is one state of a formula that does not recur: where it stands in the automaton.
+    /// For a state set that is one state of a formula that does not recur: its position in the automaton.
     states: IndexMap<Box<[CounterState]>, Spot, FxBuildHasher>,
     /// Whether the formula grew beyond the limits.
     pub(super) overflow: bool,
@@ -176,7 +176,7 @@ impl CounterStates {
         }
     }
 
-    /// The state set once time has come to `now` without an event.
+    /// Returns the state set when time has reached `now` without an event.
     pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         let Some((before, _)) = self.states.get_index(state_set as usize) else {
             return state_set;
@@ -211,7 +211,7 @@ impl CounterStates {
         known.into_iter().flat_map(|(followed, _)| followed.iter())
     }
 
-    /// Returns the earliest deadline of something owed, after a time.
+    /// Returns the earliest deadline of a pending obligation, after a time.
     pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
         let deadlines = self
             .each(state_set)
@@ -226,7 +226,7 @@ impl CounterStates {
         each.reduce(Status::join).unwrap_or(Status::UNKNOWN)
     }
 
-    /// Of each way to be in a state set, whether the formula is violated.
+    /// Returns, for each possible state of a state set, whether the formula is violated.
     pub(super) fn violated(&self, state_set: StateSetId) -> impl Iterator<Item = bool> {
         self.each(state_set).map(CounterState::violated)
     }
@@ -236,7 +236,7 @@ impl CounterStates {
         self.each(state_set).count() != 1
     }
 
-    /// What a state set is, without regard to its number.
+    /// Returns the contents of a state set, without its number.
     pub(super) fn content(&self, state_set: StateSetId) -> Option<Box<[CounterState]>> {
         let (followed, _) = self.states.get_index(state_set as usize)?;
         Some(followed.clone())
@@ -283,8 +283,7 @@ impl CounterStates {
     }
 }
 
-/// Returns a step. One without a time is as good as any where it makes no difference when it was: nothing that is owed or
-/// remembered has a deadline.
+/// Returns a step. Any time serves for one without a time if it makes no difference: no obligation or memory has a deadline.
 fn step_at(
     lazy: &mut LazyDfa,
     state: &LazyState,

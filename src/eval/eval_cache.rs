@@ -1,4 +1,4 @@
-//! What evaluation of one step needs beside the data: kept values, bound variables, choices, and the errors met.
+//! The state of evaluating one step, besides the data: kept values, bound variables, choices, and the errors met.
 
 use super::binding::Key;
 use super::classes::{Demands, MatchSet, TransitionCache};
@@ -37,7 +37,7 @@ pub(super) struct EvalCache {
     pub(super) choosing: bool,
     pub(super) choices: Vec<Choice>,
     pub(super) n_choices_most: usize,
-    /// What follows from classes of events; `None` while the trace is not being stepped.
+    /// The cache of event classes; `None` while the trace is not being stepped.
     pub(super) transitions: Option<PoolGuard<TransitionCache>>,
     /// The class of the event.
     class: Option<u32>,
@@ -96,7 +96,7 @@ impl EvalCache {
         self.faults_more = 0;
     }
 
-    /// A new step of the trace: what was met before was met elsewhere.
+    /// Begins a new step of the trace: values cached before belong to an earlier one.
     pub(super) fn begin_step(&mut self, step: Option<u32>) {
         self.step = step;
         self.step_number += 1;
@@ -113,7 +113,7 @@ impl EvalCache {
             .and_then(|transitions| transitions.class(code, cells, deferred));
     }
 
-    /// Returns a bit for the class of the event, the same at each event of the trace; none where there is none, or too many.
+    /// Returns a bit for the class of the event, the same at each event of the trace; 0 without a class, or with too many.
     #[inline]
     pub(super) fn class_bit(&self) -> u64 {
         self.class
@@ -122,13 +122,13 @@ impl EvalCache {
             .unwrap_or(0)
     }
 
-    /// What the step's event may be asked for; `None` if that cannot be told.
+    /// Returns the demands of the step's event, or `None` if they are unknown.
     pub(super) fn demands(&mut self, program: &Compiled) -> Option<&Demands> {
         let (transitions, class) = self.class()?;
         Some(transitions.demands(program, class))
     }
 
-    /// What follows from classes, and the class of the event; `None` if the event has no class.
+    /// Returns the cache of classes, and the class of the event; `None` if the event has no class.
     #[inline]
     pub(super) fn class(&mut self) -> Option<(&mut TransitionCache, u32)> {
         Some((self.transitions.as_deref_mut()?, self.class?))
@@ -148,8 +148,8 @@ impl EvalCache {
         transitions.unseen(code, class, node)
     }
 
-    /// Where a state of a property's automaton leads, as far as that follows from the class of the event: for variables with
-    /// values that nothing has (`unseen`), or whatever variables are.
+    /// Returns the successor of a state of a property's automaton, if the class of the event determines it: for variables
+    /// with values that no term has (`unseen`), or for all values of variables.
     #[inline]
     pub(super) fn next_by_class(
         &mut self,
@@ -163,7 +163,7 @@ impl EvalCache {
         transitions.next(code, class, id, property, state_set, unseen)
     }
 
-    /// Where a state leads for a value that compared terms have, as far as that follows from the class of the event.
+    /// Returns the successor of a state for a value that compared terms have, if the class of the event determines it.
     #[inline]
     pub(super) fn next_of_matched(
         &mut self,
@@ -205,7 +205,7 @@ impl EvalCache {
             .is_some_and(|(transitions, class)| transitions.keeps(code, class, track))
     }
 
-    /// Another way to read the same step.
+    /// Forgets cached values for another reading of the same step.
     pub(super) fn forget(&mut self) {
         self.epoch += 1;
     }

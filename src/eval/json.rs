@@ -25,7 +25,7 @@ impl From<jiter::JiterError> for Failure {
     }
 }
 
-/// Returns the value of a JSON text; null where it is none.
+/// Returns the value of a JSON text; null if it is not JSON.
 pub(super) fn parse(text: &str) -> Result<Value, Fault> {
     let mut jiter = Jiter::new(text.as_bytes());
     let value = jiter
@@ -86,8 +86,8 @@ pub(super) struct Room {
     decoded: String,
 }
 
-/// Returns a member of the object that a text is, null where it has none of this name: the tree is not built. None where the
-/// text is anything but a plain object, whatever [`parse`] makes of it.
+/// Returns a member of the object that a text contains, or null if it has no such member, without building a tree. Returns
+/// `None` unless the text is a plain object; the caller then uses [`parse`].
 pub(super) fn member(text: &str, name: &str, room: &mut Room) -> Option<Value> {
     room.keys.clear();
     let mut pass = Pass {
@@ -126,7 +126,7 @@ struct Pass<'t, 'r> {
     room: &'r mut Room,
     /// The key that is looked for, in the outermost object.
     wanted: Option<&'t str>,
-    /// Where its value stands.
+    /// The range of its value.
     found: Option<(usize, usize)>,
 }
 
@@ -232,7 +232,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::random::cases(2000))]
 
-        /// A member that is found alone is that of the whole.
+        /// A member that is found alone is equal to that of the tree.
         #[test]
         fn a_member_is_that_of_the_tree(parts in proptest::collection::vec(prop::sample::select(vec![
             "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\u0061\"", "\"a long key of this\"", "1", "-2.5", "1e999",

@@ -14,7 +14,7 @@ use crate::value::{Cell, Truth};
 use crate::verdict::TraceReport;
 
 impl Program {
-    /// Judges a whole record; `None` if `records where` says that it is no trace.
+    /// Judges a whole record. Returns `None` if `records where` rejects it.
     pub fn judge(&self, record: Record) -> Option<TraceReport> {
         self.judge_for(record, Deferred::NONE, Wanted::ALL)
     }
@@ -59,13 +59,13 @@ impl Program {
         Some(super::report::report(state, complete, wanted, texts))
     }
 
-    /// What `records where` says of a record; true without it.
+    /// Returns the value of `records where` for a record; true without it.
     pub fn is_trace(&self, meta: &[Cell]) -> Truth {
         self.of_record(meta, |filter| filter.record)
             .unwrap_or(Truth::True)
     }
 
-    /// What `complete = e` says of a record; none without it.
+    /// Returns the value of `complete = e` for a record; `None` without it.
     pub fn complete(&self, meta: &[Cell]) -> Option<Truth> {
         self.of_record(meta, |filter| filter.complete)
     }
@@ -92,7 +92,7 @@ impl Program {
         look(&mut world.eval(&self.compiled.code, &nothing, meta, &mut cache.eval_cache))
     }
 
-    /// What a trace is called.
+    /// Returns the name of a trace.
     pub(super) fn name(&self, source: &TraceSource) -> SmolStr {
         if let Some(message) = &self.compiled.filter.id {
             return SmolStr::from(self.fill(message, &source.meta));

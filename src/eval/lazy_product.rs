@@ -32,11 +32,11 @@ pub(super) const MOST_STATES: usize = 16;
 /// A product is given up that has grown too large after fewer steps than this for each leaf that was made.
 const LEAST_USE: u64 = 16;
 
-/// Products that this process has made. Each has a number of its own, so that a world can tell whether its state is one of
-/// the product at hand.
+/// The number of products made by this process. Each has a number of its own, so that a world can check whether its state
+/// belongs to the current product.
 static PRODUCTS: AtomicU64 = AtomicU64::new(0);
 
-/// Where a world is in a product; the stamp says in which.
+/// The state of a world in a product; the stamp identifies the product.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProductState {
     stamp: u64,
@@ -44,12 +44,12 @@ pub(super) struct ProductState {
 }
 
 impl ProductState {
-    /// In none.
+    /// No state.
     pub(super) const NONE: ProductState = ProductState { stamp: 0, state: 0 };
 }
 
-/// Where a world is with regard to one property: a state of its automaton, whether its trigger held, and whether no event
-/// changes anything any more.
+/// The state of a world for one property: a state of its automaton, whether its trigger held, and whether no event changes
+/// anything any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ComponentState(u32);
 
@@ -74,7 +74,7 @@ impl ComponentState {
     }
 }
 
-/// What follows: nothing that is known yet, a question, or a leaf.
+/// The target of an edge: not known yet, a test, or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Edge(u32);
 
@@ -123,7 +123,7 @@ fn branch(truth: Truth) -> usize {
     }
 }
 
-/// What a step does.
+/// The effect of a step.
 #[derive(Clone, Debug)]
 struct Leaf {
     next: u32,
@@ -138,7 +138,7 @@ struct Leaf {
 /// A product, as far as it was met.
 #[derive(Debug, Default)]
 pub(super) struct LazyProductDfa {
-    /// Zero where nothing was made yet.
+    /// Zero before anything was made.
     stamp: u64,
     /// The parts of each state, and behind them whether (0 or 1) nothing was read yet.
     states: IndexSet<Box<[ComponentState]>, FxBuildHasher>,
@@ -154,14 +154,14 @@ pub(super) struct LazyProductDfa {
     answers: Vec<(usize, Truth)>,
 }
 
-/// What a property needs before its step is known.
+/// The evaluation that a property needs for its step.
 enum Need {
     Letter(NodeId),
     /// To be stepped alone.
     Alone,
 }
 
-/// What a step asks of the event.
+/// The questions of a step about the event.
 pub(super) trait Letters {
     /// Returns the truth of a letter that the class of the event leaves open.
     fn open_letter(&mut self, node: NodeId) -> Truth;
@@ -175,7 +175,7 @@ pub(super) trait Letters {
 
 impl LazyProductDfa {
     /// Steps the properties that are in the product. `plain` is the state of a property and whether its trigger held, if the
-    /// property is in one state. Returns `None` if all properties are to be stepped alone.
+    /// property is in one state. Returns `None` if all properties must be stepped alone.
     pub(super) fn step(
         &mut self,
         program: &Compiled,
@@ -274,7 +274,7 @@ impl LazyProductDfa {
         !given_up
     }
 
-    /// What follows the answers of this step. None where there is no room.
+    /// Finds the leaf for the answers of this step. Returns `None` if there is no room.
     #[cold]
     fn find(
         &mut self,
@@ -365,7 +365,7 @@ impl LazyProductDfa {
     }
 }
 
-/// What a step of the product does.
+/// The effect of a step of the product.
 #[derive(Debug)]
 pub(super) struct Step<'p>(&'p Leaf);
 
@@ -382,7 +382,7 @@ impl<'p> Step<'p> {
         &self.0.settled
     }
 
-    /// Properties that are to be stepped alone.
+    /// Returns the properties that must be stepped alone.
     pub(super) fn alone(&self) -> &[u32] {
         &self.0.alone
     }
@@ -399,8 +399,8 @@ impl Leaf {
     }
 }
 
-/// What an event makes of one property, and whether its verdict may have become final: as [`World`](super::world::World)
-/// steps it alone.
+/// Computes the effect of an event on one property, and whether its verdict may have become final, exactly as
+/// [`World`](super::world::World) steps it alone.
 fn visit(
     property: &PropertyCode,
     component: ComponentState,

@@ -1,4 +1,4 @@
-//! What judging may cost, and the error that says which part of a spec is beyond it.
+//! The limits of judging, and the error that names the part of a spec that exceeds them.
 
 use smol_str::SmolStr;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 /// The caps on judging. All are inclusive and may be changed freely.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// What the automaton of one formula may cost; beyond it its states are made when a trace comes there.
+    /// The limits of the automaton of one formula; beyond them its states are built when a trace reaches them.
     pub automata: guard_automata::Limits,
     /// The greatest bound in steps for which an automaton has states of its own; a greater one is counted. States are
     /// faster than counters, and take longer to build.
@@ -20,13 +20,13 @@ pub struct Limits {
     /// Bytes, about, of the product of all properties without variables that each thread makes as traces come there;
     /// beyond it is made anew, and where that does not pay each property is stepped alone.
     pub joint_bytes: usize,
-    /// Bytes of steps that are kept to explain violations; beyond it only `at` is told.
+    /// Bytes of steps that are kept to explain violations; beyond it only `at` is reported.
     pub history_bytes: usize,
-    /// Problems that are told per trace; the rest is counted.
+    /// Problems that are reported per trace; further ones are counted.
     pub problems: usize,
-    /// Violated instances of one property that are told per trace.
+    /// Violated instances of one property that are reported per trace.
     pub instances_told: usize,
-    /// Steps of a counterexample; where more are needed, only the first and the last are told.
+    /// Steps of a counterexample; if more are needed, only the first and the last are reported.
     pub counterexample: usize,
 }
 
@@ -55,7 +55,7 @@ pub enum LimitError {
     Formula {
         /// The property.
         property: SmolStr,
-        /// What it needs.
+        /// The exceeded limit.
         error: guard_automata::LimitError,
     },
     /// A `count` or past operator reads the variable of `any`, `all` or `count … in`.

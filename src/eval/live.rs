@@ -19,13 +19,13 @@ use crate::verdict::Verdict;
 #[derive(Clone, Debug)]
 pub struct Live {
     pub(super) run: Run,
-    /// What state sets are that are more than a state of an automaton.
+    /// The contents of state sets that are more than a state of an automaton.
     pub(super) kept: Vec<ExternalState>,
     /// One cell per meta field: of each the first value that is known.
     pub(super) meta: Box<[Cell]>,
 }
 
-/// What the state set of this number is, of this property.
+/// The contents of the state set of this number, for this property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct ExternalState {
     pub(super) property: usize,
@@ -33,9 +33,9 @@ pub(super) struct ExternalState {
     pub(super) content: Content,
 }
 
-/// What stepping live traces needs besides the program; one per thread.
+/// The caches of stepping live traces besides the program; one per thread.
 #[derive(Debug)]
-pub struct StepCache {
+pub(crate) struct StepCache {
     cache: PoolGuard<Cache>,
     /// Whether the property of each clause was violated before the step.
     violated: Vec<Truth>,
@@ -59,8 +59,8 @@ impl Live {
         self.clone()
     }
 
-    /// Takes notice of what an event says of its record.
-    pub fn learn_meta(&mut self, meta: &[Cell]) {
+    /// Records the facts that an event states about its record.
+    pub(crate) fn learn_meta(&mut self, meta: &[Cell]) {
         for (known, cell) in self.meta.iter_mut().zip(meta) {
             if *known == Cell::Unknown {
                 known.clone_from(cell);
@@ -68,24 +68,19 @@ impl Live {
         }
     }
 
-    /// What is known of the record.
+    /// Returns the known facts about the record.
     pub fn meta(&self) -> &[Cell] {
         &self.meta
     }
 
     /// Forgets what an event said that did not happen.
-    pub fn set_meta(&mut self, meta: Vec<Cell>) {
+    pub(crate) fn set_meta(&mut self, meta: Vec<Cell>) {
         self.meta = meta.into();
     }
 
     /// Returns the index of the last step.
     pub fn last(&self) -> Option<u32> {
         self.run.last
-    }
-
-    /// Returns the number of steps.
-    pub fn n_steps(&self) -> u64 {
-        self.run.n_steps
     }
 
     /// Returns the latest time that the clock has shown.
@@ -100,7 +95,7 @@ impl Live {
 
 impl StepCache {
     /// Returns a step cache for the traces of a program.
-    pub fn new(program: &Program) -> StepCache {
+    pub(crate) fn new(program: &Program) -> StepCache {
         let mut cache = program.cache();
         cache.eval_cache.transitions = Some(program.transitions());
         StepCache {
@@ -109,8 +104,8 @@ impl StepCache {
         }
     }
 
-    /// An event that happened. Says whether it is a step; if so, `look` was shown it.
-    pub fn happened(
+    /// Records an event that happened. Returns whether it is a step; if so, `look` receives it.
+    pub(crate) fn happened(
         &mut self,
         program: &Program,
         live: &mut Live,
@@ -142,8 +137,8 @@ impl StepCache {
         is_step
     }
 
-    /// An event that is only proposed: judged as if appended, the trace left as it is.
-    pub fn proposed(
+    /// Judges a proposed event as if it were appended; the trace does not change.
+    pub(crate) fn proposed(
         &mut self,
         program: &Program,
         live: &mut Live,
@@ -181,9 +176,9 @@ impl StepCache {
         )
     }
 
-    /// The trace as it would be judged at a later time (`now`, on the clock of the trace) without an event, or if it
-    /// ended here. The trace is left as it is.
-    pub fn peek(
+    /// Judges the trace at a later time (`now`, on the clock of the trace) without an event, or as if it ended here. The
+    /// trace does not change.
+    pub(crate) fn peek(
         &mut self,
         program: &Program,
         live: &mut Live,
@@ -212,15 +207,20 @@ impl StepCache {
     }
 
     /// Returns the verdict on a property.
-    pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
+    pub(crate) fn verdict(
+        &mut self,
+        program: &Program,
+        live: &mut Live,
+        property: PropertyId,
+    ) -> Verdict {
         self.intern(live);
         live.run
             .verdict(&program.compiled, &self.cache.state_sets, property)
             .verdict
     }
 
-    /// Returns the earliest deadline in time of something that is owed, after a time; both on the clock of the trace.
-    pub fn deadline(&mut self, live: &mut Live, after: i128) -> Option<i128> {
+    /// Returns the earliest deadline of a pending obligation, after a time; both on the clock of the trace.
+    pub(crate) fn deadline(&mut self, live: &mut Live, after: i128) -> Option<i128> {
         self.intern(live);
         let worlds = live.run.worlds.iter();
         worlds

@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
         self.code
     }
 
-    /// Where only a few members of `json(text)` are read, each is looked for by itself: that takes no tree.
+    /// If only a few members of `json(text)` are read, looks for each by itself, without building a tree.
     fn project_json(&mut self) {
         const MOST: u32 = 3;
         let mut members: FxHashMap<NodeId, u32> = FxHashMap::default();

@@ -17,7 +17,7 @@ use guard_automata::{
     LazyDfa, Recurring, StateId, StateSet,
 };
 
-/// Where a trace is: a state of the automaton, or past those, a number given by [`StateSetInterner`].
+/// The state of a trace: a state of the automaton, or above those, a number given by [`StateSetInterner`].
 pub(super) type StateSetId = u32;
 
 /// A state set of which nothing is known, and nothing will be.
@@ -56,7 +56,7 @@ impl Status {
         }
     }
 
-    /// Of something that is one of two.
+    /// Returns the status of a formula that has one of two statuses.
     pub(super) fn join(self, other: Status) -> Status {
         let now = if self.now == other.now {
             self.now
@@ -70,7 +70,7 @@ impl Status {
     }
 }
 
-/// What follows a formula.
+/// The automaton of a formula.
 #[derive(Debug)]
 pub(super) enum Automaton {
     Dfa {
@@ -113,8 +113,8 @@ impl Automaton {
         }
     }
 
-    /// For `G (start -> φ)`: `G φ`, watched on after violations. A violation is then no end, and nothing that is violated
-    /// is final.
+    /// Compiles `G (start -> φ)`: `G φ`, watched after violations. A violation is then not an end, and nothing that is
+    /// violated is final.
     pub(super) fn recurring(
         formulas: &AFormulas,
         formula: AFormulaId,
@@ -148,7 +148,7 @@ impl Automaton {
         matches!(self, Automaton::CounterStates(..))
     }
 
-    /// Whether it may be decided before anything is read, which is told at the first step.
+    /// Whether it may be decided before anything is read, which is reported at the first step.
     pub(super) fn is_decided(&self) -> bool {
         match self {
             Automaton::Dfa { statuses, .. } => statuses
@@ -159,7 +159,7 @@ impl Automaton {
     }
 
     /// Whether every state after the first that can be reached while the letters that are not `free` are false has this
-    /// value; `None` if that cannot be told.
+    /// value; `None` if that is not known.
     pub(super) fn always_stands(&self, free: impl Fn(u32) -> bool, value: Truth) -> Option<bool> {
         let (dfa, statuses) = match self {
             Automaton::Dfa { dfa, statuses, .. } => (dfa, statuses),
@@ -328,7 +328,7 @@ impl StateSetInterner {
         }
     }
 
-    /// The state set once time has come to `now` without an event; `position` is that of the next one.
+    /// Returns the state set when time has reached `now` without an event; `position` is that of the next one.
     pub(super) fn tick(&mut self, state_set: StateSetId, position: u64, now: i128) -> StateSetId {
         match &mut self.counted {
             Some(counted) => counted.tick(state_set, position, now),
@@ -341,7 +341,7 @@ impl StateSetInterner {
         self.counted.is_some()
     }
 
-    /// Returns the earliest deadline of something owed, after a time.
+    /// Returns the earliest deadline of a pending obligation, after a time.
     pub(super) fn deadline(&self, state_set: StateSetId, after: i128) -> Option<i128> {
         self.counted.as_ref()?.deadline(state_set, after)
     }
@@ -361,8 +361,8 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether the formula is violated in this state set: for good or, where it is watched on, at the last position.
-    /// Unknown where some completions of what is not known violate it, and where nothing is known any more.
+    /// Whether the formula is violated in this state set: for good or, if it is watched after violations, at the last
+    /// position. Unknown if some values of unknown letters violate it, and if the state itself is unknown.
     pub(super) fn violated(&self, automaton: &Automaton, state_set: StateSetId) -> Truth {
         let all = |each: &mut dyn Iterator<Item = bool>| {
             let first = each.next().map(Truth::from);
@@ -423,7 +423,7 @@ impl StateSetInterner {
         }
     }
 
-    /// What a state set is, without regard to its number; `None` if the number says it all.
+    /// Returns the contents of a state set, without its number; `None` if the number determines them.
     pub(super) fn content(&self, state_set: StateSetId) -> Option<Content> {
         match &self.counted {
             _ if state_set == LOST => None,
@@ -443,7 +443,7 @@ impl StateSetInterner {
         }
     }
 
-    /// Whether a number says by itself what a state set is.
+    /// Whether a number is a state of the automaton.
     pub(super) fn is_state(&self, state_set: StateSetId) -> bool {
         state_set == LOST || (self.counted.is_none() && state_set < self.n_states)
     }

@@ -11,7 +11,7 @@
 //! [`TransitionCache::no_op`]: super::classes::TransitionCache::no_op
 //! [`Instances::no_op`]: super::instances::Instances::no_op
 
-/// What follows about the instances of a quantified property.
+/// The effect of an event on the instances of a quantified property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoOp {
     /// Nothing: the event has to be stepped.

@@ -16,16 +16,16 @@ pub struct Observer<'p> {
     state: TraceState<'p>,
 }
 
-/// What can be seen after a step: the values of observed expressions, and where monitors stand.
+/// The observable state after a step: the values of observed expressions, and the states of monitors.
 #[derive(Debug)]
 pub struct Observation<'a, 'g> {
     view: &'a mut StepView<'g>,
 }
 
-/// What came of an event.
+/// The result of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed<T> {
-    /// `where` says that it is no step: nothing has changed.
+    /// `where` is false: the event is not a step, and nothing has changed.
     NoStep,
     /// It may be a step or not, or the trace may be read in several ways.
     Ambiguous,

@@ -1,4 +1,4 @@
-//! What operators do with known values. Null and wrong types are decided here, unknown operands before.
+//! Operators on known values. Null and wrong types are decided here, unknown operands before.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -18,11 +18,11 @@ pub(super) enum Fault {
     NoOrder(&'static str, &'static str),
     DivisionByZero,
     Overflow,
-    /// The type asked for, the kind of the value.
+    /// The required type, and the kind of the value.
     Cast(String, &'static str),
     DuplicateKey(String),
     NoShell(crate::shell::ShellError),
-    /// What a function would make is beyond the limits of texts and lists.
+    /// The result of a function is beyond the limits of texts and lists.
     TooLong(&'static str),
     Unclear(crate::texts::Unclear),
 }
@@ -64,7 +64,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// How two values are ordered; none where one is null.
+/// Returns the order of two values, or `None` if one is null.
 pub(super) fn order(lhs: &Value, rhs: &Value) -> Result<Option<Ordering>, Fault> {
     Ok(match (lhs, rhs) {
         (Value::Null, _) | (_, Value::Null) => None,
@@ -94,7 +94,7 @@ pub(super) fn compare(op: Compare, lhs: &Value, rhs: &Value) -> Result<bool, Fau
     })
 }
 
-/// Returns the elements of a list or set; null has none. None for anything else.
+/// Returns the elements of a list or set; none for null. Returns `None` for anything else.
 pub(super) fn elements(value: &Value) -> Option<Box<dyn Iterator<Item = &Value> + '_>> {
     match value {
         Value::Null => Some(Box::new(std::iter::empty())),
@@ -117,7 +117,7 @@ pub(super) fn has_element(
     }
 }
 
-/// Lists of at least so many elements are looked up by hash if they are asked again.
+/// Lists of at least this many elements are looked up by hash from the second lookup on.
 const LONG_LIST: usize = 64;
 
 /// The long list that was asked last on this thread: itself, and its elements once it was asked twice.

@@ -1,8 +1,16 @@
-//! Maps from bindings that cost little to fork.
+//! Maps from bindings that are cheap to fork.
 //!
-//! A proposal steps a fork of a trace, which may have very many instances, and is forgotten. So before a fork the map is
-//! made what both see, and what either changes from then on lies in a layer of its own. When the fork is gone, the trace
-//! takes its map back. Nothing that an event does not touch is ever copied; a map that nobody forks is a hash table.
+//! A proposal steps a fork of a trace, which may have very many instances, and drops it. So before a fork the map becomes
+//! shared, and each side writes its changes to a layer of its own. When the fork is gone, the trace takes its map back. An
+//! instance that no event touches is never copied, and a map without forks is a plain hash table.
+//!
+//! **Invariant:** `above` of a shared map holds only keys that changed since [`OverlayMap::freeze`], and `len` counts the
+//! members that both layers give together.
+//!
+//! A persistent map (`im::HashMap` with the same hasher) needs no layers, but every step pays for it: `cargo bench --bench
+//! maps`, keys of one text of 13 bytes, two cores. At 100 instances a lookup and an update take 16 ns here and 45 ns there, a
+//! proposal and its commit 0.13 µs here and 1.7 to 2.1 µs there; at 100,000 instances 0.4 µs against 1.5 to 1.9 µs, and 0.8 to
+//! 1.0 µs against 9 to 10 µs.
 
 use std::sync::Arc;
 
@@ -17,7 +25,7 @@ use crate::value::Value;
 pub(super) enum OverlayMap<T> {
     /// Nobody else has it.
     Own(FxHashMap<Key, T>),
-    /// What it was when it was shared, and what has become of it since: none where something is gone.
+    /// The shared map, and the changes since it was shared: `None` for a removed entry.
     Shared {
         below: Arc<FxHashMap<Key, T>>,
         above: FxHashMap<Key, Option<T>>,

@@ -24,7 +24,7 @@ pub struct Program {
     pub(super) compiled: Compiled,
     /// A trace of which nothing was read.
     first: OnceLock<World>,
-    /// What was learned of classes of events, for the next thread that steps; about one for each thread.
+    /// Caches of event classes, for the next thread that steps; about one for each thread.
     transitions: Pool<TransitionCache>,
     /// Caches for the traces that are open.
     caches: Pool<Cache>,
@@ -77,7 +77,7 @@ impl Program {
         })
     }
 
-    /// What was learned of classes of events so far, for whoever steps.
+    /// Takes a cache of event classes from the pool.
     pub(super) fn transitions(&self) -> PoolGuard<TransitionCache> {
         self.transitions.get(TransitionCache::default)
     }
@@ -104,7 +104,7 @@ impl Program {
             .clone()
     }
 
-    /// Returns the automaton that follows a property, or `None` if it has none (bounds in time) or is quantified.
+    /// Returns the automaton of a property, or `None` if it has none (bounds in time) or is quantified.
     pub fn dfa(&self, property: PropertyId) -> Option<&Dfa> {
         self.compiled.dfa(property)
     }

@@ -7,10 +7,10 @@ use super::code::{RegisterKind, TrackCode};
 use crate::hir::PastOp;
 use crate::value::{Cell, Truth, Value};
 
-/// What one register holds between steps.
+/// The value of one register between steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Register {
-    /// The value at the step before; none where it is not known.
+    /// The value at the step before; `None` if it is unknown.
     Before(Option<Value>),
     /// Of `previously`: the value at the step before; of `once`, `since` and their duals: the value so far.
     Truth(Truth),
@@ -20,7 +20,7 @@ pub(super) enum Register {
     Window(Occurrences),
 }
 
-/// What a register's operands are at a step.
+/// The values of a register's operands at a step.
 #[derive(Clone, Debug)]
 pub(super) enum Operands {
     Value(Option<Value>),
@@ -28,7 +28,7 @@ pub(super) enum Operands {
 }
 
 impl Register {
-    /// Before the first step.
+    /// Returns the value before the first step.
     pub(super) fn initial(kind: &RegisterKind) -> Register {
         match kind {
             RegisterKind::Before(_, initial) => Register::Before(initial.clone()),
@@ -184,7 +184,7 @@ fn past_value(op: PastOp, held: Truth, a: Truth, b: Truth) -> Truth {
     }
 }
 
-/// What is known of the value of a track.
+/// The known part of the value of a track.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Held {
     One(Value),
@@ -194,7 +194,7 @@ pub(super) enum Held {
 }
 
 impl Held {
-    /// Of these values, in any order.
+    /// Returns the set of these values, in any order.
     pub(super) fn of(mut values: Vec<Value>) -> Held {
         values.sort_unstable();
         values.dedup();
@@ -208,7 +208,7 @@ impl Held {
         }
     }
 
-    /// What an unknown value of the track is.
+    /// Returns all values that the track may have.
     pub(super) fn anything(track: &TrackCode) -> Held {
         match &track.finite {
             Some(values) => Held::of(values.to_vec()),

@@ -1,4 +1,4 @@
-//! How far a trace was read: all ways to read it, and what is decided.
+//! The state of a trace that is read: all readings of it, and the verdicts so far.
 
 use super::compiled::Compiled;
 use super::monitor::{StateSetInterner, Status};
@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 /// The verdict on one property after a prefix of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Current {
-    /// Which property.
+    /// The property.
     pub property: PropertyId,
     /// The verdict.
     pub verdict: Verdict,
@@ -19,7 +19,7 @@ pub struct Current {
     pub at: Option<u32>,
 }
 
-/// What is left of a trace once it was read. Cheap to clone.
+/// The state of a trace that was read. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) worlds: Vec<World>,
@@ -42,7 +42,7 @@ pub struct StepView<'a> {
     pub(super) meta: &'a [Cell],
     /// Conditions of `enforce when`, over the other ways to read the trace.
     pub(super) elsewhere: Vec<Truth>,
-    /// The trace before the step; `None` if nobody asks.
+    /// The state before the step, if requested.
     pub(super) before: Option<Before<'a>>,
     /// Whether the trace is looked at as if it ended here.
     pub(super) complete: bool,
@@ -53,13 +53,13 @@ pub struct StepView<'a> {
 pub(super) enum Before<'a> {
     /// All of it.
     Run(&'a Run),
-    /// Whether the property of each `enforce` clause was violated: all that is asked of what has happened. A copy of the
-    /// whole would keep instances from being changed in place.
+    /// Whether the property of each `enforce` clause was violated: this suffices for events that happened. A copy of the
+    /// whole state would prevent changing instances in place.
     Violated(&'a [Truth]),
 }
 
 impl Run {
-    /// Nothing was read.
+    /// Returns the state of an empty trace.
     pub(super) fn new(first: World, n_properties: usize) -> Run {
         Run {
             worlds: vec![first],
@@ -70,7 +70,7 @@ impl Run {
         }
     }
 
-    /// Reads one step; false where it is none. `look` is shown the step before it is left, and `before`.
+    /// Reads one event. Returns whether it is a step. `look` receives the step before it is left, and `before`.
     pub(super) fn advance(
         &mut self,
         program: &Compiled,
@@ -85,7 +85,7 @@ impl Run {
         self.classified(program, meta, cache, step, before, look)
     }
 
-    /// The same where a step has been begun and its class found.
+    /// As [`advance`](Self::advance), for a step that has begun and whose class is known.
     pub(super) fn classified(
         &mut self,
         program: &Compiled,

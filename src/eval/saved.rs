@@ -41,7 +41,7 @@ struct SavedWorld {
 }
 
 impl Live {
-    /// What is to be written down.
+    /// Returns the state to be written.
     pub fn save(&self, program: &Program) -> Saved {
         let first = program.first_world();
         let world = |world: &World| SavedWorld {
@@ -67,8 +67,8 @@ impl Live {
         }
     }
 
-    /// What was written down; `None` if it cannot be the state of a trace of this program.
-    pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
+    /// Restores a written state. Returns `None` if it cannot be the state of a trace of this program.
+    pub(crate) fn restore(program: &Program, saved: Saved) -> Option<Live> {
         let (first, program) = (program.first_world(), &program.compiled);
         let state_sets: Vec<StateSetInterner> = program
             .properties

@@ -18,7 +18,7 @@ use crate::value::{Cell, Truth};
 
 /// Expressions compiled for evaluation on states.
 #[derive(Debug)]
-pub struct StateCode {
+pub(crate) struct StateCode {
     code: Code,
     roots: Vec<NodeId>,
     limits: Limits,
@@ -26,29 +26,29 @@ pub struct StateCode {
 
 /// Evaluates a [`StateCode`]; one for each thread.
 #[derive(Debug)]
-pub struct StateEval<'c> {
+pub(crate) struct StateEval<'c> {
     of: &'c StateCode,
     tracks: Tracks,
     eval_cache: EvalCache,
 }
 
-/// What stands where in the cells of a state.
+/// The layout of the cells of a state.
 #[derive(Clone, Debug, Default)]
-pub struct StateLayout {
+pub(crate) struct StateLayout {
     /// The cell that is the value of an expression.
     pub values: FxHashMap<ExprId, usize>,
-    /// The cell that says whether a property has been violated.
+    /// The cell that records whether a property has been violated.
     pub violated: FxHashMap<PropertyId, usize>,
     /// The number of cells that a state has; those of the next state follow them.
     pub len: usize,
 }
 
 impl StateCode {
-    /// Compiles expressions. What reads neither a place nor a constant is unknown.
+    /// Compiles expressions. An expression that reads neither a place nor a constant is unknown.
     ///
     /// # Errors
     /// [`LimitError`], for history of bound variables.
-    pub fn new(
+    pub(crate) fn new(
         spec: &Spec,
         places: &StateLayout,
         roots: &[ExprId],
@@ -74,7 +74,7 @@ impl StateCode {
     }
 
     /// Returns an evaluator.
-    pub fn eval(&self) -> StateEval<'_> {
+    pub(crate) fn eval(&self) -> StateEval<'_> {
         StateEval {
             of: self,
             tracks: Tracks::new(&self.code, &[]),
@@ -85,13 +85,13 @@ impl StateCode {
 
 impl StateEval<'_> {
     /// Returns the truth of a root in a state. `cells`: those of the state, then those of the next one.
-    pub fn truth(&mut self, root: usize, cells: &[Cell]) -> Truth {
+    pub(crate) fn truth(&mut self, root: usize, cells: &[Cell]) -> Truth {
         self.with(root, cells, |eval, node| eval.letter(node))
             .unwrap_or(Truth::Unknown)
     }
 
     /// Returns the value of a root in a state.
-    pub fn cell(&mut self, root: usize, cells: &[Cell]) -> Cell {
+    pub(crate) fn cell(&mut self, root: usize, cells: &[Cell]) -> Cell {
         self.with(root, cells, |eval, node| eval.cell(node))
             .unwrap_or(Cell::Unknown)
     }

@@ -1,4 +1,4 @@
-//! What `enforce` clauses see of a step before it is left.
+//! The view that `enforce` clauses have of a step before it is left.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -14,7 +14,7 @@ use crate::value::{Cell, Truth, Value};
 use crate::verdict::Verdict;
 use guard_automata::Traces;
 
-/// What a clause sees.
+/// The status of a clause at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClauseStatus {
     /// Of `when`: whether the condition holds. Of a property: whether this step violates it; unknown where that depends
@@ -22,11 +22,11 @@ pub struct ClauseStatus {
     pub fires: Truth,
     /// Whether the property was violated before, and stays so.
     pub lasts: bool,
-    /// The verdict that the clause goes by: of `G φ` after a violation, that of `G φ` from the next step on.
+    /// The verdict that the clause uses: of `G φ` after a violation, that of `G φ` from the next step on.
     pub verdict: Verdict,
 }
 
-/// The reason why it cannot be told whether a property is violated.
+/// The reason why it is unknown whether a property is violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// It depends on what the action will bring about.
@@ -35,7 +35,7 @@ pub enum Doubt {
     Error(String),
 }
 
-/// Something that is owed.
+/// A pending obligation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obligation {
     /// By which property.
@@ -46,7 +46,7 @@ pub struct Obligation {
     pub steps: Option<u32>,
     /// Until when on the clock of the trace (attoseconds), where time counts.
     pub until: Option<i128>,
-    /// What would discharge it soonest: the letters that must hold, as the author wrote them.
+    /// The letters that would discharge it soonest, as the author wrote them.
     pub wants: Vec<SmolStr>,
 }
 
@@ -64,12 +64,12 @@ impl StepView<'_> {
         status.verdict(true)
     }
 
-    /// What is known of the record.
+    /// Returns the known facts about the record.
     pub fn meta(&self) -> &[Cell] {
         self.meta
     }
 
-    /// What a clause sees.
+    /// Returns the status of a clause.
     pub fn clause_status(&mut self, clause: usize) -> ClauseStatus {
         match self.program.clauses.watched[clause] {
             WatchedCode::When(condition) => {
@@ -166,8 +166,8 @@ impl StepView<'_> {
         }
     }
 
-    /// Why it cannot be told whether a clause fires. `awaited` are the positions of fields that are there only once the
-    /// action has happened; empty for what has happened.
+    /// Returns the reason why it is unknown whether a clause fires. `awaited` are the positions of fields that exist only
+    /// after the action has happened; empty for events that happened.
     pub fn doubt(&self, clause: usize, awaited: &[usize]) -> Doubt {
         let depends = &self.program.clauses.depends[clause];
         let why = self
@@ -295,7 +295,7 @@ impl StepView<'_> {
             .collect()
     }
 
-    /// What an arm says, values filled in; `None` if it says nothing of its own.
+    /// Returns the message of an arm with its values, or `None` if it has no message of its own.
     pub fn message(
         &mut self,
         clause: usize,
@@ -328,7 +328,7 @@ impl StepView<'_> {
         .unwrap_or_default()
     }
 
-    /// Returns everything that is owed after this step, by property; at most `most` instances of each.
+    /// Returns the pending obligations of a property after this step; for at most `most` instances.
     pub fn obligations(&self, property: PropertyId, most: usize) -> Vec<Obligation> {
         let id = self.again(property).unwrap_or(property.index());
         let code = &self.program.properties[id];
@@ -365,7 +365,7 @@ impl StepView<'_> {
             .collect()
     }
 
-    /// What stands for a property after violations.
+    /// Returns the index of the automaton that watches a property after violations.
     fn again(&self, property: PropertyId) -> Option<usize> {
         self.program
             .clauses
@@ -377,7 +377,7 @@ impl StepView<'_> {
             })
     }
 
-    /// How soon something must be done, and what.
+    /// Returns the deadline of the next obligation, and the letters that discharge it.
     fn prospect(
         &self,
         property: PropertyId,
@@ -433,7 +433,7 @@ impl StepView<'_> {
         Some(look(&mut eval.instance(values, Frame::NONE)))
     }
 
-    /// What was wrong with the step, as far as expressions met it.
+    /// Returns the evaluation errors of the step.
     pub fn faults(&self) -> Vec<SmolStr> {
         let faults = self.cache.eval_cache.faults.iter();
         faults

@@ -54,7 +54,7 @@ fn formatted(code: &Code, value: &Value, format: Option<&str>) -> String {
     plain(code, value)
 }
 
-/// Returns a value as it stands in a sentence: texts without quotes, enum values by name.
+/// Renders a value for a sentence: texts without quotes, enum values by name.
 fn plain(code: &Code, value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
@@ -62,7 +62,7 @@ fn plain(code: &Code, value: &Value) -> String {
     }
 }
 
-/// Returns a value as it stands in a spec or in JSON.
+/// Renders a value as in a spec or in JSON.
 pub(super) fn quoted(code: &Code, value: &Value) -> String {
     let joined = |items: &mut dyn Iterator<Item = &Value>| {
         items

@@ -18,22 +18,22 @@ use crate::problem::Problem;
 use crate::value::Cell;
 use crate::verdict::TraceReport;
 
-/// Where a trace comes from and what it is called.
+/// The origin of a trace and its name.
 #[derive(Clone, Debug)]
 pub struct TraceSource {
-    /// Where it was found.
+    /// The origin.
     pub origin: Origin,
-    /// What it calls itself.
+    /// The name that it gives itself.
     pub id: Option<SmolStr>,
     /// One cell per meta field of the schema.
     pub meta: Box<[Cell]>,
 }
 
-/// A trace being judged. Steps are pushed in order; a verdict can be asked for at any time.
+/// A trace being judged. Steps are pushed in order; a verdict can be computed at any time.
 #[derive(Debug)]
 pub struct TraceState<'p> {
     pub(super) program: &'p Compiled,
-    /// Where what was learned of classes of events is.
+    /// The program, with its caches of event classes.
     pools: &'p Program,
     pub(super) source: TraceSource,
     pub(super) name: SmolStr,
@@ -105,7 +105,7 @@ impl TraceState<'_> {
         }
     }
 
-    /// The same, where `texts` of its fields are deferred: decodes those that may be looked at.
+    /// Adds an event whose `texts` are deferred: decodes those that may be examined.
     pub(super) fn advance_deferred(
         &mut self,
         step: &mut Step,
@@ -142,8 +142,8 @@ impl TraceState<'_> {
         }
     }
 
-    /// An event that is no step is invisible to everything, so it does not matter that a field of it could not be read.
-    /// Where one event may be several steps, another of them may have met the same.
+    /// Forgets the problems of an event that is not a step: it is invisible to everything, so an unreadable field does not
+    /// matter. If one event may be several steps, another of them may have had the same problem.
     pub(super) fn forget_problems(&mut self, index: u32) {
         if self.program.spec.schema.layout.each.is_none() {
             self.problems
@@ -175,12 +175,12 @@ impl TraceState<'_> {
         &self.name
     }
 
-    /// The file it was found in.
+    /// Returns the file of the trace.
     pub fn file(&self) -> &Arc<str> {
         &self.source.origin.file
     }
 
-    /// Ends the trace: `complete` where nothing is missing, else its verdicts stay open.
+    /// Ends the trace. Its verdicts are final if `complete`; else they stay open.
     pub fn finish(self, complete: bool) -> TraceReport {
         self.finish_for(complete, Wanted::ALL)
     }

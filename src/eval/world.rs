@@ -18,7 +18,7 @@ use super::track::{Changes, Tracks};
 use crate::pool::Reusable;
 use crate::value::{Cell, Truth};
 
-/// Where a trace is.
+/// The state of a trace in one possible reading of it.
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) tracks: Arc<Tracks>,
@@ -30,14 +30,14 @@ pub(super) struct World {
     pub(super) live: Vec<u32>,
     /// The same of those that are.
     pub(super) open: Vec<u32>,
-    /// Where those are in the product that was used last.
+    /// The state of those in the product that was used last.
     pub(super) product_state: ProductState,
 }
 
 /// Instances that forks may copy although they no longer matter.
 const FORK_SLACK: usize = 32;
 
-/// Where a trace is with regard to one property.
+/// The state of a trace for one property.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) enum Watch {
     Plain {
@@ -48,7 +48,7 @@ pub(super) enum Watch {
     Parametric(Arc<Instances>),
 }
 
-/// What stepping needs besides, kept so that nothing is allocated anew.
+/// Buffers for stepping, kept to avoid allocations.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) state_sets: Vec<StateSetInterner>,
@@ -164,7 +164,7 @@ impl Compiled {
 }
 
 impl World {
-    /// Before the first event.
+    /// Returns the state before the first event.
     pub(super) fn new(program: &Compiled) -> World {
         let code = &program.code;
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
@@ -188,7 +188,7 @@ impl World {
         }
     }
 
-    /// Before the first event, for reading a trace without judging it.
+    /// Returns the state before the first event, for reading a trace without judging it.
     pub(super) fn without_watches(program: &Compiled) -> World {
         let code = &program.code;
         let initial = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
@@ -291,7 +291,7 @@ impl World {
         self.clock.position += 1;
     }
 
-    /// One event, up to the point where all that it leads to is known; [`World::leave`] ends it.
+    /// Steps through one event, up to the point where all its consequences are known; [`World::leave`] ends it.
     pub(super) fn step(
         &mut self,
         program: &Compiled,
@@ -506,7 +506,7 @@ impl World {
         }
     }
 
-    /// Time has come to `now` without an event.
+    /// Advances time to `now` without an event.
     pub(super) fn tick(&mut self, state_sets: &mut [StateSetInterner], now: i128) {
         let position = self.clock.position;
         for (watch, state_sets) in self.watches.iter_mut().zip(state_sets) {
@@ -527,7 +527,7 @@ impl World {
         }
     }
 
-    /// Returns the earliest deadline in time of something owed, after a time.
+    /// Returns the earliest deadline of a pending obligation, after a time.
     pub(super) fn deadline(&self, state_sets: &[StateSetInterner], after: i128) -> Option<i128> {
         let watches = self.watches.iter().zip(state_sets);
         let timed = watches.filter(|(_, state_sets)| state_sets.counts());
@@ -559,7 +559,7 @@ impl World {
         plain.into_iter().chain(sliced.into_iter().flatten())
     }
 
-    /// Whether two ways to read a trace have come to the same; `counted`: whether some property counts events.
+    /// Whether two readings of a trace have reached the same state; `counted`: whether some property counts events.
     pub(super) fn same(&self, other: &World, counted: bool) -> bool {
         let watches = || {
             self.watches
@@ -613,8 +613,8 @@ impl Letters for Eval<'_> {
     }
 }
 
-/// Steps the properties that are stepped as one, and adds those that are to be stepped alone to `alone`. Returns `false` if
-/// all are. The product is taken out of the cache meanwhile, since stepping it evaluates letters.
+/// Steps the properties of the product, and adds those that must be stepped alone to `alone`. Returns `false` if all must
+/// be. The product is taken out of the cache meanwhile, since stepping it evaluates letters.
 fn step_product(
     program: &Compiled,
     eval: &mut Eval<'_>,
@@ -656,7 +656,7 @@ fn step_product(
     joined
 }
 
-/// Steps a property without variables; says whether no event can change it any more.
+/// Steps a property without variables. Returns whether no event can change it any more.
 fn step_alone(
     program: &Compiled,
     id: u32,

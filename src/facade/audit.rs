@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Compiled, Error, Spec};
 use crate::audit::{self, Judgement, Progress};
-use crate::input::open;
+use crate::input::open::{Selection, Source};
 use crate::problem::Problem;
 use crate::report::json::Lines;
 use crate::report::{Heading, Reporter, Summary};
@@ -29,15 +29,19 @@ const WAITING: usize = 256;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AuditOptions {
-    /// Which files of a folder are read, for example `**/*.jsonl`; all known extensions if `None`.
-    pub glob: Option<String>,
+    /// The patterns of the files of a folder that are read, for example `*.jsonl` or `runs/**/trace.json`; if empty, all
+    /// files with a known extension.
+    pub include: Vec<String>,
+    /// The patterns of the files of a folder that are not read.
+    pub exclude: Vec<String>,
     /// The number of threads; one for each core if `None`. The results do not depend on it.
     pub jobs: Option<usize>,
 }
 
 /// The traces of an audit, in the order of the files. Dropping it stops the audit.
 ///
-/// An item is a judged trace, or a [`Problem`] with data that belongs to no judged trace; neither ends the audit.
+/// An item is a judged trace, or a [`Problem`] with data that belongs to no judged trace; neither ends the audit. The first
+/// items are the problems with the paths: one that cannot be read, or a folder with files that no pattern matches.
 #[derive(Debug)]
 pub struct Audit {
     items: Option<Receiver<Result<Trace, Problem>>>,
@@ -68,7 +72,7 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Open`] if a path does not exist; [`Error::Thread`].
+    /// [`Error::Thread`] if no thread can be started.
     pub fn audit<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -79,19 +83,14 @@ impl Spec {
     /// As [`Spec::audit`], with options.
     ///
     /// # Errors
-    /// As [`Spec::audit`].
+    /// As [`Spec::audit`], and [`Error::Glob`] if a pattern is invalid.
     pub fn audit_with<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
         options: &AuditOptions,
     ) -> Result<Audit, Error> {
-        let mut sources = Vec::new();
-        let globs: Vec<String> = options.glob.iter().cloned().collect();
-        let selection = open::Selection::new(&globs, &[])?;
-        for path in paths {
-            let path = path.as_ref().to_string_lossy();
-            sources.extend(open::sources(&path, &selection)?.sources);
-        }
+        let selection = Selection::new(&options.include, &options.exclude)?;
+        let (sources, missing) = find(&selection, paths);
         let pool = pool(options.jobs)?;
         let (sender, items) = sync_channel(WAITING);
         let progress = Arc::new(Progress::default());
@@ -107,6 +106,10 @@ impl Spec {
             };
             // The only error is that nobody receives any more, which is how an audit is stopped.
             let _ = pool.install(|| {
+                for problem in &missing {
+                    summary.problem(problem);
+                    reporter.problem(problem)?;
+                }
                 audit::audit(
                     &program,
                     &sources,
@@ -138,8 +141,17 @@ impl Spec {
         let Compiled {
             program, readers, ..
         } = &*self.0;
-        audit::judge_with(program, readers, name, text)
+        audit::judge_text(program, readers, name, text)
     }
+}
+
+/// Finds the files that paths name, with the problems in finding them.
+pub(super) fn find<P: AsRef<Path>>(
+    selection: &Selection,
+    paths: impl IntoIterator<Item = P>,
+) -> (Vec<Source>, Vec<Problem>) {
+    let paths = paths.into_iter();
+    selection.find(paths.map(|path| path.as_ref().to_string_lossy().into_owned()))
 }
 
 fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Error> {

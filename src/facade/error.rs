@@ -3,10 +3,11 @@
 use crate::audit::ReadersError;
 use crate::diagnostic::SpecError;
 use crate::eval::LimitError;
-use crate::input::open::OpenError;
+use crate::input::open::GlobError;
 use crate::learn::{Invalid, ModelError};
 use crate::load::LoadError;
 use crate::monitor::MonitorError;
+use crate::problem::Problem;
 
 /// An operation that failed as a whole. Faults in recorded data are not errors: see [`Problem`](crate::problem::Problem).
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -25,9 +26,12 @@ pub enum Error {
     /// No reader fits the layout of the spec.
     #[error(transparent)]
     Reader(#[from] ReadersError),
-    /// A path of recorded traces cannot be opened.
+    /// A pattern for file names is invalid.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Glob(#[from] GlobError),
+    /// A path cannot be read, or is a folder without recorded traces.
+    #[error("{0}")]
+    Traces(Problem),
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -1,4 +1,5 @@
-//! What most users of the library need: load a spec, audit recorded traces, monitor live ones, learn and query models.
+//! The interface for most users of the library: load a spec, audit recorded traces, monitor live ones, learn and query
+//! models.
 //!
 //! A [`Spec`] is compiled once and cheap to clone; it is `Send + Sync`, so one spec serves all threads.
 

@@ -5,12 +5,13 @@ use std::path::Path;
 use guard_markov::Options;
 use smol_str::SmolStr;
 
+use super::audit::find;
 use super::{Error, Spec};
 use crate::audit::{self, Progress};
 use crate::eval;
 use crate::hir::{ModelSource, Subject as On};
 use crate::ids::{AbstractionId, ModelId};
-use crate::input::open;
+use crate::input::open::Selection;
 use crate::learn::{Collector, InvalidPolicy, ModelError, RowLimits, Subject};
 use crate::query::{ClaimAnswer, Session, asked};
 
@@ -43,7 +44,7 @@ impl Spec {
     ///
     /// # Errors
     /// [`Error::Models`] if the spec does not learn exactly one model, [`Error::Impossible`] if a trace shows a step that
-    /// the abstraction declares impossible, [`Error::Open`] if a path does not exist.
+    /// the abstraction declares impossible, [`Error::Traces`] if a path cannot be read or has no traces.
     pub fn learn<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -53,10 +54,9 @@ impl Spec {
         let subject = Subject::new(&self.0.hir, model, abstraction, &[], &limits);
         let subject = subject.map_err(ModelError::Space)?;
         let walker = subject.walker(&limits)?;
-        let mut sources = Vec::new();
-        for path in paths {
-            let path = path.as_ref().to_string_lossy();
-            sources.extend(open::sources(&path, &open::Selection::default())?.sources);
+        let (sources, problems) = find(&Selection::default(), paths);
+        if let Some(problem) = problems.into_iter().next() {
+            return Err(Error::Traces(problem));
         }
         let progress = Progress::default();
         let counter = subject.counter(InvalidPolicy::Error);

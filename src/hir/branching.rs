@@ -1,4 +1,4 @@
-//! What is said of models and systems: operators of branching time and of probability, and the items that use them.
+//! Claims about models and systems: operators of branching time and of probability, and the items that use them.
 //!
 //! A *state formula* is a Boolean expression whose leaves may also be [`Branching`] operators, labels
 //! ([`Expr::Label`](super::Expr::Label)) and [`Expr::Violated`](super::Expr::Violated). A *path formula* is a

@@ -1,4 +1,4 @@
-//! What is done about a live run: the core form of `enforce`.
+//! Reactions to a live run: the core form of `enforce`.
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;

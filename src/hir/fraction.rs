@@ -15,7 +15,7 @@ pub fn constant(exprs: &Exprs, id: ExprId) -> Option<BigRational> {
 /// Returns the exact value of a numeric expression. `whole` evaluates conditions (0 or 1) and whole numbers; a float has the
 /// value of its decimal text, so that `0.1` is a tenth.
 ///
-/// None where `whole` gives none, and for a division by zero.
+/// Returns `None` if `whole` does, and for a division by zero.
 pub fn value(
     exprs: &Exprs,
     id: ExprId,
@@ -81,7 +81,7 @@ fn of_number(number: &Number) -> Option<BigRational> {
 }
 
 /// Whether it lies between 0 and 1.
-pub fn is_probability(value: &BigRational) -> bool {
+pub(crate) fn is_probability(value: &BigRational) -> bool {
     !value.is_negative() && *value <= BigRational::one()
 }
 

@@ -1,4 +1,4 @@
-//! Where things stand in the text: what the core language leaves out and the linter needs.
+//! Spans that the core language leaves out and the linter needs.
 
 use smol_str::SmolStr;
 

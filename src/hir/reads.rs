@@ -1,4 +1,4 @@
-//! What an expression reads: fields, tracks, variables.
+//! The signals that an expression reads: fields, tracks, variables.
 
 use std::collections::BTreeSet;
 

@@ -255,7 +255,10 @@ impl Next {
 }
 
 /// Returns the variables of systems that expressions read, in order, each once.
-pub fn state_vars(exprs: &Exprs, roots: impl IntoIterator<Item = ExprId>) -> Vec<StateVarId> {
+pub(crate) fn state_vars(
+    exprs: &Exprs,
+    roots: impl IntoIterator<Item = ExprId>,
+) -> Vec<StateVarId> {
     let mut vars = std::collections::BTreeSet::new();
     let mut seen = vec![false; exprs.len()];
     let mut todo: Vec<ExprId> = roots.into_iter().collect();
@@ -273,7 +276,7 @@ pub fn state_vars(exprs: &Exprs, roots: impl IntoIterator<Item = ExprId>) -> Vec
 
 /// Returns the reason why an expression cannot be a condition on a state, if it cannot: states contain Booleans, names and
 /// whole numbers. `fractions` allows numbers with a fraction.
-pub fn beyond_states(exprs: &Exprs, id: ExprId, fractions: bool) -> Option<String> {
+pub(crate) fn beyond_states(exprs: &Exprs, id: ExprId, fractions: bool) -> Option<String> {
     let mut seen = vec![false; exprs.len()];
     let mut todo = vec![id];
     while let Some(id) = todo.pop() {

@@ -1,8 +1,13 @@
 //! Texts that are decoded only where something reads them.
 //!
-//! Most of a recording is text that nobody looks at: prompts, answers of tools. The walk passes over a long text of an
-//! event, which checks it, and notes where it stands; whoever judges the record decodes what is asked for, or just its
-//! beginning.
+//! Most of a recording is text that no property reads: prompts, answers of tools. In tau-bench the strings of 64 bytes and
+//! more are 9 % of all strings and 75 % of all bytes. The walk skips a long text of an event, which validates it, and records
+//! its place; the judge of the record decodes the whole text if it is needed, or just its beginning. With this, and with
+//! judging on the thread that reads, an audit of 1 GB of tau-bench with 23 properties takes 1.5 times what serde_json takes
+//! to parse it, down from 2.0 (processor time, one thread).
+//!
+//! **Invariant:** the cell of a deferred text is never read before it is decoded; `eval/classes/demand.rs` computes from the
+//! class of the event what may be read.
 
 use smol_str::SmolStr;
 

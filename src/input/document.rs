@@ -49,7 +49,7 @@ pub fn why(value: &Value) -> Option<ProblemKind> {
 }
 
 /// Returns the problem of a value that is a placeholder or contains one.
-pub fn why_within(value: &Value) -> Option<ProblemKind> {
+pub(crate) fn why_within(value: &Value) -> Option<ProblemKind> {
     match value {
         Value::List(items) => items.iter().find_map(why_within),
         Value::Object(object) => object.iter().find_map(|(_, member)| why_within(member)),

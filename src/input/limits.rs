@@ -23,7 +23,7 @@ pub struct InputLimits {
 
 impl InputLimits {
     /// No setting allows deeper nesting: values are built, compared and dropped by recursion.
-    pub const DEEPEST: usize = 1024;
+    pub(crate) const DEEPEST: usize = 1024;
 
     /// Returns the message about a record that is too long.
     pub(crate) fn too_long(&self) -> String {

@@ -3,19 +3,21 @@
 //! A folder is searched recursively and in order of names. Without `--glob`, the files taken are those whose name ends
 //! in one of [`EXTENSIONS`], also with `.gz` or `.zst` behind. Hidden files and folders (a leading dot) are passed
 //! over, as are symbolic links to folders. A file that is named itself is always read, whatever it is called.
-//! Compression is told by the first bytes, never by the name.
+//! Compression is recognized by the first bytes, never by the name.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{Glob, GlobMatcher};
 use walkdir::{DirEntry, WalkDir};
 
 use super::record::FileName;
+use crate::problem::{Problem, ProblemKind};
 
 /// The file extensions that are read from a folder without `--glob`.
-pub const EXTENSIONS: [&str; 8] = [
+pub(crate) const EXTENSIONS: [&str; 8] = [
     "json", "jsonl", "ndjson", "csv", "tsv", "traj", "cast", "log",
 ];
 
@@ -33,25 +35,24 @@ enum Medium {
     Stdin,
 }
 
-/// An argument that names nothing readable.
+/// A path that cannot be opened: it does not exist, or access is denied.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Not there, or not allowed.
-    #[error("cannot read `{path}`: {reason}")]
-    Unreadable {
-        /// The path, as given or found.
-        path: String,
-        /// The error of the operating system.
-        reason: io::Error,
-    },
-    /// An invalid pattern in `--glob`.
-    #[error("invalid file name pattern `{pattern}`: {reason}")]
-    Glob {
-        /// The pattern.
-        pattern: String,
-        /// The fault in the pattern.
-        reason: String,
-    },
+#[error("cannot read `{path}`: {reason}")]
+pub struct Unreadable {
+    /// The path, as given or found.
+    pub path: String,
+    /// The error of the operating system.
+    pub reason: io::Error,
+}
+
+/// A text that is not a pattern for file names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid file name pattern `{pattern}`: {reason}")]
+pub struct GlobError {
+    /// The pattern.
+    pub pattern: String,
+    /// The fault in the pattern.
+    pub reason: String,
 }
 
 /// The selection of the files of a folder.
@@ -60,6 +61,8 @@ pub enum OpenError {
 /// other pattern against the name of the file, at any depth. `{a,b}` stands for one of several.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
+    /// The patterns as given, for messages.
+    patterns: Vec<String>,
     include: Vec<Matcher>,
     exclude: Vec<Matcher>,
 }
@@ -69,15 +72,70 @@ impl Selection {
     /// `exclude`.
     ///
     /// # Errors
-    /// Returns [`OpenError::Glob`] for a text that is not a pattern.
-    pub fn new(include: &[String], exclude: &[String]) -> Result<Selection, OpenError> {
-        let all = |patterns: &[String]| -> Result<Vec<Matcher>, OpenError> {
+    /// [`GlobError`].
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Selection, GlobError> {
+        let all = |patterns: &[String]| -> Result<Vec<Matcher>, GlobError> {
             patterns.iter().map(|text| matcher(text)).collect()
         };
         Ok(Selection {
+            patterns: include.to_vec(),
             include: all(include)?,
             exclude: all(exclude)?,
         })
+    }
+
+    /// Finds the files that several arguments name. A path that cannot be opened and a folder without a selected file are
+    /// problems, and the others are still read; the number of files that no pattern matches is a note.
+    pub(crate) fn find<S: AsRef<str>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> (Vec<Source>, Vec<Problem>) {
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            let argument = argument.as_ref();
+            let mut problem = |kind: ProblemKind, file: &str, message: String| {
+                problems.push(Problem::new(kind, &Arc::from(file), 0, message));
+            };
+            let found = match sources(argument, self) {
+                Ok(found) => found,
+                Err(Unreadable { path, reason }) => {
+                    let message = format!("cannot be read: {reason}");
+                    problem(ProblemKind::Unreadable, &path, message);
+                    continue;
+                }
+            };
+            if found.sources.is_empty() {
+                let message = match self.quoted() {
+                    None => format!("no file in this folder ends in {}", EXTENSIONS.join(", ")),
+                    Some(patterns) => format!("no file in this folder matches {patterns}"),
+                };
+                problem(ProblemKind::Unreadable, argument, message);
+            }
+            // Without patterns, files of other kinds are expected beside traces.
+            if let Some(patterns) = self.quoted().filter(|_| found.unmatched > 0) {
+                let message = match found.unmatched {
+                    1 => {
+                        format!("1 file of this folder does not match {patterns} and was not read")
+                    }
+                    count => format!(
+                        "{count} files of this folder do not match {patterns} and were not read"
+                    ),
+                };
+                problem(ProblemKind::Odd, argument, message);
+            }
+            all.extend(found.sources);
+        }
+        (all, problems)
+    }
+
+    /// Returns the patterns of `include` for messages, if there are any.
+    fn quoted(&self) -> Option<String> {
+        let quoted: Vec<String> = self
+            .patterns
+            .iter()
+            .map(|text| format!("`{text}`"))
+            .collect();
+        (!quoted.is_empty()).then(|| quoted.join(" or "))
     }
 
     fn choose(&self, below: &str) -> Choice {
@@ -116,7 +174,7 @@ pub struct Listing {
 ///
 /// # Errors
 /// Nothing is there, or a folder below cannot be listed.
-pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, OpenError> {
+pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, Unreadable> {
     let only = |name, from| Listing {
         sources: vec![Source { name, from }],
         ..Listing::default()
@@ -129,7 +187,7 @@ pub fn sources(argument: &str, selection: &Selection) -> Result<Listing, OpenErr
         return Ok(only(name, Medium::Stdin));
     }
     let path = Path::new(argument);
-    let unreadable = |path: &Path, reason: io::Error| OpenError::Unreadable {
+    let unreadable = |path: &Path, reason: io::Error| Unreadable {
         path: path.display().to_string(),
         reason,
     };
@@ -180,11 +238,11 @@ impl Matcher {
     }
 }
 
-fn matcher(pattern: &str) -> Result<Matcher, OpenError> {
+fn matcher(pattern: &str) -> Result<Matcher, GlobError> {
     let glob = globset::GlobBuilder::new(pattern)
         .literal_separator(true)
         .build()
-        .map_err(|error| OpenError::Glob {
+        .map_err(|error| GlobError {
             pattern: pattern.to_owned(),
             reason: error.kind().to_string(),
         });

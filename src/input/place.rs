@@ -1,4 +1,4 @@
-//! Where a record stands, and what is told about it.
+//! The place of a record, and the problems reported about it.
 
 use smol_str::{SmolStr, ToSmolStr};
 

@@ -124,17 +124,17 @@ impl Projection {
     }
 
     /// Whether every line is an event, so that files are split at line ends alone.
-    pub fn by_lines(&self) -> bool {
+    pub(crate) fn by_lines(&self) -> bool {
         self.plan.mode == Mode::Lines
     }
 
     /// Whether a list at the top of a file holds records (rather than being one).
-    pub fn splits_lists(&self) -> bool {
+    pub(crate) fn splits_lists(&self) -> bool {
         self.plan.explodes
     }
 
     /// Returns the fields of `order by`; where there are any, all events of a trace are needed at once.
-    pub fn order_fields(&self) -> &[usize] {
+    pub(crate) fn order_fields(&self) -> &[usize] {
         &self.plan.order_fields
     }
 
@@ -488,7 +488,7 @@ impl Projection {
     ///
     /// Meta fields, `id from` and `complete from` are read from `record`, fields from `events`. Values may hold
     /// stand-ins (see [`document`]); the cells that contain one are unknown.
-    pub fn read_events(
+    pub(crate) fn read_events(
         &self,
         record: &Value,
         events: &[Value],

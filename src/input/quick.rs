@@ -1,4 +1,4 @@
-//! Where the tokens of JSON end, as far as that is plain: thirty-two bytes at a time.
+//! The ends of plain JSON tokens: thirty-two bytes at a time.
 //!
 //! Most of a recording is text that nothing reads, and finding where it ends is most of the work. What is found here is
 //! sound JSON; wherever something is unusual (an error, half a surrogate pair, `NaN`, a number of a thousand digits)
@@ -51,7 +51,7 @@ fn each(block: u8x32, byte: u8) -> u32 {
 /// Returns a bit for each byte of a block that an unescaped backslash stands before. `within`: whether (0 or 1) one stood
 /// before the block; it is set for the next block.
 ///
-/// Runs of backslashes are told apart by where they begin: a subtraction carries through each run.
+/// Runs of backslashes are distinguished by their start: a subtraction carries through each run.
 #[inline]
 fn escaped(backslashes: u32, within: &mut u32) -> u32 {
     const ODD: u32 = 0xAAAA_AAAA;
@@ -75,7 +75,8 @@ pub(crate) struct Quoted {
 #[inline]
 pub(crate) fn string(bytes: &[u8], quote: usize) -> Option<Quoted> {
     let mut at = quote + 1;
-    // Most strings are short: keys, names, words of few values.
+    // One block of sixteen bytes first: of the strings in recordings of tau-bench, AgentDojo, Claude Code and OpenTelemetry,
+    // 70 to 78 % have fewer (keys, names, words of few values).
     if let Some(first) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
         let first = u8x16::new(*first);
         let quotes = first.simd_eq(u8x16::splat(b'"'));
@@ -157,7 +158,7 @@ fn unit(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Adds what a sound string means, of which this is written between the quotes, or its beginning: `most` bytes of it, or a
-/// little more. None where it is not sound, or cut off within an escape before there are so many.
+/// little more. `None` if it is invalid, or cut off within an escape before that.
 pub(crate) fn unescape(written: &str, most: usize, into: &mut String) -> Option<()> {
     let bytes = written.as_bytes();
     into.reserve(written.len().min(most));

@@ -42,7 +42,7 @@ pub fn read_from(
 }
 
 /// A function on units that the reading threads run: early use keeps the data in their caches.
-pub trait UnitMapper: Sync {
+pub(crate) trait UnitMapper: Sync {
     /// The result for a unit.
     type Output: Send;
 
@@ -67,7 +67,7 @@ impl UnitMapper for Whole {
 
 /// Reads a stream of which nothing was split yet, and makes something of each unit, in parallel; what is made comes in the
 /// order of the file.
-pub fn read_through<M: UnitMapper>(
+pub(crate) fn read_through<M: UnitMapper>(
     mut splitter: Splitter<impl Read>,
     name: &FileName,
     projection: &Projection,

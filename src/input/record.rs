@@ -1,4 +1,4 @@
-//! What the readers yield.
+//! The output of the readers.
 
 use std::sync::Arc;
 

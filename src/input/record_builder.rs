@@ -1,4 +1,4 @@
-//! Where both walks (over text, over trees) put what they read.
+//! The cells that both walks (over text, over trees) fill.
 
 use smol_str::SmolStr;
 

@@ -3,7 +3,7 @@
 //! What is plain is found by [`quick`]; odd numbers and every error are jiter's business, which knows all of JSON. What
 //! recorded data needs beyond them is here:
 //! * offsets within the whole text, and going back to one, since several readers may ask for one value;
-//! * clauses that tell a person what is wrong;
+//! * error messages for people;
 //! * passing over a value with an eye on its keys, however deep.
 //!
 //! Beyond RFC 8259, `NaN`, `Infinity` and `-Infinity` are read as numbers (that [`Number`](crate::value::Number) does

@@ -21,7 +21,7 @@ use super::scan::{FaultKind, Scanner};
 
 /// The way in which a file is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Splitting {
+pub(crate) enum Splitting {
     /// JSON values, one or several a line or over many lines; a list at the top is a list of records.
     Records,
     /// The same, but a list at the top is a record.
@@ -32,10 +32,10 @@ pub enum Splitting {
 
 /// Raw records that were read together.
 #[derive(Clone, Debug, Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     bytes: Vec<u8>,
     spans: Vec<Span>,
-    /// Lines that hold no record, with what is wrong with them; in the order of the file.
+    /// Lines without a record, with the reason; in the order of the file.
     pub gaps: Vec<Gap>,
     /// Bytes of the file that this batch takes up.
     pub consumed: u64,
@@ -45,7 +45,7 @@ pub struct Batch {
 
 /// A stretch of lines that holds no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gap {
+pub(crate) struct Gap {
     /// 1-based line.
     pub line: u64,
     /// Lines that are not blank.
@@ -78,22 +78,22 @@ struct Span {
 
 impl Batch {
     /// Returns the records, in the order of the file.
-    pub fn records(&self) -> impl ExactSizeIterator<Item = RawRecord<'_>> {
+    pub(crate) fn records(&self) -> impl ExactSizeIterator<Item = RawRecord<'_>> {
         self.spans.iter().map(|span| self.record(span))
     }
 
     /// Returns the number of records.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.spans.len()
     }
 
     /// Whether there are no records.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
     /// Returns a record by its place in the batch.
-    pub fn get(&self, idx: usize) -> Option<RawRecord<'_>> {
+    pub(crate) fn get(&self, idx: usize) -> Option<RawRecord<'_>> {
         self.spans.get(idx).map(|span| self.record(span))
     }
 
@@ -109,7 +109,7 @@ impl Batch {
 
 /// Splits a stream.
 #[derive(Debug)]
-pub struct Splitter<R> {
+pub(crate) struct Splitter<R> {
     from: R,
     splitting: Splitting,
     limits: InputLimits,
@@ -141,7 +141,7 @@ pub struct Splitter<R> {
 
 impl<R: Read> Splitter<R> {
     /// Splits what `from` yields.
-    pub fn new(from: R, splitting: Splitting, limits: InputLimits) -> Splitter<R> {
+    pub(crate) fn new(from: R, splitting: Splitting, limits: InputLimits) -> Splitter<R> {
         Splitter {
             from,
             splitting,
@@ -186,7 +186,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Takes back a batch that is done with, for its memory.
-    pub fn recycle(&mut self, batch: Batch) {
+    pub(crate) fn recycle(&mut self, batch: Batch) {
         const MOST: usize = 8 << 20;
         if self.spare.len() < 2 && batch.bytes.capacity() <= MOST {
             self.spare.push(batch.bytes);
@@ -194,7 +194,7 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Returns the next batch, or `None` at the end of the stream.
-    pub fn next_batch(&mut self) -> Option<Batch> {
+    pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         self.batch = Batch::default();
         loop {
             if self.at >= self.limits.batch_bytes || self.batch.gaps.len() >= 1 << 16 {
@@ -277,8 +277,8 @@ impl<R: Read> Splitter<R> {
         true
     }
 
-    /// Reserves room for a long record once: growth by doubling would need twice the room while moving. Room that is never
-    /// filled takes no memory; if it cannot be reserved, the buffer grows as needed.
+    /// Reserves room for a long record once: growth by doubling needs both buffers while it copies, and a line of 200 MB took
+    /// 510 MB. Room that is never filled takes no memory; if it cannot be reserved, the buffer grows as needed.
     fn make_room(&mut self, full: usize) {
         const LONG: usize = 8 << 20;
         if full > LONG && full > self.buffer.capacity() {

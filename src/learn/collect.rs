@@ -11,7 +11,7 @@ use crate::problem::Problem;
 
 /// Adds walks to a counter in the order of the traces; for [`audit::visit`](crate::audit::visit).
 #[derive(Debug)]
-pub struct Collector<'a, F> {
+pub(crate) struct Collector<'a, F> {
     /// The counter that the walks are added to.
     pub counter: Counter<'a>,
     /// The number of traces so far.
@@ -24,7 +24,7 @@ pub struct Collector<'a, F> {
 
 impl<'a, F: FnMut(&Problem)> Collector<'a, F> {
     /// Returns a collector; `on_problem` is called for every problem with the data.
-    pub fn new(counter: Counter<'a>, progress: &'a Progress, on_problem: F) -> Self {
+    pub(crate) fn new(counter: Counter<'a>, progress: &'a Progress, on_problem: F) -> Self {
         Collector {
             counter,
             traces: 0,

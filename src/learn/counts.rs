@@ -201,7 +201,7 @@ const MOST_INVALID: usize = 100;
 
 impl<'a> Counter<'a> {
     /// Counts nothing so far. `by`: whether walks have categories.
-    pub fn new(
+    pub(crate) fn new(
         space: &'a Space,
         rules: Rules<'a>,
         order: u32,
@@ -224,7 +224,7 @@ impl<'a> Counter<'a> {
     /// Counts a walk.
     ///
     /// # Complexity
-    /// One look at a hash table for each step; the rules are asked for each new transition only.
+    /// One look at a hash table for each step; the rules are evaluated for each new transition only.
     pub fn add(&mut self, walk: &Walk) {
         // A trace whose category is unknown is told apart from all others.
         let category = match (&walk.category, self.by) {

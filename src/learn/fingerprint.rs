@@ -1,4 +1,4 @@
-//! What of a spec matters for the counts of a model, as hashes by part: a model is used only with a spec that would have
+//! The parts of a spec that the counts of a model depend on, as hashes: a model is used only with a spec that would have
 //! counted the same, and where it would not, the parts that changed are named.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,11 @@ pub struct Fingerprint {
 ///
 /// Expressions are hashed by their structure, so that names of definitions, comments and layout do not matter, and
 /// neither does what the model is asked.
-pub fn fingerprint(spec: &Spec, abstraction: &Abstraction, learn: Option<&Learn>) -> Fingerprint {
+pub(crate) fn fingerprint(
+    spec: &Spec,
+    abstraction: &Abstraction,
+    learn: Option<&Learn>,
+) -> Fingerprint {
     let mut hasher = Hasher {
         spec,
         known: FxHashMap::default(),

@@ -21,11 +21,14 @@ mod subject;
 mod summary;
 mod walk;
 
-pub use collect::Collector;
-pub use counts::{Counter, Counts, Edge, Invalid, InvalidPolicy, NodeId, Traces};
+pub(crate) use collect::Collector;
+pub use counts::{Counts, Edge, Invalid, InvalidPolicy, NodeId, Traces};
 pub use file::{ChainCounts, Header, Model, ModelError};
-pub use fingerprint::{Fingerprint, fingerprint};
-pub use rows::{ChainPosition, Origin, Row, RowLimits, Rows, reason};
+
+pub(crate) use rows::ChainPosition;
+pub use rows::{Origin, Row, RowLimits, Rows, reason};
 pub use subject::Subject;
-pub use summary::{PacState, PacStatus, Summary};
-pub use walk::{Categories, Ending, Walk, Walker, Walking};
+pub use summary::Summary;
+pub(crate) use summary::{PacState, PacStatus};
+pub(crate) use walk::Categories;
+pub use walk::{Ending, Walk};

@@ -37,7 +37,7 @@ pub enum ChainPosition {
 
 impl ChainPosition {
     /// Returns the current state of the abstraction.
-    pub fn key(&self) -> Option<Key> {
+    pub(crate) fn key(&self) -> Option<Key> {
         match self {
             ChainPosition::At(keys) => keys.last().copied(),
             ChainPosition::Start | ChainPosition::End => None,
@@ -300,14 +300,6 @@ impl Rows {
     /// Returns the state that remembers these states of the abstraction.
     pub fn find(&self, keys: &[Key]) -> Option<u32> {
         self.index.get(keys).copied()
-    }
-
-    /// Whether a state was visited in some trace (or is the start or the end).
-    pub fn is_seen(&self, state: u32) -> bool {
-        let place = &self.places[state as usize];
-        !matches!(place, ChainPosition::At(_))
-            || self.rows[state as usize].visits > 0
-            || state == self.start
     }
 
     /// Returns a state as a person reads it.

@@ -1,4 +1,4 @@
-//! What was learned, for people and as JSON.
+//! The summary of learning, for people and as JSON.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -58,7 +58,7 @@ impl PacState {
 
 impl PacStatus {
     /// Whether every state was left often enough.
-    pub fn met(&self) -> bool {
+    pub(crate) fn met(&self) -> bool {
         !self.states.iter().any(PacState::is_missing)
     }
 

@@ -53,7 +53,7 @@ pub struct Walker<'s> {
 
 /// Tells categories of traces apart, by what their records say of them.
 #[derive(Debug)]
-pub struct Categories {
+pub(crate) struct Categories {
     spec: Arc<Spec>,
     /// ChainPosition of `by` in `outside`.
     by: Option<Program>,
@@ -64,7 +64,11 @@ impl Categories {
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.
-    pub fn new(spec: &Arc<Spec>, by: Option<ExprId>, limits: &Limits) -> Result<Self, LimitError> {
+    pub(crate) fn new(
+        spec: &Arc<Spec>,
+        by: Option<ExprId>,
+        limits: &Limits,
+    ) -> Result<Self, LimitError> {
         let program = |by| {
             let mut spec = Spec::clone(spec);
             spec.properties.clear();
@@ -78,7 +82,7 @@ impl Categories {
     }
 
     /// Returns the category of a record with these facts. Returns `None` without `by`, or if it is unknown.
-    pub fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
+    pub(crate) fn of(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.by.as_ref()?.initially(0, meta) {
             Cell::Known(Value::String(text)) => Some(text),
             Cell::Known(Value::Null) => Some(SmolStr::new_static("null")),
@@ -111,7 +115,7 @@ impl<'s> Walker<'s> {
     ///
     /// # Errors
     /// Where `by` is beyond the limits on expressions.
-    pub fn new(
+    pub(crate) fn new(
         space: &'s Space,
         by: Option<ExprId>,
         limits: &Limits,

@@ -1,4 +1,4 @@
-//! How a property relates to an automaton from elsewhere.
+//! The relation of a property to an automaton of another tool.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use guard_automata::{self, Dfa, Traces, compile, omega::Buchi};
 
 /// An automaton whose atoms have the numbers of a spec's letters.
 #[derive(Clone, Debug)]
-pub enum Foreign {
+pub(crate) enum Foreign {
     /// Over traces that end.
     Finite(Dfa),
     /// Over traces that never end: that of its words, and that of all others.
@@ -29,7 +29,7 @@ pub enum Foreign {
 ///
 /// # Errors
 /// A limit, or bounds in time; the text says which.
-pub fn compare_automaton(
+pub(crate) fn compare_automaton(
     spec: &Spec,
     formula: ids::FormulaId,
     automaton: &Foreign,

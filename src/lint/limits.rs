@@ -1,4 +1,4 @@
-//! What the linter may cost, and what is left of it.
+//! The limits of the linter, and its remaining budget.
 
 use rustc_hash::FxHashMap;
 

@@ -1,10 +1,10 @@
-//! What a spec says that it can hardly mean: properties that nothing can satisfy or break, parts that make no difference,
+//! Probable mistakes in a sound spec: properties that nothing can satisfy or break, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches; and
 //! `enforce` clauses that come too late or do too little (`G0940` to `G0942`).
 //!
-//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The findings are
-//! about meaning, not about syntax: languages of automata are compared, and conditions are decided over the types of what
-//! they read ([`domain`](crate::domain)).
+//! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The
+//! findings are about meaning, not about syntax: languages of automata are compared, and conditions are decided over the
+//! types of what they read ([`domain`](crate::domain)).
 //!
 //! # Soundness
 //! Letters may have any values, as for verdicts, finality and class; where two of them exclude one another by what they
@@ -39,10 +39,11 @@ use crate::hir::Spec;
 use crate::source::Span;
 use guard_automata::{Dfa, Traces, Word};
 
-pub use foreign::{Foreign, compare_automaton};
+pub(crate) use foreign::{Foreign, compare_automaton};
 pub use limits::Limits;
-pub use occurrence::occurrences;
-pub use relation::{Comparison, Difference, Relation, Semantics, compare};
+pub(crate) use occurrence::occurrences;
+pub(crate) use relation::{Comparison, Difference};
+pub use relation::{Relation, Semantics, compare};
 use subject::Subjects;
 
 /// Returns all findings of the linter, sorted by place. Findings that `@allow` turns off are left out, and so are conditions
@@ -104,7 +105,7 @@ pub fn example(spec: &Spec, accepts: &Dfa) -> Option<Word> {
 }
 
 /// Whether the item in which a finding stands turns it off with `@allow`.
-pub fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
+pub(crate) fn is_allowed(spec: &Spec, code: Code, span: Span) -> bool {
     let mut allowed = spec.outline.allowed_at(span);
     allowed.any(|name| Code::named(name) == Some(code))
 }

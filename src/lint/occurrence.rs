@@ -1,11 +1,11 @@
-//! Where a value occurs that a quantified property speaks of.
+//! The occurrences of the values that a quantified property ranges over.
 
 use crate::hir::{Compare, Expr, Property, Spec};
 use crate::ids::{AtomId, ExprId};
 
 /// Returns the letters of a property that are true only where something equals each of its quantified variables: in a trace
 /// in which one is true, an instance of the property exists. None of a property without quantifier.
-pub fn occurrences(spec: &Spec, property: &Property) -> Vec<AtomId> {
+pub(crate) fn occurrences(spec: &Spec, property: &Property) -> Vec<AtomId> {
     let Some(quantified) = &property.quantified else {
         return Vec::new();
     };

@@ -1,4 +1,4 @@
-//! How two properties of a spec relate: which of them says more, and a trace that tells them apart.
+//! The relation of two properties of a spec: which of them implies the other, and a trace that distinguishes them.
 
 use super::theory;
 use crate::domain::Work;

@@ -1,4 +1,4 @@
-//! Which letters exclude one another by what they read.
+//! Letters that exclude each other because of the fields that they read.
 //!
 //! Automata take letters to be independent. Where that matters, a trace that speaks for something is looked at step by
 //! step: if a step asks of its letters what no event can give, a smallest part of it that no event can give is ruled out,

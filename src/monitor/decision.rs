@@ -1,4 +1,4 @@
-//! What a monitor says about an event, and how that is written.
+//! The decision of a monitor about an event, and its JSON form.
 
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ pub struct Fired {
 }
 
 /// An argument of what is invoked: its name, where it has one, and its value.
-pub type Argument = (Option<SmolStr>, Value);
+pub(crate) type Argument = (Option<SmolStr>, Value);
 
 /// The decision of a monitor.
 #[derive(Clone, Debug, PartialEq)]

@@ -20,7 +20,7 @@ const PHASES: [&str; 5] = ["act", "before", "after", "commit", "abandon"];
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Envelope<'l> {
+pub(crate) struct Envelope<'l> {
     /// The request.
     pub request: Request,
     /// The event.
@@ -44,14 +44,14 @@ pub enum Request {
 
 /// The members of an envelope that events of a spec have themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EnvelopeFields {
+pub(crate) struct EnvelopeFields {
     phase: bool,
     event: bool,
 }
 
 impl EnvelopeFields {
     /// Returns those that the fields of a spec are read from.
-    pub fn of(schema: &InputSchema) -> EnvelopeFields {
+    pub(crate) fn of(schema: &InputSchema) -> EnvelopeFields {
         let reads = |name: &str| {
             let mut fields = schema.fields.iter().chain(&schema.meta);
             fields.any(|field| match &field.source {
@@ -76,7 +76,7 @@ impl<'l> Envelope<'l> {
     /// [`EnvelopeError::Wrong`] if the line is an envelope that asks for something else, or may be meant for an envelope
     /// although the events of the spec have no such members; [`EnvelopeError::Unreadable`] if it holds the words of an
     /// envelope and is not JSON.
-    pub fn read(line: &'l [u8], own: EnvelopeFields) -> Result<Envelope<'l>, EnvelopeError> {
+    pub(crate) fn read(line: &'l [u8], own: EnvelopeFields) -> Result<Envelope<'l>, EnvelopeError> {
         let plain = Envelope {
             request: Request::Observe,
             event: line,
@@ -196,7 +196,7 @@ impl Request {
 
 /// The reason why a line contains no request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EnvelopeError {
+pub(crate) enum EnvelopeError {
     /// It is an envelope with an unknown request.
     #[error("{0}")]
     Wrong(String),

@@ -1,4 +1,4 @@
-//! What a monitor was given, line by line, so that another process can come to the same state.
+//! The inputs of a monitor, line by line, from which another process can reach the same state.
 //!
 //! A journal is text. Its first line says what it belongs to and how many inputs were taken before it; every other line is
 //! one input:
@@ -56,7 +56,7 @@ pub struct Start {
 
 /// One input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'j> {
+pub(crate) struct Entry<'j> {
     /// Its number; the first one ever is 1.
     pub number: u64,
     /// The time it was given at.
@@ -97,7 +97,7 @@ impl<'j> Input<'j> {
 
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Journal<'j> {
+pub(crate) struct Journal<'j> {
     /// The start of the journal.
     pub start: Start,
     /// The inputs, in order.
@@ -108,7 +108,7 @@ pub struct Journal<'j> {
 
 /// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum JournalError {
+pub(crate) enum JournalError {
     /// It is something else.
     #[error("not a monitor journal")]
     NotAJournal,
@@ -147,7 +147,7 @@ pub fn head(identity: &Identity, start: &Start) -> Result<String, StateError> {
 
 impl Entry<'_> {
     /// Adds the entry's line, with its line end.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let mut text = String::with_capacity(64);
         let _ = write!(text, "{} ", self.number);
         match self.now {
@@ -170,7 +170,7 @@ impl<'j> Journal<'j> {
     ///
     /// # Errors
     /// See [`JournalError`].
-    pub fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
+    pub(crate) fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
         let mut lines = Lines { bytes, at: 0 };
         let Some((first, true)) = lines.next() else {
             // The first line itself was being written.

@@ -12,7 +12,7 @@ use crate::input::keys::OpenKeys;
 use crate::input::scan::{Fault, Scanner};
 
 /// The JSON of a value that is there and cannot be known: every reader of events takes it for unknown.
-pub const UNREAD: &str = "\"\\ud800\"";
+pub(crate) const UNREAD: &str = "\"\\ud800\"";
 
 /// The deepest nesting that an outline passes over; it is passed over without recursion.
 const DEEPEST: usize = usize::MAX;
@@ -37,7 +37,7 @@ struct RawMember {
 
 /// All the text in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TextOf {
+pub(crate) enum TextOf {
     /// There is no member.
     Nothing,
     /// The texts, joined by line ends.
@@ -52,7 +52,7 @@ impl Outline {
     ///
     /// # Errors
     /// There is no object to be read.
-    pub fn read(bytes: Vec<u8>) -> Result<Outline, String> {
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<Outline, String> {
         let bytes = match String::from_utf8(bytes) {
             Ok(text) => match members(&text) {
                 Ok(members) => {
@@ -72,39 +72,39 @@ impl Outline {
     }
 
     /// Returns the object as it was read.
-    pub fn as_text(&self) -> &str {
+    pub(crate) fn as_text(&self) -> &str {
         &self.text
     }
 
     /// Whether values were replaced by [`UNREAD`].
-    pub fn is_changed(&self) -> bool {
+    pub(crate) fn is_changed(&self) -> bool {
         self.changed
     }
 
     /// Returns the value of a member as it is written; the first one, where the key stands twice.
-    pub fn raw(&self, key: &str) -> Option<&str> {
+    pub(crate) fn raw(&self, key: &str) -> Option<&str> {
         let member = self.members.iter().find(|member| member.key == key)?;
         Some(self.value(member))
     }
 
     /// Returns a member that is a string; `None` if there is none, or if its text is unknown.
-    pub fn text(&self, key: &str) -> Option<String> {
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
         string(self.raw(key)?)
     }
 
     /// Whether a member is `true`.
-    pub fn is_true(&self, key: &str) -> bool {
+    pub(crate) fn is_true(&self, key: &str) -> bool {
         self.raw(key) == Some("true")
     }
 
     /// Whether the key stands twice, or an object within the value has a key twice: readers differ on which one counts.
-    pub fn is_ambiguous(&self, key: &str) -> bool {
+    pub(crate) fn is_ambiguous(&self, key: &str) -> bool {
         let mut of_key = self.members.iter().filter(|member| member.key == key);
         of_key.next().is_some_and(|member| member.ambiguous) || of_key.next().is_some()
     }
 
     /// Returns all members, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members
             .iter()
             .map(|member| (member.key.as_str(), self.value(member)))
@@ -162,7 +162,7 @@ fn string(value: &str) -> Option<String> {
 
 /// Returns all the text in a JSON value, in order: its strings, and the keys that are not plain names. A string that only
 /// names the kind of a part (`"type": "text"`) is not included. Takes time in proportion to the value, without recursion.
-pub fn text_of(value: &str) -> TextOf {
+pub(crate) fn text_of(value: &str) -> TextOf {
     match strings(value) {
         Ok(texts) if texts.is_empty() => TextOf::Nothing,
         Ok(texts) => TextOf::All(texts.join("\n")),
@@ -242,7 +242,7 @@ fn is_plain_name(text: &str) -> bool {
 /// Takes a document that may be too long, cut off or damaged, and keeps what a reader can read: a value of the outermost
 /// object that cannot be kept becomes [`UNREAD`]. Memory is bounded by the limit, whatever is taken.
 #[derive(Debug)]
-pub struct Intake {
+pub(crate) struct Intake {
     out: Vec<u8>,
     limit: usize,
     depth: usize,
@@ -268,7 +268,7 @@ enum InString {
 
 impl Intake {
     /// Keeps at most about so many bytes.
-    pub fn new(limit: usize) -> Intake {
+    pub(crate) fn new(limit: usize) -> Intake {
         Intake {
             out: Vec::new(),
             limit,
@@ -282,7 +282,7 @@ impl Intake {
     }
 
     /// Takes the next bytes.
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
             if self.out.len() > self.limit && !self.skips {
@@ -299,7 +299,7 @@ impl Intake {
     ///
     /// # Errors
     /// There is no object to be read.
-    pub fn finish(self) -> Result<Outline, String> {
+    pub(crate) fn finish(self) -> Result<Outline, String> {
         let (text, changed) = self.text();
         let members = members(&text)?;
         Ok(Outline {

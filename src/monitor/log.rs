@@ -1,10 +1,10 @@
 //! The decision log: every decision in a chain of hashes, so that none can be changed or left out unseen.
 //!
 //! Each line is a JSON object whose `hash` is BLAKE3 over the hash of the line before and the line itself up to there; the
-//! first line names the spec and the model, the inputs before the first one here (`after`), the last line of the log that this
-//! one goes on from (`follows`), and the key that it is signed with. With a [`SigningKey`] every hash is signed (`sig`,
-//! Ed25519), so that nobody without the key can write a chain of their own. What cannot be seen is a log that ends early: keep
-//! the last hash elsewhere.
+//! first line names the spec and the model, the inputs before the first one here (`after`), the last line of the log that
+//! this one goes on from (`follows`), and the key that it is signed with. With a [`SigningKey`] every hash is signed (`sig`,
+//! Ed25519), so that nobody without the key can write a chain of their own. What cannot be seen is a log that ends early:
+//! keep the last hash elsewhere.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use ed25519_dalek::pkcs8::{DecodePrivateKey as _, DecodePublicKey as _};
 use ed25519_dalek::{Signature, Signer as _};
 use serde::{Deserialize, Serialize};
 
-pub use ed25519_dalek::{SigningKey, VerifyingKey};
+pub(crate) use ed25519_dalek::{SigningKey, VerifyingKey};
 
 use super::decision::Decision;
 use super::state::Identity;
@@ -75,14 +75,14 @@ impl Inputs {
     }
 
     /// Whether an input is another one than the log has under its number; false if that is not known.
-    pub fn differs(&self, number: u64, input: &[u8]) -> bool {
+    pub(crate) fn differs(&self, number: u64, input: &[u8]) -> bool {
         let place = self.of.binary_search_by_key(&number, |(of, _)| *of);
         let logged = place.ok().and_then(|place| self.of.get(place));
         logged.is_some_and(|(_, logged)| *logged != blake3::hash(input).to_hex().as_str())
     }
 
     /// Whether a line of this hash is among the last lines.
-    pub fn has_line(&self, hash: &str) -> bool {
+    pub(crate) fn has_line(&self, hash: &str) -> bool {
         self.lines.iter().any(|line| line == hash)
     }
 }
@@ -173,7 +173,7 @@ struct Line {
 ///
 /// # Errors
 /// It is no Ed25519 key.
-pub fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
+pub(crate) fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
     SigningKey::from_pkcs8_pem(pem).map_err(|_| LogError::NotAKey)
 }
 
@@ -181,7 +181,7 @@ pub fn signing_key(pem: &str) -> Result<SigningKey, LogError> {
 ///
 /// # Errors
 /// It is no Ed25519 key.
-pub fn verifying_key(pem: &str) -> Result<VerifyingKey, LogError> {
+pub(crate) fn verifying_key(pem: &str) -> Result<VerifyingKey, LogError> {
     VerifyingKey::from_public_key_pem(pem)
         .map_err(|_| LogError::NotAKey)
         .or_else(|error| Ok(signing_key(pem).map_err(|_| error)?.verifying_key()))
@@ -191,7 +191,7 @@ pub fn verifying_key(pem: &str) -> Result<VerifyingKey, LogError> {
 ///
 /// # Errors
 /// They differ.
-pub fn same_key(
+pub(crate) fn same_key(
     found: Option<&VerifyingKey>,
     expected: Option<&VerifyingKey>,
 ) -> Result<(), LogError> {
@@ -298,7 +298,7 @@ impl Chain {
     }
 
     /// Signs what is added from here on.
-    pub fn sign_with(&mut self, key: Option<SigningKey>) {
+    pub(crate) fn sign_with(&mut self, key: Option<SigningKey>) {
         self.key = key;
     }
 
@@ -382,7 +382,7 @@ pub struct LogEnd {
 /// Returns the end of a log: the contents of its first line, and the chain after `tail`, its last lines. The lines between
 /// are left to [`verify`]: a line that was changed there does not follow from the one before, whatever is added to the log.
 ///
-/// None where the last lines do not tell: they are too few, or do not hold.
+/// Returns `None` if the last lines are too few or invalid.
 pub fn resume(first: &str, tail: &str) -> Option<LogEnd> {
     let head: Head = serde_json::from_str(first).ok()?;
     let key = head.key().ok()?;

@@ -45,7 +45,7 @@ mod decision;
 mod envelope;
 pub mod journal;
 mod judge;
-pub mod lenient;
+pub(crate) mod lenient;
 mod live;
 pub mod log;
 mod raw_object;
@@ -62,12 +62,13 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 
-pub use decision::{Argument, Cause, Decision, Fired, Ruling};
-pub use envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
+pub use decision::{Cause, Decision, Fired, Ruling};
+pub use envelope::Request;
 pub use live::{Monitor, MonitorError};
-pub use raw_object::RawObject;
-pub use state::{Identity, StateError};
-pub use table::{Clause, Row, Table, Unreached};
+pub(crate) use raw_object::RawObject;
+pub(crate) use state::Identity;
+pub use table::Row;
+pub(crate) use table::{Clause, Table, Unreached};
 
 use crate::eval::{self, Obligation};
 use crate::input::limits::InputLimits;
@@ -145,7 +146,7 @@ pub enum Source {
 
 impl Source {
     /// Returns the header of the model file.
-    pub fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         match self {
             Source::Learned(model) => &model.header,
             Source::Solved(solved, _) => solved.header(),
@@ -153,7 +154,7 @@ impl Source {
     }
 
     /// Returns the hash of the model file.
-    pub fn hash(&self) -> String {
+    pub(crate) fn hash(&self) -> String {
         match self {
             Source::Learned(model) => blake3::hash(model.to_text().as_bytes())
                 .to_hex()

@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 
 /// The members of a JSON object, in order and as written; those that stand twice are both there.
 #[derive(Clone, Debug)]
-pub struct RawObject<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
+pub(crate) struct RawObject<'l>(Vec<(Cow<'l, str>, &'l RawValue)>);
 
 impl<'l> RawObject<'l> {
     /// Reads an object.
     ///
     /// # Errors
-    /// What is wrong with it: no JSON, no object, a key that stands twice at whatever depth.
-    pub fn read(text: &'l [u8]) -> Result<RawObject<'l>, String> {
+    /// A message: not JSON, not an object, or a duplicate key at any depth.
+    pub(crate) fn read(text: &'l [u8]) -> Result<RawObject<'l>, String> {
         let wrong = |error: serde_json::Error| format!("expected a JSON object: {error}");
         serde_json::from_slice::<Unique>(text).map_err(wrong)?;
         serde_json::from_slice(text).map_err(wrong)
@@ -27,26 +27,12 @@ impl<'l> RawObject<'l> {
     ///
     /// # Errors
     /// It is no JSON object.
-    pub fn parse(text: &'l [u8]) -> Result<RawObject<'l>, serde_json::Error> {
+    pub(crate) fn parse(text: &'l [u8]) -> Result<RawObject<'l>, serde_json::Error> {
         serde_json::from_slice(text)
     }
 
-    /// Returns the members of a member that is an object.
-    ///
-    /// # Errors
-    /// As [`RawObject::read`]; a member that is not there has none.
-    pub fn of(&self, key: &str) -> Result<RawObject<'l>, String> {
-        match self.raw(key) {
-            None => Ok(RawObject(Vec::new())),
-            Some("null") => Ok(RawObject(Vec::new())),
-            Some(text) => {
-                RawObject::read(text.as_bytes()).map_err(|error| format!("`{key}`: {error}"))
-            }
-        }
-    }
-
     /// Returns a member as written.
-    pub fn raw(&self, key: &str) -> Option<&'l str> {
+    pub(crate) fn raw(&self, key: &str) -> Option<&'l str> {
         self.0
             .iter()
             .find(|(name, _)| name == key)
@@ -54,17 +40,12 @@ impl<'l> RawObject<'l> {
     }
 
     /// Returns a member that is a string.
-    pub fn text(&self, key: &str) -> Option<String> {
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.raw(key)?).ok()
     }
 
-    /// Whether a member is `true`.
-    pub fn is_true(&self, key: &str) -> bool {
-        self.raw(key) == Some("true")
-    }
-
     /// Returns all members.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'l str)> {
         self.0
             .iter()
             .map(|(key, value)| (key.as_ref(), value.get()))

@@ -87,7 +87,7 @@ impl Monitor {
     }
 
     /// [`Monitor::act`] for an event that a reader of records yields.
-    pub fn act_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
+    pub(crate) fn act_event(&mut self, event: Event, now: Option<Instant>) -> Decision {
         if let Some(refused) = self.foreign(&event) {
             return refused;
         }

@@ -1,4 +1,4 @@
-//! Where live traces are on learned chains, and what queries come to there.
+//! The positions of live traces on learned chains, and the values of queries there.
 //!
 //! Nothing is solved while traces run: every query is a table by state ([`Forecast`]), and the state follows from
 //! expressions that the monitor's own program evaluates with everything else.

@@ -221,7 +221,7 @@ impl Monitor {
 
 impl Identity {
     /// Returns the identity of a spec, by its hash, with models.
-    pub fn new(spec: String, models: &BTreeMap<SmolStr, Source>) -> Identity {
+    pub(crate) fn new(spec: String, models: &BTreeMap<SmolStr, Source>) -> Identity {
         let mut hasher = blake3::Hasher::new();
         for (name, model) in models {
             for text in [name.as_str(), &model.hash()] {
@@ -237,7 +237,7 @@ impl Identity {
     ///
     /// # Errors
     /// What differs.
-    pub fn same(&self, other: &Identity) -> Result<(), StateError> {
+    pub(crate) fn same(&self, other: &Identity) -> Result<(), StateError> {
         let differs = |what, found: &str, here: &str| {
             Err(StateError::Other {
                 what,

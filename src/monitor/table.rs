@@ -67,7 +67,7 @@ pub struct Unreached {
 
 impl Table {
     /// Returns the table of a spec.
-    pub fn new(spec: &Spec) -> Table {
+    pub(crate) fn new(spec: &Spec) -> Table {
         let enums: Arc<[Arc<EnumType>]> = spec.enums.clone().into();
         let clause = |clause: &crate::hir::Enforce| {
             let (name, property, bound) = match &clause.watched {
@@ -113,7 +113,7 @@ impl Table {
     }
 
     /// Whether events that cannot be read at all are allowed: only if every clause says so.
-    pub fn on_error_allow(&self) -> bool {
+    pub(crate) fn on_error_allow(&self) -> bool {
         !self.clauses.is_empty() && self.clauses.iter().all(|clause| clause.on_error_allow)
     }
 }

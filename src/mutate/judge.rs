@@ -3,10 +3,12 @@
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{Limits, Recording};
-use crate::audit::{judge_text, test_record};
+use crate::audit::{Readers, judge_text, test_record};
 use crate::eval::Program;
 use crate::hir::{Expect, Formulas, Spec, Test};
 use crate::ids::{FormulaId, PropertyId};
+use crate::input::formats::FormatChoice;
+use crate::input::limits::InputLimits;
 use crate::source::SourceMap;
 use crate::verdict::{TraceReport, Verdict};
 
@@ -48,14 +50,24 @@ impl<'a> Judged<'a> {
 
     /// Returns the test or trace that detects each mutant; a mutant is a formula for each of the properties.
     pub(super) fn killed(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
+        let readers = Readers::new(
+            &self.spec.schema,
+            FormatChoice::Auto,
+            InputLimits::default(),
+        )
+        .map_err(|error| error.to_string())?;
         let mut killed = Vec::with_capacity(mutants.len());
         for chunk in mutants.chunks(TOGETHER) {
-            killed.extend(self.killed_together(chunk)?);
+            killed.extend(self.killed_together(chunk, &readers)?);
         }
         Ok(killed)
     }
 
-    fn killed_together(&self, mutants: &[&[FormulaId]]) -> Result<Vec<Option<SmolStr>>, String> {
+    fn killed_together(
+        &self,
+        mutants: &[&[FormulaId]],
+        readers: &Readers,
+    ) -> Result<Vec<Option<SmolStr>>, String> {
         let mut formulas: Vec<(PropertyId, FormulaId)> = Vec::new();
         for property in self.properties {
             formulas.push((*property, self.spec.property(*property).formula));
@@ -96,8 +108,7 @@ impl<'a> Judged<'a> {
             }
         }
         for recording in self.recordings {
-            let found = judge_text(&spec, &recording.name, &recording.text);
-            for judged in found.map_err(|error| error.to_string())?.reports {
+            for judged in judge_text(&program, readers, &recording.name, &recording.text).reports {
                 for (mutant, killed) in killed.iter_mut().enumerate() {
                     let noticed = (0..width).any(|place| {
                         outcome(&judged, PropertyId::new(place))

@@ -9,7 +9,8 @@
 //! all their uses in the same way at once.
 //!
 //! # Limits
-//! Bounds in time are told apart on traces whose steps are a fixed time apart. [`Limits`] bounds the mutants of a property and the work on its automata; what is left out is counted.
+//! Bounds in time are distinguished on traces whose steps are a fixed time apart. [`Limits`] bounds the mutants of a
+//! property and the work on its automata; what is left out is counted.
 //!
 //! # Source
 //! R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection", 1978, for mutation; equivalence is decidable here.
@@ -130,7 +131,7 @@ pub struct Example {
     pub steps: guard_automata::Word,
     /// Whether the original holds there.
     pub holds: bool,
-    /// A test that would kill the mutant, as text of the language: it was run. None where no such events were found.
+    /// A test that would kill the mutant, as text of the language: it was run. `None` if no such events were found.
     pub test: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is mutated: a property, or a template in all its uses in tests.
+//! The subject of mutation: a property, or a template in all its uses in tests.
 
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;

@@ -100,7 +100,7 @@ fn of_subject(
     if survivors.len() > SHOWN {
         writeln!(
             out,
-            "    … and {} more (`--format json` shows all)",
+            "    … and {} more (the JSON report lists all)",
             survivors.len() - SHOWN
         )?;
     }

@@ -1,4 +1,4 @@
-//! What a claim comes to.
+//! The answer to a claim.
 
 use super::guarantee::{Evidence, Interval};
 use guard_markov::{Estimate, Numbers, Scalar, Truth};

@@ -56,7 +56,7 @@ impl<V: Scalar> Learned<V> {
     ///
     /// # Errors
     /// A monitor reads what the states do not decide; the product is beyond the limit.
-    pub fn new(
+    pub(crate) fn new(
         subject: &Subject,
         rows: &Rows,
         smoothing: f64,

@@ -1,4 +1,4 @@
-//! Why a claim has no answer.
+//! The errors of answering a claim.
 
 use smol_str::SmolStr;
 use thiserror::Error;
@@ -47,19 +47,19 @@ pub enum QueryError {
         property: SmolStr,
     },
     /// A product beyond the limit.
-    #[error("the product with the monitors has more than {limit} states (`--max-states`)")]
+    #[error("the product with the monitors has more than {limit} states")]
     TooLarge {
         /// The limit.
         limit: usize,
     },
     /// There is no state of this name.
-    #[error("unknown state `{name}`: to list the states, use `--all-states`")]
+    #[error("unknown state `{name}`")]
     NoState {
         /// The name that was given.
         name: String,
     },
     /// A number inside a formula that is too near to its threshold.
-    #[error("whether `{text}` holds is too close to its threshold in some states: try `--exact`")]
+    #[error("whether `{text}` holds is too close to its threshold in some states")]
     Undecided {
         /// The operator.
         text: String,

@@ -151,7 +151,7 @@ struct Standing {
 
 impl Position {
     /// Whether there was a step.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         self.begun
     }
 }
@@ -289,7 +289,7 @@ impl Forecast {
 
     /// Returns the category of a live trace from the known facts of its record. Returns `None` if it is not known yet, and
     /// the empty category if the model does not distinguish categories.
-    pub fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
+    pub(crate) fn known_category(&self, meta: &[Cell]) -> Option<SmolStr> {
         match self.subject.learn.by {
             Some(_) => self.categories.of(meta),
             None => Some(SmolStr::default()),
@@ -302,7 +302,7 @@ impl Forecast {
     }
 
     /// Returns the category for this value of `by`: `unknown` without a value, empty if the model has no categories.
-    pub fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
+    pub(crate) fn category_of(&self, by: Option<&SmolStr>) -> SmolStr {
         match (by, self.subject.learn.by) {
             (_, None) => SmolStr::default(),
             (Some(category), Some(_)) => category.clone(),
@@ -316,7 +316,7 @@ impl Forecast {
     }
 
     /// Whether the model distinguishes categories of traces.
-    pub fn has_categories(&self) -> bool {
+    pub(crate) fn has_categories(&self) -> bool {
         self.subject.learn.by.is_some()
     }
 

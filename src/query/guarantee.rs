@@ -1,4 +1,4 @@
-//! What the counts behind a learned chain allow to be said: intervals around its numbers, and how many visits would suffice.
+//! Guarantees from the counts behind a learned chain: intervals around its numbers, and how many visits would suffice.
 //!
 //! **Assumptions**, all that there are: runs are independent; what follows a state depends on the state alone; and only what
 //! the abstraction declares possible happens. The last is why every declared transition is part of the chain here, whatever
@@ -8,8 +8,8 @@
 //! H. Bazille, B. Genest, C. Jegourel, J. Sun, "Global PAC bounds for learning discrete time Markov chains", CAV 2020. Its
 //! conditioning number is replaced by what it bounds, the expected visits `N = (I - Q)⁻¹` of the learned chain: with
 //! `x - x' = N' (P - P') x` on the states that are left for good, an error of `e(u)` in each row (in total variation) moves
-//! no probability of reaching by more than `Σ N'(s,u) e(u)`. The allowed error is shared by the entries of the rows, since the
-//! rule bounds one entry at a time.
+//! no probability of reaching by more than `Σ N'(s,u) e(u)`. The allowed error is shared by the entries of the rows, since
+//! the rule bounds one entry at a time.
 
 use super::chain::Learned;
 use crate::learn::{Origin, Rows};
@@ -95,7 +95,7 @@ impl<V: Scalar> Learned<V> {
     ///
     /// # Errors
     /// [`ChainError`], which proper rows do not have.
-    pub fn uncertain(
+    pub(crate) fn uncertain(
         &self,
         rows: &Rows,
         confidence: Confidence,
@@ -168,22 +168,9 @@ pub struct Pac {
     pub epsilon: f64,
     /// The chance to exceed it.
     pub delta: f64,
-    /// The factor by which an error of one entry may be amplified: the largest expected number of visits, where rows of many
-    /// successors count as often as their errors can add up. `None` if runs may go on forever, so that no number of visits
-    /// suffices.
-    pub amplification: Option<f64>,
     /// For each state that has something to learn: its number among the rows, the number of times it was left, and the
     /// number required; `None` if no number suffices.
     pub required: Vec<(u32, u64, Option<u64>)>,
-}
-
-impl Pac {
-    /// Whether there are enough visits.
-    pub fn met(&self) -> bool {
-        self.required
-            .iter()
-            .all(|(_, visits, required)| required.is_some_and(|required| *visits >= required))
-    }
 }
 
 /// A tenth of the error is left to what smoothing adds.
@@ -238,7 +225,6 @@ pub fn pac<V: Scalar>(
     Pac {
         epsilon,
         delta,
-        amplification,
         required,
     }
 }

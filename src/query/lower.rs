@@ -73,7 +73,7 @@ impl<F: FnMut(ExprId) -> Result<Expr, QueryError>> Lowering<'_, F> {
                         let both = binary(Op::And, self.path(*a)?, self.before_the_end(*b)?);
                         until(Until::Until, self.path(*b)?, bounds, both)
                     }
-                    _ => return Err(QueryError::Past),
+                    Binary::Since | Binary::BackTo => return Err(QueryError::Past),
                 }
             }
         })

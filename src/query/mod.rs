@@ -1,4 +1,4 @@
-//! What is said of models, answered: claims of a spec on chains that were learned or imported.
+//! Answers to claims about models: claims of a spec on chains that were learned or imported.
 //!
 //! ```text
 //! Counts ─Rows─▶ chain (states × monitors) ─┐
@@ -30,15 +30,17 @@ mod table;
 mod why;
 
 pub use answer::{ClaimAnswer, Figure, Graphs};
-pub use chain::{Learned, Vertex};
+
 pub use error::QueryError;
 pub use evaluate::asked;
-pub use forecast::{Forecast, ForecastError, Position};
-pub use guarantee::{Confidence, Evidence, Interval, Method, Pac, Range, pac};
-pub use outlook::{Onward, Outlook};
+pub(crate) use forecast::Position;
+pub use forecast::{Forecast, ForecastError};
+pub use guarantee::{Confidence, Evidence, Interval, Method, Range, pac};
+pub(crate) use outlook::{Onward, Outlook};
 pub use plan::{Node, Plans, Size, Sizes};
-pub use session::{NoReturn, Session};
-pub use sizes::{CountedSizes, DeclaredSizes};
-pub use solved::Solved;
-pub use table::RiskTable;
-pub use why::Reasons;
+pub(crate) use session::NoReturn;
+pub use session::Session;
+pub(crate) use sizes::{CountedSizes, DeclaredSizes};
+pub(crate) use solved::Solved;
+
+pub(crate) use why::Reasons;

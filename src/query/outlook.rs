@@ -1,11 +1,11 @@
-//! What a query comes to where a live trace is: how little and how much it may be, and through which states.
+//! The numbers of a query at the position of a live trace: the least and the largest, and the states that contribute most.
 
 use super::forecast::{Forecast, Position};
 use super::table::RiskTable;
 
 /// The numbers of a query over all states that a position may be.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outlook {
+pub(crate) struct Outlook {
     /// The least of the numbers; `None` if nothing that the position may be was seen in training.
     pub lowest: Option<f64>,
     /// The largest.
@@ -20,7 +20,7 @@ pub struct Outlook {
 
 /// A state that a state leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Onward<'t> {
+pub(crate) struct Onward<'t> {
     /// The name of the state.
     pub state: &'t str,
     /// The probability that it is next.
@@ -31,7 +31,7 @@ pub struct Onward<'t> {
 
 impl Outlook {
     /// Nothing is known.
-    pub const OPEN: Outlook = Outlook {
+    pub(crate) const OPEN: Outlook = Outlook {
         lowest: None,
         highest: None,
         seen: false,
@@ -40,7 +40,7 @@ impl Outlook {
     };
 
     /// Whether the position is one state, or all its possible states have the same number.
-    pub fn is_certain(&self) -> bool {
+    pub(crate) fn is_certain(&self) -> bool {
         !self.open && self.lowest == self.highest && self.seen != self.unseen
     }
 
@@ -59,7 +59,12 @@ impl Outlook {
 impl Forecast {
     /// Returns the numbers of a query (by its index among those given to [`Forecast::new`]) at a position of a trace of this
     /// category. A trace of unknown category may have any.
-    pub fn outlook(&self, query: usize, position: &Position, category: Option<&str>) -> Outlook {
+    pub(crate) fn outlook(
+        &self,
+        query: usize,
+        position: &Position,
+        category: Option<&str>,
+    ) -> Outlook {
         let mut outlook = Outlook::default();
         let mut known = false;
         for table in self.tables_of(query, category) {
@@ -91,7 +96,7 @@ impl Forecast {
 
     /// Returns the successors that contribute most to the number of a query at a position, for the possible state with the
     /// largest number. Empty if there is nothing to report.
-    pub fn onward(
+    pub(crate) fn onward(
         &self,
         query: usize,
         position: &Position,

@@ -90,7 +90,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     }
 
     /// Returns a session on an imported chain.
-    pub fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
+    pub(crate) fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
         Session {
             source: Source::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
             options,

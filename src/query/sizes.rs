@@ -1,4 +1,4 @@
-//! How large the chains of plans are: by what a spec declares, or as they were counted.
+//! The sizes of the chains of plans: as a spec declares them, or as they were counted.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,14 +24,14 @@ const MOST_LISTED: usize = 100_000;
 
 /// The sizes of the models that a spec declares.
 #[derive(Debug)]
-pub struct DeclaredSizes<'a> {
+pub(crate) struct DeclaredSizes<'a> {
     spec: &'a Arc<Spec>,
     known: RefCell<FxHashMap<ModelId, Option<Size>>>,
 }
 
 impl<'a> DeclaredSizes<'a> {
     /// Returns the sizes for a spec.
-    pub fn new(spec: &'a Arc<Spec>) -> Self {
+    pub(crate) fn new(spec: &'a Arc<Spec>) -> Self {
         DeclaredSizes {
             spec,
             known: RefCell::default(),
@@ -109,7 +109,7 @@ impl Sizes for DeclaredSizes<'_> {
 
 /// The chains of one model file, and what is declared of the others. Of several categories, the largest.
 #[derive(Debug)]
-pub struct CountedSizes<'a> {
+pub(crate) struct CountedSizes<'a> {
     declared: DeclaredSizes<'a>,
     model: ModelId,
     subject: Subject,
@@ -122,7 +122,11 @@ impl<'a> CountedSizes<'a> {
     ///
     /// # Errors
     /// The file cannot be used with the spec.
-    pub fn new(spec: &'a Arc<Spec>, model: ModelId, file: &Model) -> Result<Self, ModelError> {
+    pub(crate) fn new(
+        spec: &'a Arc<Spec>,
+        model: ModelId,
+        file: &Model,
+    ) -> Result<Self, ModelError> {
         let abstraction = match spec.model(model).abstraction() {
             Some(abstraction) => abstraction,
             None => file.header.abstraction(spec)?,

@@ -32,7 +32,7 @@ pub struct Solved {
 
 impl Solved {
     /// Returns the header of the model file.
-    pub fn header(&self) -> &Header {
+    pub(crate) fn header(&self) -> &Header {
         &self.header
     }
 }
@@ -58,7 +58,7 @@ impl Forecast {
     ///
     /// # Errors
     /// The model was learned by another spec; the tables do not fit.
-    pub fn restore(
+    pub(crate) fn restore(
         spec: &Arc<Spec>,
         model: ModelId,
         kept: Solved,

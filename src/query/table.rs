@@ -19,7 +19,7 @@ use guard_markov::Scalar;
 /// [`RiskTable::of`] is one look into an array where states take few bits, else one into a hash table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Kept", into = "Kept")]
-pub struct RiskTable {
+pub(crate) struct RiskTable {
     /// By key, where keys are small: the entry, 0 where it was not seen. Empty where states are more than one key.
     dense: Vec<u32>,
     /// By what the chain remembers, where that is more: the last keys, oldest first, and where monitors stand.
@@ -89,7 +89,11 @@ const MOST_ONWARD: usize = 3;
 
 impl RiskTable {
     /// Returns the table of an answer on a chain.
-    pub fn new<V: Scalar>(rows: &Rows, learned: &Learned<V>, answer: &ClaimAnswer) -> RiskTable {
+    pub(crate) fn new<V: Scalar>(
+        rows: &Rows,
+        learned: &Learned<V>,
+        answer: &ClaimAnswer,
+    ) -> RiskTable {
         let truth = |holds: Option<bool>| if holds == Some(true) { 1.0 } else { 0.0 };
         let number = |figure: &Figure| match figure {
             Figure::Finite { value, .. } => Some(*value),
@@ -143,20 +147,20 @@ impl RiskTable {
     }
 
     /// Returns the value before the first step.
-    pub fn start(&self) -> Option<f64> {
+    pub(crate) fn start(&self) -> Option<f64> {
         self.start
     }
 
     /// Returns the value in a state that remembers these keys, oldest first, with monitors in these states, or `None` if no
     /// trace that was learned from has visited it.
     #[inline]
-    pub fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
+    pub(crate) fn at(&self, keys: &[Key], monitors: &[u32]) -> Option<f64> {
         self.entry(keys, monitors).map(|entry| entry.value)
     }
 
     /// Returns the successors through which most of a state's value comes, with the probability to go there and the value
     /// there, that with the largest part first; at most three, and never the state itself.
-    pub fn onward(&self, keys: &[Key], monitors: &[u32]) -> Vec<Onward<'_>> {
+    pub(crate) fn onward(&self, keys: &[Key], monitors: &[u32]) -> Vec<Onward<'_>> {
         let entry = self.entry(keys, monitors);
         let one = |(state, probability, value): &(u32, f64, f64)| {
             Some(Onward {
@@ -170,7 +174,7 @@ impl RiskTable {
     }
 
     /// Returns all values, also that before the first step.
-    pub fn values(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
         let seen = self.entries.iter().skip(1).map(|entry| entry.value);
         seen.chain(self.start)
     }

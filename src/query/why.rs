@@ -1,4 +1,4 @@
-//! Why a number is what it is, for people and as JSON: `guard query --why`.
+//! Explanations of probabilities, for people and as JSON: `guard query --why`.
 
 use std::io::{self, Write};
 
@@ -53,7 +53,7 @@ impl Reasons {
     ///
     /// # Errors
     /// [`NotConverged`].
-    pub fn new<V: Scalar>(
+    pub(crate) fn new<V: Scalar>(
         chain: &Chain<V>,
         name: &dyn Fn(u32) -> String,
         (goal, opposite): &(Goal, bool),
@@ -101,7 +101,7 @@ impl Reasons {
     }
 
     /// Returns an object.
-    pub fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         let why = &self.why;
         json!({
             "from": self.from,
@@ -134,11 +134,15 @@ impl Reasons {
     ///
     /// # Errors
     /// Where the sink cannot be written.
-    pub fn write_all(of: Option<&Reasons>, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+    pub(crate) fn write_all(
+        of: Option<&Reasons>,
+        out: &mut impl Write,
+        paint: Paint,
+    ) -> io::Result<()> {
         match of {
             Some(reasons) => reasons.write(out, paint),
             None => {
-                let none = "`--why` explains only the probability of a single future event";
+                let none = "no explanation: only the probability of a single future event has one";
                 writeln!(out, "  {}", paint.quiet(none))
             }
         }

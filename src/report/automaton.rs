@@ -19,7 +19,7 @@ pub fn build(spec: &Spec, formula: FormulaId) -> Result<Dfa, String> {
 }
 
 /// Returns a word as lists of literals: `["high_risk", "!approval"]`. Unlisted letters may have either value.
-pub fn word_json(spec: &Spec, word: &Word) -> Json {
+pub(crate) fn word_json(spec: &Spec, word: &Word) -> Json {
     let step = |letter: &Vec<(Atom, bool)>| {
         letter
             .iter()
@@ -30,7 +30,7 @@ pub fn word_json(spec: &Spec, word: &Word) -> Json {
 }
 
 /// Returns the times of the steps of a trace, for people.
-pub fn moments(times: &[i128]) -> Vec<String> {
+pub(crate) fn moments(times: &[i128]) -> Vec<String> {
     times
         .iter()
         .map(|time| format!("at {}", Instant(*time)))
@@ -136,7 +136,7 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
 }
 
 /// As a graph for Graphviz.
-pub fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
+pub(crate) fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     let mut out = String::new();
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let _ = writeln!(

@@ -66,7 +66,7 @@ pub fn to_hoa(spec: &Spec, name: &str, buchi: &Buchi) -> String {
 }
 
 /// As a graph for Graphviz. Marks are written on edges; an automaton with accepting states shows these as double circles.
-pub fn to_dot(spec: &Spec, name: &str, buchi: &Buchi) -> String {
+pub(crate) fn to_dot(spec: &Spec, name: &str, buchi: &Buchi) -> String {
     let mut out = String::new();
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let _ = writeln!(

@@ -135,7 +135,7 @@ fn reason(message: &str) -> (&str, u64) {
 }
 
 /// Returns the description of a kind of problem.
-pub fn kind_words(kind: ProblemKind) -> &'static str {
+pub(crate) fn kind_words(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Unreadable => "unreadable",
         ProblemKind::Malformed => "malformed",

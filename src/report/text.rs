@@ -69,7 +69,7 @@ pub(super) fn folded(line: &str, columns: usize) -> Vec<String> {
 }
 
 /// `1 trace`, `2 traces`, `12,345 traces`.
-pub fn plural(count: u64, one: &str, many: &str) -> String {
+pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 

@@ -1,4 +1,4 @@
-//! What was verified of systems: tables of runs for people, JSON Lines for programs.
+//! Results of verifying systems: tables of runs for people, JSON Lines for programs.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What the grammar's actions call: they build nodes and check the few things that a grammar of
+//! The functions that the grammar's actions call: they build nodes and check the few things that a grammar of
 //! tokens cannot say.
 
 use super::ast::*;

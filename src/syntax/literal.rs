@@ -1,4 +1,4 @@
-//! What literals mean: escapes, messages, regular expressions, durations.
+//! The values of literals: escapes, messages, regular expressions, durations.
 
 use super::actions::Builder;
 use super::ast::{

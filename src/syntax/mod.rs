@@ -32,9 +32,11 @@ pub mod token;
 mod token_stream;
 pub mod visit;
 
-pub use format::{WIDTH, format, format_file};
+pub(crate) use format::format_file;
+pub use format::{WIDTH, format};
 pub use limits::{Limits, NESTING_LIMIT};
-pub use print::{print_expr, print_file, print_item, print_type};
+pub(crate) use print::print_type;
+pub use print::{print_expr, print_file, print_item};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFile;
@@ -47,17 +49,11 @@ pub fn parse(file: &SourceFile) -> (ast::File, Vec<Diagnostic>) {
     parser::file(file, Limits::default())
 }
 
-/// Parses a file with limits chosen by the caller.
-#[must_use]
-pub fn parse_with(file: &SourceFile, limits: Limits) -> (ast::File, Vec<Diagnostic>) {
-    parser::file(file, limits)
-}
-
 /// Parses a text that is one expression or formula.
 ///
 /// # Errors
 ///
-/// What is wrong with the text; spans are in file 0.
+/// The diagnostics of the text; spans are in file 0.
 pub fn parse_formula(text: &str) -> Result<ast::Expr, Vec<Diagnostic>> {
     parse_expr(&SourceFile::new("formula", text), Limits::default())
 }
@@ -66,7 +62,7 @@ pub fn parse_formula(text: &str) -> Result<ast::Expr, Vec<Diagnostic>> {
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
-pub fn parse_expr(file: &SourceFile, limits: Limits) -> Result<ast::Expr, Vec<Diagnostic>> {
+/// The diagnostics of the text.
+pub(crate) fn parse_expr(file: &SourceFile, limits: Limits) -> Result<ast::Expr, Vec<Diagnostic>> {
     parser::whole_expression(file, limits)
 }

@@ -28,7 +28,7 @@ macro_rules! tokens {
         impl Token {
             /// Returns the token of a word; plain names give [`Token::Name`].
             #[must_use]
-            pub fn of_word(word: &str) -> Self {
+            pub(crate) fn of_word(word: &str) -> Self {
                 match word {
                     $($reserved_text => Self::$reserved,)*
                     $($contextual_text => Self::$contextual,)*
@@ -38,7 +38,7 @@ macro_rules! tokens {
 
             /// Its text, or a few words for tokens with many texts.
             #[must_use]
-            pub fn text(self) -> &'static str {
+            pub(crate) fn text(self) -> &'static str {
                 match self {
                     $(Self::$special => $special_text,)*
                     $(Self::$symbol => $symbol_text,)*
@@ -49,13 +49,13 @@ macro_rules! tokens {
 
             /// Whether it is a word that the grammar also takes as a name.
             #[must_use]
-            pub fn is_contextual(self) -> bool {
+            pub(crate) fn is_contextual(self) -> bool {
                 matches!(self, $(Self::$contextual)|*)
             }
 
             /// Whether it is a reserved word.
             #[must_use]
-            pub fn is_reserved(self) -> bool {
+            pub(crate) fn is_reserved(self) -> bool {
                 matches!(self, $(Self::$reserved)|*)
             }
         }
@@ -166,19 +166,19 @@ pub fn temporal_words() -> impl Iterator<Item = (&'static str, &'static str)> {
 impl Token {
     /// Whether it begins an item in column 0.
     #[must_use]
-    pub fn begins_item(self) -> bool {
+    pub(crate) fn begins_item(self) -> bool {
         self.is_contextual() && ITEM_WORDS.contains(&self.text())
     }
 
     /// Whether it is a name or a word that may be one.
     #[must_use]
-    pub fn is_name(self) -> bool {
+    pub(crate) fn is_name(self) -> bool {
         matches!(self, Self::Name | Self::RangeName) || self.is_contextual()
     }
 
     /// Whether a value may end with it, so that `/` after it divides.
     #[must_use]
-    pub fn ends_operand(self) -> bool {
+    pub(crate) fn ends_operand(self) -> bool {
         self.is_name()
             || matches!(
                 self,
@@ -201,25 +201,25 @@ impl Token {
 
     /// Whether `[` after it opens a bound.
     #[must_use]
-    pub fn is_temporal(self) -> bool {
+    pub(crate) fn is_temporal(self) -> bool {
         self.takes_bound() || self.refuses_bound()
     }
 
     /// Returns the temporal operator that it stands for, as a letter or as a word.
     #[must_use]
-    pub fn operator(self) -> Option<&'static Operator> {
+    pub(crate) fn operator(self) -> Option<&'static Operator> {
         operator(self.text())
     }
 
     /// Temporal operators that may have a bound.
     #[must_use]
-    pub fn takes_bound(self) -> bool {
+    pub(crate) fn takes_bound(self) -> bool {
         self.operator().is_some_and(|op| op.takes_bound)
     }
 
     /// Temporal operators that have no bounded form.
     #[must_use]
-    pub fn refuses_bound(self) -> bool {
+    pub(crate) fn refuses_bound(self) -> bool {
         match self.operator() {
             Some(op) => !op.takes_bound,
             None => matches!(
@@ -233,7 +233,7 @@ impl Token {
     ///
     /// `-`, `R`, `S`, `not` and brackets are absent: they begin a new arm of `cases`.
     #[must_use]
-    pub fn continues_line(self) -> bool {
+    pub(crate) fn continues_line(self) -> bool {
         matches!(
             self,
             Self::And

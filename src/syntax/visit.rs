@@ -6,7 +6,7 @@
 use super::ast::*;
 
 /// Calls `f` on each direct part of `expr`, in the order of the text.
-pub fn children<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn children<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Bool(_)
         | ExprKind::Null
@@ -106,7 +106,7 @@ pub fn walk<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Calls `f` on each expression that a message holds.
-pub fn message_expressions<'a>(message: &'a Message, f: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn message_expressions<'a>(message: &'a Message, f: &mut dyn FnMut(&'a Expr)) {
     for part in &message.parts {
         if let MessagePart::Value { expr, .. } = part {
             f(expr);
@@ -115,7 +115,7 @@ pub fn message_expressions<'a>(message: &'a Message, f: &mut dyn FnMut(&'a Expr)
 }
 
 /// Calls `f` on each outermost expression of an item, in the order of the text.
-pub fn item_expressions<'a>(item: &'a Item, f: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn item_expressions<'a>(item: &'a Item, f: &mut dyn FnMut(&'a Expr)) {
     for attribute in &item.attributes {
         attribute.args.iter().for_each(&mut *f);
     }

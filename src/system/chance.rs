@@ -313,7 +313,7 @@ impl Writer<'_> {
                     Binary::Unless => until(Until::Unless, a, b),
                     Binary::Release => until(Until::Release, a, b),
                     Binary::StrongRelease => until(Until::Until, b.clone(), binary(Op::And, a, b)),
-                    _ => Err(past()),
+                    Binary::Since | Binary::BackTo => Err(past()),
                 };
             }
         })

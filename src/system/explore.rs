@@ -1,4 +1,4 @@
-//! The reachable states, made as they are asked for.
+//! The reachable states, built on demand.
 
 use std::ops::ControlFlow;
 
@@ -42,7 +42,7 @@ impl Asked {
 /// The states of a system that were found so far, and the successors of those that were expanded.
 ///
 /// Atom `n` is the `n`-th of the conditions that it was made with.
-pub struct Explorer<'a> {
+pub(crate) struct Explorer<'a> {
     spec: &'a Spec,
     program: Program,
     limits: Limits,
@@ -74,7 +74,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`], where there are no initial states, or too many.
-    pub fn new(
+    pub(crate) fn new(
         spec: &'a Spec,
         program: Program,
         atoms: &[ExprId],
@@ -122,37 +122,32 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns the layout of packed states, with the names of the variables.
-    pub fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &Layout {
         &self.program.layout
     }
 
     /// Whether every found state was expanded.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.rows.iter().all(|(start, _)| *start != NOT_MADE)
     }
 
     /// Returns the number of states that were met.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.states.len()
     }
 
-    /// Whether no state was found.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the number of transitions that were met.
-    pub fn transitions(&self) -> usize {
+    pub(crate) fn transitions(&self) -> usize {
         self.targets.len()
     }
 
     /// Returns the expanded states in which no command is enabled.
-    pub fn deadlocks(&self) -> &[u32] {
+    pub(crate) fn deadlocks(&self) -> &[u32] {
         &self.deadlocks
     }
 
     /// Returns the values of the variables in a state.
-    pub fn values(&self, state: u32) -> Vec<Value> {
+    pub(crate) fn values(&self, state: u32) -> Vec<Value> {
         self.program.layout.values(self.states.get(state))
     }
 
@@ -160,7 +155,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`]
-    pub fn explore(&mut self) -> Result<(), SystemError> {
+    pub(crate) fn explore(&mut self) -> Result<(), SystemError> {
         self.explore_to(usize::MAX)
     }
 
@@ -168,7 +163,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`]
-    pub fn explore_to(&mut self, states: usize) -> Result<(), SystemError> {
+    pub(crate) fn explore_to(&mut self, states: usize) -> Result<(), SystemError> {
         let mut next = 0;
         while next < self.states.len() && self.states.len() <= states {
             self.expand(next as u32)?;
@@ -181,7 +176,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`]
-    pub fn kripke(&mut self) -> Result<Kripke, SystemError> {
+    pub(crate) fn kripke(&mut self) -> Result<Kripke, SystemError> {
         self.explore()?;
         let mut graph = DigraphBuilder::with_capacity(self.len(), self.targets.len());
         for (start, len) in &self.rows {
@@ -203,7 +198,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns the names of the commands that lead from one state to another, in order.
-    pub fn commands_between(&self, from: u32, to: u32) -> Vec<&str> {
+    pub(crate) fn commands_between(&self, from: u32, to: u32) -> Vec<&str> {
         let (from, to) = (self.states.get(from), self.states.get(to));
         let mut names: Vec<&str> = Vec::new();
         let mut scratch = Vec::new();
@@ -227,7 +222,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns a shortest run from an initial state to a found state, through expanded states.
-    pub fn way_to(&self, state: u32) -> Vec<u32> {
+    pub(crate) fn way_to(&self, state: u32) -> Vec<u32> {
         let mut before = vec![NOT_MADE; self.len()];
         let mut open: std::collections::VecDeque<u32> = self.initial.iter().copied().collect();
         for start in &self.initial {
@@ -259,7 +254,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns a state by the values of its variables, for people.
-    pub fn show(&self, state: u32) -> String {
+    pub(crate) fn show(&self, state: u32) -> String {
         show(self.spec, &self.program.layout, self.states.get(state))
     }
 
@@ -370,7 +365,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`]
-    pub fn distribution(&self, state: u32) -> Result<Vec<(u32, f64)>, SystemError> {
+    pub(crate) fn distribution(&self, state: u32) -> Result<Vec<(u32, f64)>, SystemError> {
         let from = self.states.get(state);
         match self.chances(from)? {
             Some((number, chances)) => self.row(from, number, &chances),
@@ -382,7 +377,10 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError`]
-    pub fn exact_distribution(&self, state: u32) -> Result<Vec<(u32, BigRational)>, SystemError> {
+    pub(crate) fn exact_distribution(
+        &self,
+        state: u32,
+    ) -> Result<Vec<(u32, BigRational)>, SystemError> {
         let from = self.states.get(state);
         let Some(number) = self.only(from)? else {
             return Ok(Vec::new());
@@ -416,7 +414,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns the reward structures of the system.
-    pub fn rewards(&self) -> &[crate::hir::system::Reward] {
+    pub(crate) fn rewards(&self) -> &[crate::hir::system::Reward] {
         &self.program.rewards
     }
 
@@ -424,7 +422,7 @@ impl<'a> Explorer<'a> {
     ///
     /// # Errors
     /// [`SystemError::Fault`]
-    pub fn earned(&self, reward: ExprId) -> Result<Vec<BigRational>, SystemError> {
+    pub(crate) fn earned(&self, reward: ExprId) -> Result<Vec<BigRational>, SystemError> {
         let mut compiler = Compiler::new(&self.spec.exprs, &self.program.layout);
         let exact = Exact::new(&mut compiler, reward);
         let of = |state: u32| {

@@ -1,4 +1,4 @@
-//! How a state is packed: the position of each variable's value among its values, in as few bits as it takes.
+//! The layout of packed states: the position of each variable's value among its values, in as few bits as it takes.
 
 use crate::hir::system::{Domain, DomainKind};
 use crate::hir::{Spec, StateVar};

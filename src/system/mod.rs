@@ -25,11 +25,12 @@ mod verify;
 
 use thiserror::Error;
 
-pub use code::Fault;
-pub use explore::Explorer;
+pub(crate) use code::Fault;
+pub(crate) use explore::Explorer;
 pub use layout::Layout;
 pub use program::Program;
-pub use verify::{Method, Plain, Question, Shown, Step, Verdict, Verifier, VerifyError, questions};
+pub(crate) use verify::VerifyError;
+pub use verify::{Method, Plain, Question, Shown, Step, Verdict, Verifier, questions};
 
 /// The limits of exploring a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

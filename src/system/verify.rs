@@ -1,4 +1,4 @@
-//! What is asked of systems, and the answers, ready to be told.
+//! Questions about systems, and their answers.
 
 use smol_str::SmolStr;
 

@@ -13,8 +13,9 @@ use guard_automata::{
 };
 
 pub use spoken::spoken;
-pub use timed::Timed;
-pub use word::{Steps, atom_text, literal};
+pub(crate) use timed::Timed;
+pub(crate) use word::atom_text;
+pub use word::{Steps, literal};
 
 /// Returns the atom of an automaton that stands for an atom of the core.
 pub fn atom(atom: AtomId) -> Atom {

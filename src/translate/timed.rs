@@ -16,13 +16,13 @@ const COMPARED: usize = 16;
 
 /// The parts that were bounded in time, each with its atom.
 #[derive(Debug, Default)]
-pub struct Timed {
+pub(crate) struct Timed {
     parts: IndexMap<Node, FormulaId, rustc_hash::FxBuildHasher>,
 }
 
 impl Timed {
     /// Returns the formula with an atom in place of every part that is bounded in time.
-    pub fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
+    pub(crate) fn untimed(&mut self, formulas: &mut Formulas, formula: FormulaId) -> FormulaId {
         if !formulas.is_timed(formula) {
             return formula;
         }
@@ -71,12 +71,12 @@ impl Timed {
     }
 
     /// Whether there are such parts.
-    pub fn is_needed(&self) -> bool {
+    pub(crate) fn is_needed(&self) -> bool {
         !self.parts.is_empty()
     }
 
     /// Returns the formula of everything known about the atoms at every position; true if there are none.
-    pub fn known(&self, formulas: &mut Formulas) -> FormulaId {
+    pub(crate) fn known(&self, formulas: &mut Formulas) -> FormulaId {
         let mut known = Vec::new();
         for (node, atom) in &self.parts {
             let wide = unbounded(formulas, *node, Interval::ALL);

@@ -6,7 +6,7 @@ use crate::hir::Formulas;
 use guard_automata::{Atom, Letter, Run, Word};
 
 /// Returns the text of an atom in one line.
-pub fn atom_text(formulas: &Formulas, atom: Atom) -> String {
+pub(crate) fn atom_text(formulas: &Formulas, atom: Atom) -> String {
     let text = formulas
         .atoms()
         .get(atom.0 as usize)
@@ -58,13 +58,13 @@ impl Steps {
     }
 
     /// Returns the same, with a note on each step as far as there are any.
-    pub fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
+    pub(crate) fn with_notes(formulas: &Formulas, word: &Word, notes: &[String]) -> Steps {
         let steps = word.iter().enumerate();
         Steps::of(steps.map(|(step, letter)| (noted(formulas, letter, notes.get(step)), 1)))
     }
 
     /// Returns the steps of a trace of runs, with a note on each run as far as there are any.
-    pub fn of_runs(formulas: &Formulas, runs: &[Run], notes: &[String]) -> Steps {
+    pub(crate) fn of_runs(formulas: &Formulas, runs: &[Run], notes: &[String]) -> Steps {
         let each = runs.iter().enumerate();
         Steps::of(each.map(|(at, run)| (noted(formulas, &run.letter, notes.get(at)), run.times)))
     }

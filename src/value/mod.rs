@@ -280,7 +280,7 @@ impl Instant {
 
     /// Reads a decimal number (`12`, `1.5`, `1e9`) of the given unit exactly.
     ///
-    /// `unit` is the number of attoseconds in 1. Digits beyond an attosecond are dropped. None where the text is no
+    /// `unit` is the number of attoseconds in 1. Digits beyond an attosecond are dropped. `None` if the text is not a
     /// decimal number or is out of range.
     pub fn from_decimal(text: &str, unit: i128) -> Option<Instant> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {

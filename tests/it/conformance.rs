@@ -9,7 +9,7 @@ use guard_lang::input::record::{Origin, Record, Step};
 use guard_lang::modules::NoFiles;
 use guard_lang::value::{Cell, Value};
 use guard_lang::verdict::Verdict;
-use guard_lang::{audit, front, hir};
+use guard_lang::{front, hir};
 use serde_json::Value as Json;
 
 /// The atoms of a formula of the suite: small letters first; capitals are operators.
@@ -119,7 +119,7 @@ fn finite_traces_through_the_audit() {
             lines.push('\n');
             lines.push_str(&case.line(n, false));
         }
-        let judged = audit::judge_text(&spec, "case.jsonl", lines.as_bytes()).unwrap();
+        let judged = crate::support::judge(&spec, "case.jsonl", lines.as_bytes());
         assert_eq!(judged.reports.len(), case.trace.len() + 2, "{}", case.id);
         let whole = &judged.reports[0].verdicts[0];
         let last = case

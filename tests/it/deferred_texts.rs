@@ -2,7 +2,6 @@
 //! passed over as of one that was decoded at once.
 use std::fmt::Write as _;
 
-use guard_lang::audit;
 use guard_lang::check::Limits;
 use guard_lang::eval::{self, Program};
 use guard_lang::front;
@@ -195,7 +194,7 @@ proptest! {
             .map(|(events, id)| format!("{{\"id\":\"t{id}\",\"events\":[{}]}}", events.join(",")))
             .collect();
         let lines = lines.join("\n");
-        let judged = audit::judge_text(&spec, "t.jsonl", lines.as_bytes()).unwrap();
+        let judged = crate::support::judge(&spec, "t.jsonl", lines.as_bytes());
 
         let program = Program::compile(&spec, &eval::Limits::default()).unwrap();
         let projection = Projection::new(&spec.schema).unwrap();

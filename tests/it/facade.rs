@@ -97,6 +97,46 @@ fn an_audit_that_is_dropped_ends() {
 }
 
 #[test]
+fn files_are_selected_as_by_the_command() {
+    let folder = Folder::new(&[
+        ("runs/a.jsonl", &trace("a", &["read"])),
+        ("runs/b.jsonl", &trace("b", &["read"])),
+        ("runs/c.json", &trace("c", &["read"])),
+    ]);
+    let spec = Spec::from_source("no.guard", SPEC).unwrap();
+    let mut options = AuditOptions::default();
+    options.include = vec!["*.jsonl".to_owned()];
+    options.exclude = vec!["b.*".to_owned()];
+    let paths = [folder.path().join("runs"), folder.path().join("absent")];
+    let audit = spec.audit_with(&paths, &options).unwrap();
+    let (traces, problems): (Vec<_>, Vec<_>) = audit.partition(Result::is_ok);
+    let names: Vec<String> = traces
+        .into_iter()
+        .map(|trace| trace.unwrap().name().to_owned())
+        .collect();
+    assert_eq!(names, ["a"]);
+    let messages: Vec<String> = problems
+        .into_iter()
+        .map(|problem| problem.unwrap_err().message)
+        .collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert_eq!(
+        messages[0],
+        "1 file of this folder does not match `*.jsonl` and was not read"
+    );
+    assert!(messages[1].starts_with("cannot be read"), "{messages:?}");
+    assert!(matches!(
+        spec.learn([folder.path().join("absent")]),
+        Err(Error::Models(0))
+    ));
+    options.include = vec!["[".to_owned()];
+    assert!(matches!(
+        spec.audit_with(&paths, &options),
+        Err(Error::Glob(_))
+    ));
+}
+
+#[test]
 fn errors_render_themselves() {
     let error = Spec::from_source(
         "no.guard",

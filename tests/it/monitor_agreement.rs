@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use guard_lang::check::Limits;
+use guard_lang::front;
 use guard_lang::hir::{PropertyKind, Spec};
 use guard_lang::modules::{Loader, NoFiles};
 use guard_lang::monitor::{Decision, Monitor, Options, Ruling};
-use guard_lang::{audit, front};
 use serde_json::{Value as Json, json};
 
 /// Imports from a folder.
@@ -210,10 +210,7 @@ fn scenarios_are_caught_live_at_the_labelled_step() {
         assert_eq!(monitor.n_traces(), 0);
         let mut audited: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         let text: String = traces.iter().map(|trace| format!("{trace}\n")).collect();
-        for report in audit::judge_text(&spec, "traces.jsonl", text.as_bytes())
-            .unwrap()
-            .reports
-        {
+        for report in crate::support::judge(&spec, "traces.jsonl", text.as_bytes()).reports {
             let of = audited.entry(report.trace.to_string()).or_default();
             for one in &report.verdicts {
                 let property = &spec.property(one.property).name;

@@ -1,4 +1,4 @@
-//! What an automaton says about its formula: class, extremes, witnesses.
+//! The analysis of a formula by its automaton: class, extremes, witnesses.
 //!
 //! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
 

@@ -3,7 +3,7 @@
 //!
 //! A formula of linear temporal logic, with past and with bounds, becomes a minimal deterministic automaton whose
 //! transitions are shared decision diagrams over the atoms. Reading a trace then costs one walk down one diagram per
-//! position, atoms are asked for only when they matter, and the verdict on every prefix is exact.
+//! position, atoms are evaluated only when they matter, and the verdict on every prefix is exact.
 //!
 //! ```text
 //! Formulas ──desugar──▶ Program ──progress──▶ configurations ──compile──▶ Dfa ──minimize──▶ Dfa

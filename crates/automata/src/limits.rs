@@ -1,4 +1,4 @@
-//! What a construction may cost, and the error that says what it would have cost.
+//! The limits of a construction, and the error that gives the demand.
 //!
 //! The automaton of a formula can be doubly exponential in it, so every construction of this module counts what it does
 //! and stops at a stated limit. Running out is an ordinary answer, not a failure of the program: the same formula can
@@ -13,7 +13,8 @@ pub struct Limits {
     pub states: usize,
     /// Entries kept in memory: diagram nodes, obligations of clauses, cached results. About fifty bytes each.
     pub nodes: usize,
-    /// Elementary steps: one visit of a diagram node or one comparison of two obligations. Twenty million take less than a second.
+    /// Elementary steps: one visit of a diagram node or one comparison of two obligations. Twenty million take less than a
+    /// second.
     pub work: u64,
     /// Different atoms of one formula; also the greatest depth of a diagram.
     pub atoms: usize,

@@ -1,8 +1,8 @@
 //! Checking a recorded trace after the fact, against the automaton of the negation.
 //!
 //! The trace is a finite path. A run of the nondeterministic automaton of `!f` on it that may stop at its end shows that the
-//! trace violates `f`, and the letters that the run needed are why. States are clauses of what is owed: strong obligations
-//! ask for another position, so at the end of the trace only clauses without them accept, and no step is repeated to make
+//! trace violates `f`, and the letters that the run needed are why. States are clauses of obligations: strong obligations
+//! need another position, so at the end of the trace only clauses without them accept, and no step is repeated to make
 //! the path infinite, which would change what `X` and `F` say.
 //!
 //! The automaton is explored as far as the trace goes. It has no states that the trace does not visit, so formulas whose

@@ -1,4 +1,4 @@
-//! A formula `G φ` watched on after it was violated: φ is asked for anew from the next position, with its past.
+//! A formula `G φ` that is watched after a violation: φ is evaluated anew from the next position, with its past.
 //!
 //! What φ remembers of the past is what the automaton of `G (s -> φ)` knows while `s` never holds. Two copies of that
 //! automaton run side by side, one with `s` always true, which finds violations, and one with `s` always false, which only

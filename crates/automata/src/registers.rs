@@ -1,4 +1,4 @@
-//! What is remembered of the past: the values of registers, and what a step does to them.
+//! The memory of the past: the values of registers, and the effect of a step on them.
 //!
 //! The values of all registers together are a number, built value by value, so that a diagram over partly known letters can
 //! have them as its leaves.
@@ -42,8 +42,8 @@ pub(super) struct Times {
     pub(super) rest: Option<Rest>,
 }
 
-/// Times of a queue, which stand between two of a list. Only automata with counters have such (`lazy/chain.rs`), and only while
-/// the one before them is younger than its window: until then nothing looks at them.
+/// Times of a queue, which stand between two of a list. Only automata with counters have such (`lazy/chain.rs`), and only
+/// while the one before them is younger than its window: until then nothing looks at them.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -207,8 +207,8 @@ impl Register {
     }
 }
 
-/// Distances from the position that is read, as they are from the next one. One that is in an endless window stays there, and
-/// one that is in no window any more is not kept.
+/// Distances from the position that is read, as they are from the next one. One that is in an endless window stays there,
+/// and one that is in no window any more is not kept.
 fn one_step_on(kept: &Times, window: Window) -> Times {
     if window.hi == NEVER {
         let on = kept.list.iter().map(|back| (back - 1).max(-window.lo));

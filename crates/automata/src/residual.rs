@@ -1,4 +1,4 @@
-//! What a trace still owes: obligations on the rest of it, in disjunctive normal form.
+//! Pending obligations: conditions on the rest of a trace, in disjunctive normal form.
 //!
 //! An obligation is a node that must hold at the next position. A *clause* is a set of obligations, a *residual* a set
 //! of clauses of which one must be met; clauses are the states of a nondeterministic automaton, residuals those of the

@@ -1,4 +1,4 @@
-//! What is said of a prefix: its value as a whole trace, and whether that can still change.
+//! The verdict on a prefix: its value as a whole trace, and whether that can still change.
 
 /// Whether what follows can still change the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,4 @@
-//! What there is to know about a chain and a set of bad states, beyond the probability of reaching them; why that is what it
+//! Analyses of a chain and a set of bad states, beyond the probability of reaching them; why that is what it
 //! is tells [`why`](super::why).
 //!
 //! | question | function |

@@ -1,4 +1,4 @@
-//! The chain itself: transitions, initial states, labels, rewards, and what is wrong with one that is none.
+//! The chain itself: transitions, initial states, labels, rewards, and the errors of invalid ones.
 
 use indexmap::IndexMap;
 

@@ -1,4 +1,4 @@
-//! Places in texts, and what is wrong there.
+//! Positions in texts, and the errors there.
 
 /// A place in a text, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! What states stand for: values of variables, packed into words.
+//! The meaning of states: values of variables, packed into words.
 
 /// A variable of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! Why a set is reached as likely as it is: through which successors, from where the last step is made, on which paths, how
-//! late, and which rows the answer hangs on most.
+//! Explanations of the probability of reaching a set: through which successors, from where the last step is made, on which
+//! paths, how late, and which rows the answer hangs on most.
 //!
-//! Everything here explains a number that the [checker](super::Checker) proves; the parts are plain doubles, good to about ten
-//! digits.
+//! Everything here explains a number that the [checker](super::Checker) proves; the parts are plain doubles, good to about
+//! ten digits.
 //!
 //! # Source
 //! J. Kemeny, J. Snell, "Finite Markov Chains", 1960, chapter 3, for the fundamental matrix `N`; T. Han, J.-P. Katoen,

@@ -1,7 +1,7 @@
 //! Formulas over a finite trace, position by position, straight from the table of their definitions.
 //!
 //! Truth is Kleene's: a letter, and the time of a step, may be unknown. With all letters known this is the LTLf value.
-//! The same table is read with an *open* end, where nothing is known of what may follow the last step: what it then
+//! The same table is read with an *open* end, with nothing known about what follows the last step: what it then
 //! decides, no continuation can change.
 
 use super::clock::Clock;

@@ -153,7 +153,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Tells what is wrong with the texts that changed.
+    /// Publishes the diagnostics of the texts that changed.
     fn publish(&mut self) -> Result<(), Fault> {
         for params in self.documents.findings() {
             self.notify::<notification::PublishDiagnostics>(params)?;

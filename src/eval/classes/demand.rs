@@ -1,4 +1,4 @@
-//! Which fields evaluation may look at, at the events of a class.
+//! The fields that evaluation may read at the events of a class.
 //!
 //! Long texts are decoded only where something reads them (see [`crate::input::deferred`]). What may be read follows from
 //! the class of the event: evaluation stops where the first operand decides, and an automaton asks for no letter where
@@ -11,7 +11,7 @@ use crate::eval::compiled::WatchedCode;
 use crate::eval::compiled::{Compiled, QuantifiedCode};
 use crate::value::{Truth, Value};
 
-/// How much of a field's text may be looked at.
+/// The part of a field's text that may be examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::eval) enum Demand {
     #[default]
@@ -25,7 +25,7 @@ pub(in crate::eval) enum Demand {
 pub(in crate::eval) type Demands = Box<[Demand]>;
 
 impl TransitionCache {
-    /// What events of a class may be asked for.
+    /// Returns the demands of the events of a class.
     pub(in crate::eval) fn demands(&mut self, program: &Compiled, class: u32) -> &Demands {
         if self.demands_of(class).is_none() {
             let found = DemandWalk::new(program, self, class).all();
@@ -102,7 +102,7 @@ impl<'a> DemandWalk<'a> {
         self.found
     }
 
-    /// A condition that something outside of expressions asks for: what follows from the class is looked up.
+    /// Adds a condition that is evaluated from outside of expressions: its value by class is looked up.
     fn asked(&mut self, node: NodeId) {
         if self.truth(node).is_none() {
             self.read(node);
@@ -119,7 +119,7 @@ impl<'a> DemandWalk<'a> {
         }
     }
 
-    /// An expression that is evaluated.
+    /// Adds an expression that is evaluated.
     fn read(&mut self, id: NodeId) {
         if std::mem::replace(&mut self.seen[id.index()], true) {
             return;

@@ -9,7 +9,7 @@ use crate::value::{Truth, Value};
 /// Operands within operands of values that are looked at.
 const MOST_DEPTH: usize = 8;
 
-/// What a value is for all events of a class.
+/// The value of an expression for all events of a class.
 pub(super) enum Abstract {
     Unknown,
     /// A value that nothing has.
@@ -28,7 +28,7 @@ pub(super) struct OfClass<'r> {
     vars: Vars<'r>,
 }
 
-/// What is known of quantified variables.
+/// The known values of quantified variables.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Vars<'r> {
     /// Nothing.

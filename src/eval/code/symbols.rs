@@ -1,4 +1,4 @@
-//! The alphabet of a spec: which values of a field the spec tells apart.
+//! The alphabet of a spec: the values of a field that the spec distinguishes.
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -13,13 +13,13 @@ pub(in crate::eval) const OTHER: u16 = 2;
 /// The symbol of the first constant.
 pub(in crate::eval) const FIRST: u16 = 3;
 
-/// How events fall into classes.
+/// The partition of events into classes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::eval) struct Classes {
     pub(in crate::eval) fields: Vec<SymbolClasses>,
     /// By field of the signature: its place in `fields`.
     pub(in crate::eval) place: Vec<Option<u32>>,
-    /// By property: where its states begin in a row; none where it has no table.
+    /// By property: the start of its states in a row; `None` if it has no table.
     pub(in crate::eval) states: Vec<Option<u32>>,
     pub(in crate::eval) n_states: usize,
     /// By property.
@@ -31,11 +31,11 @@ pub(in crate::eval) struct Classes {
     pub(in crate::eval) n_matched: usize,
 }
 
-/// What a property without variables needs of a row.
+/// The part of a row that a property without variables needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::eval) struct Plain {
     pub(in crate::eval) first: usize,
-    /// None where it has no table, or variables.
+    /// 0 if it has no table, or variables.
     pub(in crate::eval) n_states: u32,
     pub(in crate::eval) trigger: Option<NodeId>,
 }

@@ -1,7 +1,7 @@
-//! Where a violation begins, and which steps suffice to show it.
+//! The start of a violation, and the steps that suffice to show it.
 //!
 //! For `G φ` the step that cannot be repaired is found by an automaton of `G (s -> φ)`, where `s` marks the step at which
-//! φ is asked for: it is run for all starts at once, as a map from states to the earliest start.
+//! φ is evaluated: it runs for all starts at once, as a map from states to the earliest start.
 //!
 //! The steps that suffice are the fewest that, read alone and in order, drive the automaton to a state from which
 //! nothing satisfies it. They explain; they are no trace that could be replayed.

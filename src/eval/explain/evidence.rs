@@ -1,4 +1,4 @@
-//! What was recorded at the steps that show a violation.
+//! The recorded data at the steps that show a violation.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ pub(super) fn evidence(
 }
 
 impl Compiled {
-    /// What explaining a property reads.
+    /// Returns the expressions that an explanation of a property reads.
     pub(super) fn explained(&self, property: usize) -> Explained {
         let code = &self.properties[property];
         *code.explained.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Why a verdict is what it is: only for what is reported, by reading the trace again.
+//! Explanations of verdicts: only for those that are reported, by reading the trace again.
 //!
 //! A first reading gives the letters of each violated instance; from those come `from` and the counterexample
 //! ([`cause`]), and what would decide an unknown verdict ([`undecided`]). A second reading evaluates messages at the steps
@@ -19,7 +19,7 @@ use crate::verdict::{PropertyVerdict, Verdict};
 /// Letters that are kept at once; verdicts beyond are explained by `at` alone.
 const MOST_LETTERS: usize = 50_000_000;
 
-/// A verdict that is to be explained.
+/// A verdict to be explained.
 #[derive(Debug)]
 pub(super) struct Request {
     /// Place among the verdicts.
@@ -49,13 +49,13 @@ impl Request {
     }
 }
 
-/// Which verdicts will be explained to someone; others are told without a reason, which is much cheaper.
+/// The verdicts that will be explained; others are reported without a reason, which is much cheaper.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// By property; those beyond are wanted.
     violated: Vec<bool>,
     unknown: Vec<bool>,
-    /// What was recorded at the steps is shown to nobody.
+    /// The recorded values of steps are not shown.
     no_evidence: bool,
 }
 
@@ -67,7 +67,7 @@ impl Wanted {
         no_evidence: false,
     };
 
-    /// What `wants` says of the violations and of the unknown verdicts of each of these properties.
+    /// Collects the wanted explanations of the violations and of the unknown verdicts of each of these properties.
     pub fn new(n_properties: usize, wants: impl Fn(PropertyId, Verdict) -> bool) -> Wanted {
         let of = |verdict| {
             (0..n_properties)

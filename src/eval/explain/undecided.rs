@@ -1,4 +1,4 @@
-//! Which steps and fields would decide a verdict that is unknown.
+//! The steps and fields that would decide an unknown verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::ids::ExprId;
 use crate::value::{Cell, Truth, Value};
 use crate::verdict::Undecided;
 
-/// Steps that are told of one verdict.
+/// The number of steps that are reported for one verdict.
 const MOST_STEPS: usize = 100;
 
 pub(super) fn undecided(

@@ -119,7 +119,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// Returns a Boolean expression that something outside of expressions asks for.
+    /// Returns the value of a Boolean expression that is evaluated from outside of expressions.
     #[inline]
     pub(in crate::eval) fn letter(&mut self, id: NodeId) -> Truth {
         match self.eval_cache.by_class(self.code, id) {
@@ -150,7 +150,7 @@ impl<'a> Eval<'a> {
         self.truth(id)
     }
 
-    /// Looks at the value of an expression without copying it; none where it is unknown.
+    /// Passes the value of an expression to a function without copying it. Returns `None` if it is unknown.
     #[inline]
     pub(in crate::eval) fn with_value<T>(
         &mut self,
@@ -167,7 +167,7 @@ impl<'a> Eval<'a> {
         read(value.known())
     }
 
-    /// Returns the value of an expression that something outside of expressions asks for.
+    /// Returns the value of an expression that is evaluated from outside of expressions.
     pub(in crate::eval) fn cell(&mut self, id: NodeId) -> Cell {
         if self.tracks.multi && self.code.info(id).reads.has(Reads::TRACK) {
             let mut found: Option<Cell> = None;
@@ -188,8 +188,8 @@ impl<'a> Eval<'a> {
         self.value(id).into_cell()
     }
 
-    /// Evaluates once for every combination of values that the tracks which are met may have, until `look` says that
-    /// it has seen enough. Says whether no combination was left out for a limit.
+    /// Evaluates once for every combination of values that the tracks in the expression may have, until `look` has seen
+    /// enough. Returns whether no combination was left out because of a limit.
     pub(in crate::eval) fn each_choice(
         &mut self,
         mut look: impl FnMut(&mut Eval<'a>) -> bool,

@@ -7,7 +7,7 @@ use crate::hir::Builtin;
 use crate::value::{Cell, Truth, Value};
 
 impl Eval<'_> {
-    /// All values that an expression may have, where some operand is not known and its type is finite.
+    /// Adds all values that an expression may have if some operand is unknown and its type is finite.
     pub(in crate::eval) fn possible(&mut self, id: NodeId, into: &mut Vec<Value>, ty: &[Value]) {
         let code = self.code;
         if let Cell::Known(value) = self.value(id).into_cell() {

@@ -179,7 +179,7 @@ impl<'a> Eval<'a> {
         if complete { found } else { Truth::Unknown }
     }
 
-    /// Looks at each element of a list or set until `look` has seen enough; false where there is no list.
+    /// Passes each element of a list or set to `look` while it returns `true`. Returns `false` if there is no list.
     pub(super) fn each_element(
         &mut self,
         id: NodeId,

@@ -342,7 +342,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// What the operands of a register are at this step.
+    /// Returns the values of the operands of a register at this step.
     pub(in crate::eval) fn operands(&mut self, register: u32, outside: bool) -> Operands {
         let code = self.code;
         let mut truth = |node: NodeId| {

@@ -1,4 +1,4 @@
-//! Which records of a Claude Code transcript belong to the branch that was followed.
+//! The records of a Claude Code transcript on the branch that was followed.
 //!
 //! Records form a tree by `parentUuid`. A fork is not always a retry: parallel tool calls fork too, since each call's
 //! result hangs on its own call while the next call hangs there as well. So the branch is the path to the last leaf, and

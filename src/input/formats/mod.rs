@@ -6,7 +6,7 @@
 //! event, of kind `other` if need be, or is counted in a [`Loss`].
 //!
 //! The readers do not open files and do not guess: which format a file has is decided by [`detect()`], or by the user.
-//! What each reader maps is told in `docs/formats.md`.
+//! `docs/formats.md` describes the mapping of each reader.
 //!
 //! # The canonical event
 //! An object with the members `kind` (`message`, `call`, `result`, `other`), `role`, `text`, `tool`, `args`, `call` (the
@@ -119,7 +119,7 @@ pub struct Fault {
 
 impl Fault {
     /// Returns the problem, in the file and trace where it was found.
-    pub fn problem(&self, file: &Arc<str>, trace: Option<SmolStr>) -> Problem {
+    pub(crate) fn problem(&self, file: &Arc<str>, trace: Option<SmolStr>) -> Problem {
         Problem::new(
             self.kind,
             file,
@@ -155,7 +155,7 @@ pub struct ItemPlace {
 
 impl Loss {
     /// Returns the note, in the file where it was found.
-    pub fn problem(&self, file: &Arc<str>) -> Problem {
+    pub(crate) fn problem(&self, file: &Arc<str>) -> Problem {
         let message = format!("skipped: {} ({} times)", self.what, self.count);
         let line = self.example.line.unwrap_or(0);
         Problem::new(ProblemKind::LeftOut, file, line, message).at_step(self.example.index, None)

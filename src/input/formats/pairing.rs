@@ -1,4 +1,4 @@
-//! Which call a result answers.
+//! The call that a result answers.
 //!
 //! By id where there are ids. Where they are missing or empty, by position: a result answers the first unanswered call of
 //! the latest item that made calls, of the same tool where the result names one.

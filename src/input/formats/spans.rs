@@ -1,4 +1,4 @@
-//! What spans and runs share: times, and the order of events that begin and end.
+//! Common parts of spans and runs: times, and the order of events that begin and end.
 
 use super::shape::id;
 use super::trace::Trace;

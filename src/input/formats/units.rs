@@ -1,4 +1,4 @@
-//! What a document or a file holds: one list of items, or several records.
+//! The contents of a document or a file: one list of items, or several records.
 
 use super::Input;
 use super::shape::{is_object, items};

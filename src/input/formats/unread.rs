@@ -1,4 +1,4 @@
-//! What was not read: messages and calls that stand in places no reader looks at are told.
+//! Unread data: reports messages and calls in places that no reader examines.
 
 use super::ItemPlace;
 use super::messages::{is_call, pointer, speaks};

@@ -1,4 +1,4 @@
-//! What the automaton of a property says about it: the minimal one, or where that is too large or there is none, the one
+//! The facts about a property that its automaton gives: the minimal one, or if that is too large or does not exist, the one
 //! with counters.
 
 use crate::hir::Spec;

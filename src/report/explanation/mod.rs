@@ -1,4 +1,4 @@
-//! What a property is: its formula, its words, its class, its automaton, and what it reads.
+//! The explanation of a property: its formula, its words, its class, its automaton, and what it reads.
 
 mod analysis;
 mod object;
@@ -21,7 +21,7 @@ use guard_automata::{Dfa, Formulas, Limits, Run, Traces, Verdict, omega};
 
 /// An explanation of one property.
 #[derive(Debug)]
-pub struct Explanation<'s> {
+pub(crate) struct Explanation<'s> {
     spec: &'s Spec,
     property: &'s Property,
     /// `file:line` of the formula.
@@ -45,7 +45,7 @@ struct Infinite {
 
 /// The property that another is compared with.
 #[derive(Debug)]
-pub struct Against {
+pub(crate) struct Against {
     /// The name of the other property, or its formula.
     pub name: String,
     /// Over which traces.
@@ -56,7 +56,7 @@ pub struct Against {
 
 /// The degree to which the property can be enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enforceable {
+pub(crate) enum Enforceable {
     /// A bad step can be refused before it happens.
     Blocked,
     /// Some violations show before the trace ends.
@@ -67,7 +67,7 @@ pub enum Enforceable {
 
 impl<'s> Explanation<'s> {
     /// Explains a property; its automaton is built.
-    pub fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
+    pub(crate) fn new(spec: &'s Spec, sources: &SourceMap, id: PropertyId) -> Explanation<'s> {
         let property = spec.property(id);
         let file = sources.get(property.formula_span.file);
         let mut formula: Vec<&str> = sources
@@ -101,7 +101,7 @@ impl<'s> Explanation<'s> {
 
     /// Returns the same, with how the property relates to another.
     #[must_use]
-    pub fn against(self, against: Against) -> Explanation<'s> {
+    pub(crate) fn against(self, against: Against) -> Explanation<'s> {
         Explanation {
             against: Some(against),
             ..self
@@ -141,7 +141,7 @@ impl<'s> Explanation<'s> {
     ///
     /// # Errors
     /// Where `out` cannot be written.
-    pub fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut impl Write, paint: Paint) -> io::Result<()> {
         let property = self.property;
         let severity = format!("{:?}", property.severity).to_lowercase();
         let head = format!(
@@ -387,7 +387,7 @@ fn conjuncts(formulas: &hir::Formulas, formula: FormulaId) -> Vec<FormulaId> {
 
 impl Enforceable {
     /// Returns the word of the explanation.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Enforceable::Blocked => "blocked",
             Enforceable::Detected => "detected",

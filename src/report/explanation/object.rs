@@ -110,7 +110,7 @@ struct RunObject {
 
 impl Explanation<'_> {
     /// As one JSON object.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let property = self.property;
         let automaton = &self.automaton;
         let (good, bad) = (automaton.good(self.spec), automaton.bad(self.spec));

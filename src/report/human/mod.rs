@@ -8,7 +8,7 @@ mod table;
 
 use std::io::{self, Write};
 
-pub use steps::write_steps;
+pub(crate) use steps::write_steps;
 
 use super::tally::per_property;
 use super::text::{cut, folded, plural, wrap};
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::verdict::{PropertyVerdict, TraceReport, Verdict};
 
 /// The width that reports are made for.
-pub const COLUMNS: usize = 100;
+pub(crate) const COLUMNS: usize = 100;
 
 /// Source lines of a formula that are shown.
 const SOURCE_LINES: usize = 8;

@@ -17,7 +17,7 @@ const VALUE: usize = 30;
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn write_steps(
+pub(crate) fn write_steps(
     out: &mut impl Write,
     paint: Paint,
     margin: usize,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use smol_str::SmolStr;
 
-pub use write::{human, json, junit};
+pub(crate) use write::{human, json, junit};
 
 use super::tally::per_property;
 use super::text::cut;
@@ -22,7 +22,7 @@ const STEPS: usize = 20;
 
 /// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Everything that was expected came out.
     Pass,
     /// Something else came out.
@@ -33,7 +33,7 @@ pub enum Outcome {
 
 /// A test that was run.
 #[derive(Clone, Debug)]
-pub struct TestReport {
+pub(crate) struct TestReport {
     /// Its name.
     pub name: SmolStr,
     /// The spec's file.
@@ -58,7 +58,7 @@ pub struct TestReport {
 
 /// An expectation that was not met.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The property.
     pub property: SmolStr,
     /// 1-based line of the expectation.
@@ -72,7 +72,7 @@ pub struct Failure {
 }
 
 /// Compares what came out with what the test expects.
-pub fn compare(
+pub(crate) fn compare(
     spec: &Spec,
     sources: &SourceMap,
     test: &Test,

@@ -22,7 +22,7 @@ fn outcome_text((verdict, at): &(SmolStr, Option<u32>)) -> String {
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn human(
+pub(crate) fn human(
     out: &mut impl Write,
     paint: Paint,
     reports: &[TestReport],
@@ -117,7 +117,7 @@ pub fn human(
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
+pub(crate) fn json(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
     for report in reports {
         let mut failures: Vec<_> = report
             .failures
@@ -170,7 +170,7 @@ struct Line<'a> {
 ///
 /// # Errors
 /// Where `out` cannot be written.
-pub fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
+pub(crate) fn junit(out: &mut impl Write, reports: &[TestReport]) -> io::Result<()> {
     let mut suites: Vec<Suite> = Vec::new();
     for report in reports {
         let details = || -> io::Result<Details> {

@@ -41,7 +41,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
 /// # Errors
 ///
 /// The errors of a file that does not parse; such a file should be left as it is.
-pub fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn format_file(source: &SourceFile) -> Result<String, Vec<Diagnostic>> {
     let (tree, diagnostics) = super::parse(source);
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(diagnostics);

@@ -1,4 +1,4 @@
-//! What the formatter learns from the tree: where clauses begin and what a bracket is.
+//! The facts that the formatter takes from the tree: the starts of clauses and the roles of brackets.
 
 use crate::syntax::ast::*;
 use crate::syntax::visit;

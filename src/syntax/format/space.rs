@@ -1,4 +1,4 @@
-//! Which two tokens have a space between them.
+//! The tokens that have a space between them.
 
 use super::Piece;
 use super::roles::Roles;

@@ -1,4 +1,4 @@
-//! What the parser could have taken, in a few words.
+//! The tokens that the parser could have accepted, in a few words.
 //!
 //! The generated parser lists up to ninety tokens, since every contextual word is also a name.
 //! They are collapsed into "a name", "a value" and "an operator"; what is left are keywords.

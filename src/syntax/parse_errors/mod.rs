@@ -1,4 +1,4 @@
-//! How a text that cannot be read is refused: one diagnostic for each item, in the words of the
+//! Diagnostics of texts that cannot be parsed: one diagnostic for each item, in the words of the
 //! language.
 
 mod expected;

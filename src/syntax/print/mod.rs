@@ -19,7 +19,7 @@ pub fn print_expr(expr: &Expr) -> String {
 
 /// Returns a type.
 #[must_use]
-pub fn print_type(ty: &Type) -> String {
+pub(crate) fn print_type(ty: &Type) -> String {
     let mut printer = Printer::default();
     printer.ty(ty);
     printer.out

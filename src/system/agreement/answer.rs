@@ -1,4 +1,4 @@
-//! What is told of each assumption and each guarantee of a composition.
+//! The answer for each assumption and each guarantee of a composition.
 
 use super::{Agreement, Assumed, Direct, Local, Promise, Proof, Standing, Support};
 use crate::hir::Logic;

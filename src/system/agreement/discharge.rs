@@ -1,4 +1,4 @@
-//! What an assumption stands on: guarantees of other components that imply it, or a component that satisfies it.
+//! The support of an assumption: guarantees of other components that imply it, or a component that satisfies it.
 
 use super::{Agreement, Assumed, MAX_VALUATIONS, Support, within};
 use crate::hir::ClaimFormula;

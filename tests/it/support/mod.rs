@@ -14,6 +14,21 @@ pub(crate) mod ui;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use guard_lang::Judgement;
+use guard_lang::audit::{Readers, judge_text};
+use guard_lang::eval::{self, Program};
+use guard_lang::hir::Spec;
+use guard_lang::input::formats::FormatChoice;
+use guard_lang::input::limits::InputLimits;
+
+/// Judges the traces of a text by a spec.
+pub(crate) fn judge(spec: &Spec, name: &str, text: &[u8]) -> Judgement {
+    let program = Program::compile(spec, &eval::Limits::default()).unwrap();
+    let limits = InputLimits::default();
+    let readers = Readers::new(&spec.schema, FormatChoice::Auto, limits).unwrap();
+    judge_text(&program, &readers, name, text)
+}
+
 /// The folder of the package.
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -1,7 +1,7 @@
 //! Model checking of transition systems that are given state by state.
 //!
 //! A [`Structure`] hands out numbered states, their successors and the atoms that hold in them; how it makes them is not
-//! known here, so states may be generated as they are asked for. A [`Kripke`] is a structure at hand, with all states.
+//! known here, so states may be generated on demand. A [`Kripke`] is a structure at hand, with all states.
 //!
 //! | question | function | how |
 //! |---|---|---|

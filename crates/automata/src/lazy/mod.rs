@@ -2,20 +2,22 @@
 //!
 //! [`compile`](crate::compile) builds every state, and a state for every value of every bound; a trace visits few of them.
 //! A [`LazyDfa`] makes a state and its transitions when a trace first comes there and keeps them for the next time. Its
-//! states are *shapes* (`shape.rs`): what is owed, without the numbers in it. The numbers are counters beside the state,
-//! and transitions belong to a shape and the places of its counters (`region.rs`). So `within 100000 steps` has as many
-//! states as `within 5`, bounds in time are no different from bounds in steps, and a step that only waits is one walk down
-//! a diagram: counters are deadlines, which do not change while time goes on.
+//! states are *shapes* (`shape.rs`): the pending obligations, without the numbers in it. The numbers are counters beside the
+//! state, and transitions belong to a shape and the places of its counters (`region.rs`). So `within 100000 steps` has as
+//! many states as `within 5`, bounds in time are no different from bounds in steps, and a step that only waits is one walk
+//! down a diagram: counters are deadlines, which do not change while time goes on.
 //!
 //! `G (a -> F[0,K] b)` has one counter: of all pending answers the earliest counts. `G (a -> F[5,K] b)` must remember each
 //! request whose window is not open yet, and `O[100,110] b` each `b` that is younger; those are a queue beside the counters,
-//! of which a step touches the ends (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow with the bounds is the number of
-//! obligations of which none implies another and that are not alike, and only a formula that has so many pays for it.
+//! of which a step touches the ends (`chain.rs`, `opening.rs`, `queue.rs`). Every formula is followed; what may still grow
+//! with the bounds is the number of obligations of which none implies another and that are not alike, and only a formula
+//! that has so many pays for it.
 //!
 //! # Exactness
 //! The value of a prefix as a whole trace is exact. Finality is found by a search over the regions that can be reached: what
 //! it calls final is final; it calls open what is final only where that depends on the difference of two counters or on one
-//! that waits in a queue, or where more regions than it may visit are reachable (`outlook.rs`). A verdict does not depend on what was read before.
+//! that waits in a queue, or where more regions than it may visit are reachable (`outlook.rs`). A verdict does not depend on
+//! what was read before.
 
 mod chain;
 mod opening;

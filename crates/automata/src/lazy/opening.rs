@@ -1,8 +1,8 @@
-//! What happens to a chain when its first window opens: that obligation is one of its own from then on, and the next one of
+//! The opening of the first window of a chain: that obligation is one of its own from then on, and the next one of
 //! the queue is the first. Of the times that a register holds, the first has come into the window then.
 //!
-//! Which shape that leads to depends on where the end of the window and the beginning of the next one come among the counters.
-//! So the counters are *extended* by the two, and what is found is kept by the places of all.
+//! Which shape that leads to depends on where the end of the window and the beginning of the next one come among the
+//! counters. So the counters are *extended* by the two, and what is found is kept by the places of all.
 //!
 //! A search over regions knows of the next one only that it begins later: every place for it is followed, and that there is
 //! none.

@@ -1,4 +1,4 @@
-//! Where counters stand among the bounds of a formula: all that a step needs to know of their values.
+//! The places of counters among the bounds of a formula: all that a step depends on.
 //!
 //! A step compares counters with each other, with zero and with the bounds that new obligations begin with; it makes new
 //! ones from these bounds and lets the others run on. The order among the counters is that of their numbers in the shape.
@@ -168,7 +168,7 @@ impl Constants {
     }
 
     /// Returns all places that the counters of one clock may have when it has moved on by one unit. More may be said to be
-    /// possible than is, because the differences of counters are not known. None if there are too many.
+    /// possible than is, because the differences of counters are not known. `None` if there are too many.
     pub(super) fn moved(
         &self,
         shape: &Shape,

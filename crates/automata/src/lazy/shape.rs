@@ -1,12 +1,12 @@
-//! Configurations without their numbers: what is owed and remembered, and the counters that it names.
+//! Configurations without their numbers: the obligations and the memory, and the counters that they name.
 //!
 //! The bounds of an obligation, the steps for which an `O[0,n]` still holds and the times that a register keeps are all
 //! that may be large in a configuration. A [`Shape`] is a configuration whose numbers are replaced by *counters*, numbered
 //! in ascending order of what they hold, equal numbers by the same one. So a shape with the values of its counters is a
 //! configuration, and configurations of one shape have their numbers in the same order.
 //!
-//! Obligations that wait for windows of one node may be a chain (`chain.rs`): then only the first has a counter, for where its
-//! window begins, and the others are a queue beside the counters.
+//! Obligations that wait for windows of one node may be a chain (`chain.rs`): then only the first has a counter, for where
+//! its window begins, and the others are a queue beside the counters.
 //!
 //! A counter in steps holds a distance from the next position, or as a *deadline* the position itself; a counter in time
 //! holds a time. Deadlines do not change while steps are read: that is why waiting costs nothing.

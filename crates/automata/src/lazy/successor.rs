@@ -1,4 +1,4 @@
-//! Where a letter leads: a shape, and where what its counters and queues hold comes from.
+//! The successor by a letter: a shape, and the sources of the values of its counters and queues.
 
 use super::chain::Piece;
 use super::queue::Queue;

@@ -1,4 +1,4 @@
-//! What is true of all traces of an automaton with counters: which verdicts some trace has, and examples of them.
+//! Facts about all traces of an automaton with counters: the verdicts that some trace has, with examples.
 //!
 //! The regions are a finite graph that allows more than the automaton does, because it does not know the differences
 //! between counters. So what it does not allow does not happen. What does happen is shown by a game: a region *certainly*

@@ -86,7 +86,7 @@ impl Acceptance {
     }
 
     /// Returns the condition as alternatives, each of marks to be seen finitely often and of marks to be seen infinitely
-    /// often; those that no run meets are left out. None if there are more than `most` on the way.
+    /// often; those that no run meets are left out. `None` if there are more than `most` on the way.
     pub(super) fn alternatives(&self, most: usize) -> Option<Vec<(Marks, Marks)>> {
         let one = |fin, inf| Some(vec![(fin, inf)]);
         let mut found = match self {

@@ -2,6 +2,14 @@
 //!
 //! [`find_run`] searches any graph that is given by its successors, so a product with an automaton is never built: it is
 //! explored as far as the answer needs.
+//!
+//! **Invariant:** `roots` partitions the open vertices into components in the order of entry: a component has the open
+//! vertices from its `first` up to the `first` of the next root. `inside` has the marks of all explored edges within it. So a
+//! component whose `inside` has every mark contains an accepting cycle (Couvreur 1999), and the search may stop at
+//! the edge that completes it.
+//!
+//! The search keeps no labels and no edges of visited vertices: a run is written down at most once, and for that the edges of
+//! one component are asked again.
 
 use std::hash::Hash;
 

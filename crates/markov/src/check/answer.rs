@@ -1,4 +1,4 @@
-//! What a property comes to: a set of states, or a number for each.
+//! The result of a property: a set of states, or a number for each.
 
 use guard_automata::graph::NodeSet;
 

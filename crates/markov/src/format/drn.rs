@@ -9,7 +9,7 @@ use super::fields::{Fields, lines};
 /// Reads a chain.
 ///
 /// # Errors
-/// What is wrong and where; models that are no chains, and parameters.
+/// The fault and its position; models that are not chains, and parameters.
 pub fn read_drn<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let mut all = lines(text, "//");
     let (mut names, mut count) = (Vec::new(), None);

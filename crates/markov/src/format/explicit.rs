@@ -34,7 +34,7 @@ pub enum ExplicitFile {
 /// Reads a chain.
 ///
 /// # Errors
-/// The file, the place and what is wrong there.
+/// The file, the position and the fault.
 pub fn read_explicit<V: Scalar>(
     files: &ExplicitFiles<'_>,
 ) -> Result<Imported<V>, (ExplicitFile, TextError)> {
@@ -101,7 +101,7 @@ pub fn read_explicit<V: Scalar>(
 /// Reads a chain whose probabilities are intervals: `source target [low,high]`. It has no rewards.
 ///
 /// # Errors
-/// The file, the place and what is wrong there.
+/// The file, the position and the fault.
 pub fn read_uncertain_explicit(
     files: &ExplicitFiles<'_>,
 ) -> Result<UncertainChain, (ExplicitFile, TextError)> {

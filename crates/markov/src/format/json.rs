@@ -73,7 +73,7 @@ pub fn write_json<V: Scalar>(chain: &Chain<V>) -> Result<String, serde_json::Err
 /// Reads a chain that [`write_json`] wrote.
 ///
 /// # Errors
-/// What is no JSON or not of this form, and what is wrong with the chain.
+/// The text is not JSON or not of this form, or the chain is invalid.
 pub fn read_json<V: Scalar>(text: &str) -> Result<Imported<V>, TextError> {
     let wrong = |message: String| TextError::new(TextPosition::line(1), message);
     let document: Document = serde_json::from_str(text).map_err(|error| {

@@ -15,7 +15,7 @@ pub fn has_intervals(text: &str) -> bool {
 /// Reads a chain with an interval, or a number, for each transition.
 ///
 /// # Errors
-/// What is wrong and where.
+/// The fault and its position.
 pub fn read_interval_explicit(text: &str) -> Result<UncertainChain, TextError> {
     let mut lines = text
         .lines()

@@ -32,7 +32,7 @@ pub enum RowSet {
 const SLACK: f64 = 1e-12;
 
 impl RowSet {
-    /// Whether the set is that of a row with so many successors, and not empty; else what is wrong.
+    /// Whether the set is that of a row with so many successors, and not empty; else the fault.
     pub(super) fn check(&self, successors: usize) -> Result<(), String> {
         let near_one = |sum: f64| (sum - 1.0).abs() <= super::super::chain::ROW_TOLERANCE;
         let proper = |values: &[f64]| {

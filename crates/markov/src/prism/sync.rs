@@ -1,4 +1,4 @@
-//! Which commands act together: the composition of modules.
+//! The commands that act together: the composition of modules.
 
 use indexmap::IndexMap;
 

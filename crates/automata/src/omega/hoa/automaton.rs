@@ -1,4 +1,4 @@
-//! What is read: an automaton with any acceptance condition.
+//! A parsed automaton, with any acceptance condition.
 
 use thiserror::Error;
 

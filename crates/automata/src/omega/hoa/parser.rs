@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 200;
 /// acceptance sets.
 ///
 /// # Errors
-/// With the place of what is wrong, missing, not supported, or beyond a limit.
+/// The place of an invalid, missing or unsupported part, or of one beyond a limit.
 pub fn parse(text: &str, limits: &Limits) -> Result<Automaton, Error> {
     let mut automata = parse_all(text, limits)?;
     match (automata.pop(), automata.len()) {
