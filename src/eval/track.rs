@@ -27,7 +27,7 @@ struct Track {
     /// The value; of a track with parameters, that of keys never seen.
     unseen: Entry,
     seen: OverlayMap<Entry>,
-    /// How many of `seen` may have more than one value.
+    /// The number of entries of `seen` that may have more than one value.
     n_multi: usize,
     /// More keys than are kept: nothing is known of it any more.
     lost: bool,
@@ -59,7 +59,7 @@ impl Changes {
 }
 
 impl Tracks {
-    /// Before the first event.
+    /// Returns the tracks before the first event.
     pub(super) fn new(code: &Code, initial: &[Held]) -> Tracks {
         let track = |(track, held): (&TrackCode, &Held)| {
             let kind = |id: &u32| Register::initial(&code.registers[*id as usize].kind);
@@ -90,7 +90,7 @@ impl Tracks {
             .any(|track| track.n_multi > 0 || multi(&track.unseen));
     }
 
-    /// What is known of the value for this key.
+    /// Returns the known part of the value for this key.
     pub(super) fn get(&self, track: u32, key: &[Option<Value>]) -> &Held {
         let track = &self.tracks[track as usize];
         if track.lost {
@@ -119,7 +119,7 @@ impl Tracks {
         track.lost || doubtful(&track.unseen) || track.seen.values().any(doubtful)
     }
 
-    /// The tracks with more keys than are kept.
+    /// Returns the tracks with more keys than are kept.
     pub(super) fn lost(&self) -> impl Iterator<Item = usize> {
         self.tracks
             .iter()
@@ -174,7 +174,7 @@ impl Tracks {
         self.count_multi();
     }
 
-    /// The same with positions counted back from `position`, to compare traces of different length.
+    /// Returns the same with positions counted back from `position`, to compare traces of different length.
     pub(super) fn relative_to(&self, position: u64) -> Tracks {
         let mut tracks = self.clone();
         let shift = |entry: &mut Entry| {

@@ -81,7 +81,7 @@ pub trait Judge {
         self.propose(&json!({"trace": trace, "end": true}).to_string())
     }
 
-    /// The trace has ended.
+    /// Ends the trace.
     ///
     /// # Errors
     /// As [`Judge::request`].

@@ -50,10 +50,10 @@ pub enum MonitorError {
     Model {
         /// The model.
         model: SmolStr,
-        /// Why.
+        /// The cause.
         error: Box<ForecastError>,
     },
-    /// Approvals are told by a field that the spec does not have.
+    /// The field that marks approvals does not exist in the spec.
     #[error("approvals have the field `{0}`, which the events of the spec do not have")]
     NoField(SmolStr),
     /// A model file for a model that the spec does not have.
@@ -97,11 +97,11 @@ pub struct Monitor {
 pub(super) struct Trace {
     pub(super) live: Live,
     pub(super) memory: Box<[Memory]>,
-    /// Where it is on learned chains.
+    /// Its position on learned chains.
     pub(super) chain_position: ChainPosition,
     /// The position of the next event.
     pub(super) next: u32,
-    /// What the clock of the trace shows more than the caller's.
+    /// The difference of the clock of the trace from the caller's.
     pub(super) ahead: i128,
     /// When something is due, on the clock of who calls.
     pub(super) due: Option<i128>,
@@ -198,23 +198,23 @@ impl Monitor {
         })
     }
 
-    /// What is done when.
+    /// Returns the table of the clauses.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The arms of clauses on queries that no state of the models reaches.
+    /// Returns the arms of clauses on queries that no state of the models reaches.
     pub fn unreached(&self) -> Vec<Unreached> {
         self.chains.unreached(&self.table)
     }
 
-    /// What was solved of each model, by its name in the spec: a monitor of the same spec that is given this has nothing to
-    /// solve.
+    /// Returns the solved tables of each model, by its name in the spec: a monitor of the same spec that receives them has
+    /// nothing to solve.
     pub fn solved(&self) -> Vec<(SmolStr, Solved)> {
         self.chains.solved()
     }
 
-    /// What states, journals and logs are bound to.
+    /// Returns the identity that states, journals and logs are bound to.
     pub fn identity(&self) -> &Identity {
         &self.options.identity
     }
@@ -241,8 +241,8 @@ impl Monitor {
         self.traces.len()
     }
 
-    /// How many inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) were taken, in this process
-    /// and those whose state it continues.
+    /// Returns the number of inputs ([lines](Self::line) and [ticks](Self::tick) that decided something) that were taken, in
+    /// this process and those whose state it continues.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -303,7 +303,7 @@ impl Monitor {
         }
     }
 
-    /// The trace has ended: nothing more comes, every verdict is final, and the trace is forgotten.
+    /// Ends a trace: every verdict is final, and the trace is forgotten.
     pub fn end(&mut self, trace: &str, _now: Option<Instant>) -> Decision {
         if self.is_bound() {
             return forbidden("only an approver may end a trace");
@@ -323,7 +323,7 @@ impl Monitor {
         decision
     }
 
-    /// Whether a trace may end here: judged as if it did, with what is still owed.
+    /// Judges whether a trace may end here, with its pending obligations.
     pub fn propose_end(&mut self, trace: &str) -> Decision {
         let mut decision = Decision::new(Cause::ProposedEnd);
         decision.trace = Some(SmolStr::new(trace));
@@ -335,7 +335,8 @@ impl Monitor {
         decision
     }
 
-    /// Time has come to `now`: the decisions about deadlines that passed without an event. Earliest deadline first.
+    /// Advances time to `now`. Returns the decisions about deadlines that passed without an event, the earliest deadline
+    /// first.
     pub fn tick(&mut self, now: Instant) -> Vec<Decision> {
         let mut decisions = Vec::new();
         while let Some((due, name)) = self.due.first().filter(|(due, _)| *due < now.0).cloned() {
@@ -378,17 +379,17 @@ impl Monitor {
         decisions
     }
 
-    /// When the next deadline passes, on the clock of who calls; none where nothing in seconds is owed.
+    /// Returns the time of the next deadline, on the caller's clock; `None` if no obligation has a deadline in seconds.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.due.first().map(|(due, _)| Instant(*due))
     }
 
-    /// What is owed in a trace, in words; empty where it is not live.
+    /// Describes the pending obligations of a trace; empty if it is not live.
     pub fn owed(&mut self, trace: &str) -> Vec<String> {
         self.propose_end(trace).owed
     }
 
-    /// The verdict on a property in a trace.
+    /// Returns the verdict on a property in a trace.
     pub fn verdict(&mut self, trace: &str, property: PropertyId) -> Option<Verdict> {
         let trace = self.traces.get_mut(trace)?;
         Some(
@@ -397,7 +398,7 @@ impl Monitor {
         )
     }
 
-    /// The field that is the clock.
+    /// Returns the field that is the clock.
     pub(super) fn clock(&self) -> Option<usize> {
         self.clock
     }
@@ -407,7 +408,7 @@ impl Monitor {
         !self.awaited.is_empty()
     }
 
-    /// The refusal of an event that was read for another spec.
+    /// Returns a denial of an event that was read for another spec.
     pub(super) fn foreign(&self, event: &Event) -> Option<Decision> {
         let schema = &self.program.spec().schema;
         let own = event.meta.len() == schema.meta.len()
@@ -703,7 +704,7 @@ impl Monitor {
         approvals.any(|(field, value)| event.steps.iter().any(|step| has(step, *field, value)))
     }
 
-    /// What cannot be read is denied, unless every clause lets errors through.
+    /// Returns a denial of input that cannot be read, unless every clause allows errors.
     pub(super) fn unreadable(&self, why: String) -> Decision {
         let mut decision = Decision::new(Cause::Unreadable);
         decision.ruling = if self.table.on_error_allow() {
@@ -722,7 +723,7 @@ impl Monitor {
     }
 }
 
-/// The denial of what whoever said it may not say. Nothing was changed.
+/// Returns a denial of a statement that its sender may not make. Nothing was changed.
 pub(super) fn forbidden(why: &str) -> Decision {
     let mut decision = Decision::new(Cause::Forbidden);
     decision.ruling = Ruling::Block;

@@ -24,7 +24,7 @@ use std::fmt;
 
 use walk::{Feed, Walk};
 
-/// What reading a line may cost. All caps are inclusive.
+/// The limits of reading a line, all inclusive.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The longest line, in bytes; also of the lines that it gives to other shells.
@@ -53,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a text has no commands.
+/// The reason why a text has no commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellError {
     /// It is not a shell line; the byte at which that shows.
@@ -66,9 +66,9 @@ pub enum ShellError {
     TooMuch,
     /// The text does not determine what runs.
     Undetermined {
-        /// What is not determined.
+        /// The construct that is not determined.
         what: &'static str,
-        /// How that is written.
+        /// Its text.
         written: String,
     },
 }
@@ -121,9 +121,9 @@ impl std::error::Error for ShellError {}
 /// One command: its words without quotes and escapes. A redirection is one of its own: `[">", "log"]`.
 pub type Command = Vec<String>;
 
-/// All commands of a line, in the order in which they begin: those of pipes, lists, loops, functions, subshells and
-/// substitutions, and those that other commands are given to run (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `eval`,
-/// `ssh`), which follow the command that runs them.
+/// Returns all commands of a line, in the order in which they begin: those of pipes, lists, loops, functions, subshells and
+/// substitutions, and those that other commands run (`sudo`, `env`, `xargs`, `find -exec`, `sh -c`, `eval`, `ssh`), which
+/// follow the command that runs them.
 ///
 /// Variables that the line assigns once, `$(echo …)` of plain text, braces, and what `echo`, `printf`, `cat` and
 /// here-documents of plain text feed to a shell are replaced by what they stand for. Other expansions among the operands

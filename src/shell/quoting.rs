@@ -1,6 +1,6 @@
 //! The escapes of `$'…'`.
 
-/// The inside of `$'…'`: `\n`, `\t`, `\xHH`, `\NNN` and the like are what they stand for. A NUL ends the text.
+/// Returns the text of `$'…'`: `\n`, `\t`, `\xHH`, `\NNN` and similar escapes are replaced. A NUL ends the text.
 pub(super) fn ansi_c(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -27,7 +27,7 @@ pub(super) struct Wrapper {
     pub(super) operands: usize,
     /// Whether assignments may stand before the command.
     pub(super) assigns: bool,
-    /// Whether a shell reads the standard input if there is no command; with one of these options, if any are listed.
+    /// `Some` if it is a shell that reads standard input without a command: always if empty, else with one of these options.
     pub(super) shell: Option<&'static str>,
 }
 
@@ -397,7 +397,7 @@ pub(super) const SSH: Wrapper = Wrapper {
     ..PLAIN
 };
 
-/// Shells: their options that take a value. A line is what follows `-c`.
+/// Shells: their options that take a value. `-c` precedes a line.
 pub(super) const SHELL: Wrapper = Wrapper {
     flags: "abefhiklmnprstuvxBCDEHPTVXqNGIZFL",
     values: "oO",
@@ -463,7 +463,7 @@ pub(super) const DELETERS: &[(&str, &str, &str)] = &[
     ("srm", "rR", "recursive"),
 ];
 
-/// Which operands of a program name files that it writes.
+/// The operands of a program that name files that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writes {
     All,

@@ -28,7 +28,7 @@ pub(super) struct Walk<'l> {
     arithmetic: bool,
 }
 
-/// What a command reads from its standard input.
+/// The standard input of a command.
 #[derive(Clone, Debug)]
 pub(super) enum Feed {
     /// The standard input of the line itself.
@@ -49,15 +49,15 @@ pub(super) struct Scope<'a> {
     pub(super) splits_oddly: bool,
     pub(super) folder: Folder,
     pub(super) level: usize,
-    /// What `exec <…` made the standard input of all commands.
+    /// The standard input of all commands after `exec <…`.
     input: Option<Feed>,
     calls: usize,
 }
 
-/// Where the line has gone by `cd`.
+/// The folder after the `cd` commands so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Folder {
-    /// Where it began, or below.
+    /// The initial folder, or one below.
     Here,
     Known(String),
     Unknown,
@@ -236,7 +236,7 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// The bodies of a function, with the words of its call as its parameters.
+    /// Walks the bodies of a function, with the words of its call as its parameters.
     pub(super) fn call<'a>(
         &mut self,
         name: &str,
@@ -316,7 +316,7 @@ impl<'l> Walk<'l> {
         }
     }
 
-    /// The standard input of a node after its redirections.
+    /// Returns the standard input of a node after its redirections.
     fn redirected(&mut self, node: &Node, scope: &Scope<'_>, feed: &Feed) -> Result<Feed> {
         let mut feed = feed.clone();
         for redirect in &node.redirects {
@@ -350,7 +350,7 @@ impl<'l> Walk<'l> {
         Ok(feed)
     }
 
-    /// The commands of substitutions in a word.
+    /// Walks the commands of substitutions in a word.
     fn scripts_in<'a>(&mut self, word: &'a Word, scope: &mut Scope<'a>) -> Result<()> {
         for part in word {
             let scripts: &[Script] = match part {
@@ -374,7 +374,8 @@ impl<'l> Walk<'l> {
         Ok(())
     }
 
-    /// What a script prints, if only `echo`, `printf` and `cat` of plain text do; none if that is not determined.
+    /// Returns the output of a script, if only `echo`, `printf` and `cat` of plain text produce it; `None` if it is not
+    /// determined.
     pub(super) fn output(
         &mut self,
         script: &Script,
@@ -475,7 +476,7 @@ fn raw_text(word: &Word) -> String {
     parts.collect()
 }
 
-/// What a program prints whose words are plain; none for others.
+/// Returns the output of a program whose words are plain; `None` for other programs.
 fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
     match name {
         ":" | "true" => Some(String::new()),
@@ -518,7 +519,7 @@ fn printed(name: &str, words: &[String], feed: &Feed) -> Option<String> {
     }
 }
 
-/// `printf` with `%s` and `%%`; none for other directives.
+/// Formats `printf` with `%s` and `%%`; `None` for other directives.
 fn print_format(format: &str, words: &[&str]) -> Option<String> {
     let pieces: Vec<&str> = format.split("%s").collect();
     if pieces

@@ -4,7 +4,7 @@ use super::syntax::{Part, Word};
 use super::walk::{Scope, Walk};
 use super::{Limits, ShellError};
 
-/// Where a word is not determined by the text.
+/// The reason why a word is not determined by the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hole {
     None,
@@ -14,7 +14,7 @@ pub(super) enum Hole {
     Start,
 }
 
-/// One word of a command after expansion. What is not determined stands in `text` as it is written.
+/// One word of a command after expansion. Undetermined parts are in `text` as written.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) text: String,
@@ -122,7 +122,7 @@ impl Walk<'_> {
         Ok(fields)
     }
 
-    /// A word as one text, as in assignments and here-documents; none if it is not determined.
+    /// Returns a word as one text, as in assignments and here-documents; `None` if it is not determined.
     pub(super) fn text_of(&mut self, word: &Word, scope: &Scope<'_>) -> Result<Option<String>> {
         let atoms = self.atoms(word, scope)?;
         let mut text = String::new();

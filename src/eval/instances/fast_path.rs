@@ -31,19 +31,19 @@ pub(super) struct Matched {
     next: StateSetId,
 }
 
-/// Where every open verdict goes at an event.
+/// The successors of every open verdict at an event.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     matched: Vec<Matched>,
     root: StateSetId,
-    /// Of the classes with an open verdict, in order; none where the event touches all members.
+    /// By class with an open verdict, in order; `None` if the event touches all members.
     live: Vec<Option<StateSetId>>,
     triggered: bool,
     root_triggered: bool,
 }
 
 impl Instances {
-    /// One event, where it is plain; false where it is not, and nothing has changed.
+    /// Steps one event if it is plain. Returns `false` otherwise, and then nothing has changed.
     pub(in crate::eval) fn try_step_fast(
         &mut self,
         id: usize,
@@ -75,7 +75,7 @@ impl Instances {
         true
     }
 
-    /// What an event does; none where it is not plain.
+    /// Computes the effects of an event, or `None` if it is not plain.
     #[allow(
         clippy::too_many_arguments,
         reason = "one event, one property: all of it is needed"

@@ -480,20 +480,20 @@ impl Instances {
         sound
     }
 
-    /// Every state set that is in use.
+    /// Returns every state set that is in use.
     pub(in crate::eval) fn state_sets(&mut self) -> impl Iterator<Item = &mut StateSetId> {
         self.classes
             .iter_mut()
             .map(|class| &mut class.state.state_set)
     }
 
-    /// The state sets of the root and of all instances.
+    /// Returns the state sets of the root and of all instances.
     pub(in crate::eval) fn met(&self) -> impl Iterator<Item = StateSetId> {
         let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
         classes.map(|id| self.class(*id).state.state_set)
     }
 
-    /// The state sets of all classes, also those that nothing is in.
+    /// Returns the state sets of all classes, also of empty ones.
     pub(in crate::eval) fn numbers(&self) -> impl Iterator<Item = StateSetId> {
         self.classes.iter().map(|class| class.state.state_set)
     }

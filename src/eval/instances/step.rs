@@ -328,7 +328,7 @@ impl Instances {
 /// No value for any of up to sixteen variables.
 const NOTHING: [Option<Value>; 16] = [const { None }; 16];
 
-/// What tells apart instances whose verdict is final: since when, where that will be told.
+/// Returns what distinguishes instances whose verdict is final: the step since which it is, if that will be reported.
 fn fixed_at(now: Truth, quantified: &QuantifiedCode, step: u32) -> u32 {
     if now == Truth::from(!quantified.universal) {
         step
@@ -337,7 +337,7 @@ fn fixed_at(now: Truth, quantified: &QuantifiedCode, step: u32) -> u32 {
     }
 }
 
-/// The registers of an instance after this step.
+/// Returns the registers of an instance after this step.
 fn advanced(
     property: &PropertyCode,
     registers: &[Register],
@@ -362,7 +362,7 @@ fn advanced(
     registers
 }
 
-/// Adds the value of a term, or its elements; says whether it is not known.
+/// Adds the value of a term, or its elements. Returns whether it is unknown.
 fn collect(eval: &mut Eval<'_>, term: NodeId, elements: bool, into: &mut Distinct) -> bool {
     let value = if eval.tracks.multi {
         match eval.cell(term) {

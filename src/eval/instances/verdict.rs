@@ -40,7 +40,7 @@ impl Instances {
         self.triggered || (self.root_triggered && (self.any || self.wild != 0))
     }
 
-    /// The verdict over all instances.
+    /// Returns the verdict over all instances.
     pub(in crate::eval) fn status(
         &self,
         property: &PropertyCode,
@@ -135,7 +135,7 @@ impl Instances {
         found
     }
 
-    /// An instance that is violated now; of several, the least.
+    /// Returns an instance that is violated now; of several, the least.
     pub(in crate::eval) fn violated_now(
         &self,
         property: &PropertyCode,
@@ -177,7 +177,7 @@ impl Instances {
             .collect()
     }
 
-    /// The whole tuples whose class is wanted.
+    /// Returns the complete tuples whose class is wanted.
     fn whole(&self, wanted: impl Fn(u32) -> bool) -> Vec<(&Key, u32)> {
         let whole =
             |(key, class): &(&Key, &u32)| key.iter().all(Option::is_some) && wanted(**class);
@@ -201,7 +201,7 @@ impl Instances {
             })
     }
 
-    /// The value over the instances that an unknown key may be, alone or beside any value seen.
+    /// Returns the value over the instances that an unknown key may be, alone or beside any value seen.
     fn wild_value(
         &self,
         quantified: &QuantifiedCode,
@@ -249,7 +249,7 @@ impl Instances {
         keys.iter().map(value).fold(Truth::True, Truth::and)
     }
 
-    /// The instances that violate a `forall`, earliest first, then by value; at most `most`, and how many there are.
+    /// Returns the instances that violate a `forall`, earliest first, then by value; at most `most`, and their number.
     pub(in crate::eval) fn violated(
         &self,
         property: &PropertyCode,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-/// How much is kept.
+/// The limits on what a session keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Entries.

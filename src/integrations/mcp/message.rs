@@ -44,7 +44,7 @@ pub(super) enum Message<'l> {
     Answer { id: &'l str, outcome: Outcome<'l> },
 }
 
-/// What a request came to.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Outcome<'l> {
     Result(&'l str),
@@ -152,7 +152,7 @@ impl<'l> Message<'l> {
     }
 }
 
-/// The members of a part that was read before; none if it is not there or is not an object.
+/// The members of a part that was read before; `None` if it is absent or not an object.
 #[derive(Clone, Debug)]
 pub(super) struct Object<'l>(Option<RawObject<'l>>);
 
@@ -177,7 +177,7 @@ impl<'l> Object<'l> {
         self.0.iter().flat_map(RawObject::iter)
     }
 
-    /// The object with another value for one of its members, as JSON.
+    /// Returns the object with another value for one of its members, as JSON.
     pub(super) fn with(&self, key: &str, value: &str) -> String {
         let members = self.iter().map(|(name, old)| {
             let value = if name == key { value } else { old };
@@ -203,7 +203,7 @@ pub(super) fn named_as<'k>(
     Ok(())
 }
 
-/// A request or a notification as one line.
+/// Returns a request or a notification as one line.
 pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> String {
     let id = id.map(|id| format!("\"id\":{id},")).unwrap_or_default();
     let method = Json::from(method);
@@ -216,7 +216,7 @@ pub(super) fn ask(id: Option<&str>, method: &str, params: Option<&str>) -> Strin
     ))
 }
 
-/// An answer as one line.
+/// Returns an answer as one line.
 pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
     let (key, value) = match outcome {
         Outcome::Result(result) => ("result", result),
@@ -227,13 +227,13 @@ pub(super) fn answer(id: &str, outcome: Outcome<'_>) -> String {
     ))
 }
 
-/// An answer that is an error, as one line.
+/// Returns an error answer as one line.
 pub(super) fn error(id: &str, code: i32, message: &str) -> String {
     let error = json!({"code": code, "message": message}).to_string();
     answer(id, Outcome::Error(&error))
 }
 
-/// A JSON text without any character that some reader takes for the end of a line, or that a terminal acts on.
+/// Returns a JSON text without any character that some reader takes for the end of a line, or that a terminal interprets.
 ///
 /// In a JSON text, control characters below U+0020 are white space between tokens, and all others stand in strings.
 fn one_line(json: String) -> String {
@@ -253,7 +253,7 @@ fn one_line(json: String) -> String {
     line
 }
 
-/// An id by its value: equal for all ways to write one string or number.
+/// Returns an id by its value: equal for all ways to write one string or number.
 pub(super) fn id_key(id: &str) -> String {
     // Up to here every whole number is a double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -269,7 +269,7 @@ pub(super) fn id_key(id: &str) -> String {
     }
 }
 
-/// An id as text: `7` for both `7` and `"7"`.
+/// Returns an id as text: `7` for both `7` and `"7"`.
 pub(super) fn id_text(id: &str) -> String {
     serde_json::from_str::<String>(id).unwrap_or_else(|_| id.to_owned())
 }

@@ -64,7 +64,7 @@ const PLAIN: [&str; 15] = [
     "tools/list",
 ];
 
-/// What a server says that is no content, unless it holds text.
+/// Messages of a server that are not content, unless they contain text.
 const QUIET: [&str; 6] = [
     "notifications/prompts/list_changed",
     "notifications/resources/list_changed",
@@ -87,14 +87,14 @@ const CALL_PARAMS: [&str; 6] = [
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// What becomes of a line. Each text is one line, without its end.
+/// The result of a line. Each text is one line, without its end.
 #[derive(Debug, Default)]
 pub struct Turn {
     /// To be sent on, in order.
     pub on: Vec<String>,
     /// To be sent back, in order.
     pub back: Vec<String>,
-    /// Why messages were not sent on, if their sender is not told.
+    /// The reasons why messages were not sent on, if their sender is not informed.
     pub dropped: Vec<String>,
     /// The decisions behind it.
     pub decisions: Vec<Decision>,
@@ -110,7 +110,7 @@ pub struct Session {
     from_client: Bounded<Asked>,
     /// Requests of the server that are not answered.
     from_server: Bounded<Asked>,
-    /// Calls that the server asked about, by the state that it gave.
+    /// Calls for which the server requested input, by the state that it gave.
     questions: Bounded<Question>,
     /// Calls that became tasks, by the task's id.
     tasks: Bounded<Arc<Call>>,
@@ -120,7 +120,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A connection whose events belong to this trace.
+    /// Returns a connection whose events belong to this trace.
     pub fn new(trace: &str, ask_passes: bool, limits: Limits) -> Session {
         Session {
             trace: trace.to_owned(),
@@ -134,7 +134,7 @@ impl Session {
         }
     }
 
-    /// A line that the client sends: `on` is for the server.
+    /// Handles a line that the client sends: `on` is for the server.
     pub fn from_client(&mut self, judge: &mut impl Judge, line: &[u8]) -> Turn {
         let mut turn = Turn::default();
         match messages(line) {
@@ -657,7 +657,7 @@ impl Session {
 }
 
 impl Turn {
-    /// What came as a list goes as one.
+    /// Sends the messages of a list as one list.
     fn as_list(&mut self, is_list: bool) {
         for lines in [&mut self.on, &mut self.back] {
             if is_list && !lines.is_empty() {
@@ -667,7 +667,7 @@ impl Turn {
     }
 }
 
-/// The messages of a line, and whether it is a list of messages, as version 2025-03-26 has them.
+/// Returns the messages of a line, and whether it is a list of messages, as version 2025-03-26 has them.
 fn messages(line: &[u8]) -> Result<(Vec<&str>, bool), String> {
     let line = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?;
     if !line.trim_ascii_start().starts_with('[') {

@@ -19,21 +19,21 @@ pub(super) struct Asked {
     pub(super) typed: bool,
     /// Whether its answer may be a task.
     pub(super) task: bool,
-    /// What a further try must have.
+    /// The parameters that a further attempt must have.
     pub(super) params: blake3::Hash,
 }
 
-/// What an answer answers, for its event.
+/// The call that an answer answers, for its event.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
     /// JSON.
     pub(super) args: String,
-    /// The id of the call in the trace: that of the first try. None of a message that is no request.
+    /// The id of the call in the trace: that of the first attempt. `None` for a message that is not a request.
     pub(super) id: Option<String>,
 }
 
-/// A call that the server asked about.
+/// A call for which the server requested input.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     pub(super) params: blake3::Hash,
@@ -41,7 +41,7 @@ pub(super) struct Question {
 }
 
 impl Asked {
-    /// The answer of a request that is denied: to a call of a tool a result that a model can read and act on.
+    /// Returns the answer to a denied request: to a tool call, a result that a model can read and act on.
     pub(super) fn denial(&self, reason: &str) -> String {
         if !matches!(self.method.as_str(), "tools/call" | "tasks/result") || self.task {
             return message::error(&self.id, DENIED, reason);
@@ -85,7 +85,7 @@ impl Call {
     }
 }
 
-/// All parameters of a request but those that a further try may change.
+/// Returns a hash of all parameters of a request except those that a further attempt may change.
 pub(super) fn comparable(method: &str, params: &Object<'_>) -> blake3::Hash {
     let mut parts = vec![method];
     let mut members: Vec<(&str, &str)> = params
@@ -106,7 +106,7 @@ pub(super) fn hash_of(parts: &[&str]) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// The key of something that the server named, by its value.
+/// Returns the key of an object that the server named, by its value.
 pub(super) fn hashed(name: &str) -> String {
     hash_of(&[&message::id_key(name)]).to_string()
 }

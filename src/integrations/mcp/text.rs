@@ -229,7 +229,7 @@ impl<'j> Level<'j> {
     }
 }
 
-/// Where a string ends whose content begins here: after its closing quote.
+/// Returns the end of a string whose content begins here: after its closing quote.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes
         .get(at..)

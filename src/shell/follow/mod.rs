@@ -16,7 +16,7 @@ use programs::{callback, env, interpreter, switch_user, trap, watch};
 
 type Result<T> = std::result::Result<T, ShellError>;
 
-/// What a command is given to run.
+/// The commands that a command runs.
 enum Run {
     Nothing,
     Words(Vec<Field>),
@@ -39,7 +39,7 @@ fn listed(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == name)
 }
 
-/// The name of a program without its version: `python3.12`, `bash-5.2`.
+/// Returns the name of a program without its version: `python3.12`, `bash-5.2`.
 fn unversioned(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }

@@ -7,7 +7,7 @@ use crate::shell::words::{Field, Hole};
 
 /// A command's words, sorted by its table.
 pub(super) struct Sorted<'f> {
-    /// What follows the options and operands.
+    /// The words after the options and operands.
     pub(super) rest: &'f [Field],
     /// Operands before that.
     pub(super) operands: &'f [Field],
@@ -25,7 +25,7 @@ pub(super) fn split_value(option: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The value of an option in the next word.
+/// Takes the value of an option from the next word.
 pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Result<&'f Field> {
     let Some(value) = rest.get(*at) else {
         return refuse("the value of an option", option);
@@ -37,7 +37,7 @@ pub(super) fn take<'f>(rest: &'f [Field], at: &mut usize, option: &Field) -> Res
     Ok(value)
 }
 
-/// A text that a shell is given. Parameters that the line never assigns stay in it, as one word each.
+/// Returns the text that is given to a shell. Parameters that the line never assigns stay in it, as one word each.
 pub(super) fn script_text(field: &Field) -> Result<String> {
     let plain = field.hole == Hole::None || (field.environment && !field.silent);
     if !plain || field.process.is_some() {
@@ -56,7 +56,7 @@ pub(super) fn line_of(words: &[Field]) -> Result<Run> {
     Ok(Run::Line(texts.join(" "), None))
 }
 
-/// The option of this name, or the one that it abbreviates; whether it takes a value.
+/// Returns the option of this name, or the one that it abbreviates, and whether it takes a value.
 pub(super) fn long_option(wrapper: &Wrapper, name: &str) -> Option<(String, bool)> {
     let names = |list: &'static str| list.split_ascii_whitespace().filter(|one| one.len() > 1);
     let values = || {

@@ -8,7 +8,8 @@ use crate::shell::words::{Field, Hole};
 use crate::shell::{ShellError, syntax};
 
 impl Walk<'_> {
-    /// Every `-exec` of `find`. `{}` is a file at or below a starting point, so that one that is absolute stands for it.
+    /// Follows every `-exec` of `find`. `{}` is a file at or below a starting point, so an absolute starting point
+    /// represents it.
     pub(super) fn find(&mut self, words: &[Field]) -> Result<Run> {
         let starts: Vec<&Field> = words
             .iter()
@@ -155,7 +156,7 @@ impl Walk<'_> {
     }
 }
 
-/// `su`, whose operands may stand before its options; none where the table says it all.
+/// Follows `su`, whose operands may precede its options; `None` if the table describes the call completely.
 pub(super) fn switch_user(program: &str, words: &[Field]) -> Result<Option<Run>> {
     let Some(wrapper) = WRAPPERS.iter().find(|one| listed(one.names, program)) else {
         return Ok(None);
@@ -280,7 +281,7 @@ pub(super) fn env(words: &[Field]) -> Result<Run> {
     Ok(Run::Words(after_assignments(rest)?.to_vec()))
 }
 
-/// The words of `env -S`: quotes as a shell has them; escapes and variables are not followed.
+/// Splits the words of `env -S`: quotes as in a shell; escapes and variables are not followed.
 fn split_string(text: &str) -> Result<Vec<Field>> {
     let undetermined = || ShellError::undetermined("the words of `env -S`", text);
     if text.contains([
@@ -343,7 +344,7 @@ pub(super) fn callback(words: &[Field]) -> Result<Run> {
     Ok(Run::Nothing)
 }
 
-/// The items of a standard input, as `xargs` splits it by blanks.
+/// Splits a standard input into items, as `xargs` does at blanks.
 fn items(feed: &Feed) -> Option<Vec<Field>> {
     match feed {
         Feed::Text(text) if !text.contains(['\'', '"', '\\']) => {
@@ -353,7 +354,7 @@ fn items(feed: &Feed) -> Option<Vec<Field>> {
     }
 }
 
-/// The words with another one in place of a mark.
+/// Replaces a mark in words by another word.
 fn replace(words: &[Field], mark: &str, by: &Field) -> Vec<Field> {
     let replaced = words.iter().map(|word| {
         if !word.text.contains(mark) {
@@ -395,7 +396,7 @@ pub(super) fn watch(words: &[Field]) -> Result<Run> {
     line_of(sorted.rest)
 }
 
-/// An interpreter: refused if it reads code that is not known. Code that is known is not shell, and not followed.
+/// Follows an interpreter: rejects it if it reads unknown code. Known code is not shell, and not followed.
 pub(super) fn interpreter(words: &[Field], feed: &Feed) -> Result<Run> {
     let gives_code = |word: &Field| {
         let letters = word.text.strip_prefix('-').unwrap_or_default();

@@ -114,10 +114,10 @@ pub(in crate::shell) struct Parsed {
     pub(in crate::shell) names: Names,
 }
 
-/// What a text does to names, wherever in it.
+/// The effects of a text on names, anywhere in it.
 #[derive(Debug, Default)]
 pub(in crate::shell) struct Names {
-    /// How often each variable is assigned, in whatever way.
+    /// The number of assignments of each variable, in any form.
     pub(in crate::shell) assigned: HashMap<String, usize>,
     pub(in crate::shell) aliases: HashSet<String>,
     pub(in crate::shell) functions: HashSet<String>,
@@ -143,7 +143,7 @@ impl Names {
     }
 }
 
-/// The text of a word without expansions.
+/// Returns the text of a word without expansions.
 pub(in crate::shell) fn literal(word: &Word) -> Option<String> {
     let texts = word.iter().map(|part| match part {
         Part::Bare(text) | Part::Quoted(text) => Some(text.as_str()),

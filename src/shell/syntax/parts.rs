@@ -5,7 +5,7 @@ use super::{Assign, Part, Script, Word};
 use crate::shell::{ShellError, quoting};
 
 impl Parser<'_> {
-    /// `name=value`, `name+=value`, `name[i]=value`; nothing is taken where none stands.
+    /// Parses `name=value`, `name+=value`, `name[i]=value`; `None` if there is no assignment.
     pub(super) fn assignment(&mut self) -> Result<Option<Assign>> {
         let start = self.pos;
         let mut name = String::new();
@@ -77,7 +77,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A word; there must be one.
+    /// Parses a word; there must be one.
     pub(super) fn word(&mut self) -> Result<Word> {
         let start = self.pos;
         let mut word = self.parts(End::Word)?;
@@ -195,7 +195,7 @@ impl Parser<'_> {
         self.sees("<(") || self.sees(">(")
     }
 
-    /// An expansion that begins with a dollar sign.
+    /// Parses an expansion that begins with a dollar sign.
     fn dollar(&mut self, quoted: bool, out: &mut Word) -> Result<()> {
         let start = self.pos;
         self.bump();
@@ -281,7 +281,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The script of `$(…)` and `<(…)`, to the closing parenthesis. Its here-documents end within it.
+    /// Parses the script of `$(…)` and `<(…)`, to the closing parenthesis. Its here-documents end within it.
     fn substitution(&mut self) -> Result<Script> {
         let outer = std::mem::take(&mut self.pending);
         let script = self.nested(|parser| parser.script(&[]))?;
@@ -360,7 +360,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where parts end.
+/// The end of parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Word,
@@ -409,7 +409,7 @@ fn is_assignment_head(text: &str) -> bool {
     })
 }
 
-/// The scripts in the parts of a word.
+/// Returns the scripts in the parts of a word.
 pub(super) fn scripts_of(word: Word) -> Vec<Script> {
     let mut all = Vec::new();
     for part in word {
@@ -422,7 +422,8 @@ pub(super) fn scripts_of(word: Word) -> Vec<Script> {
     all
 }
 
-/// Where the inner of two parentheses closes, if the outer one closes directly after it: what Bash takes for arithmetic.
+/// Returns the place where the inner of two parentheses closes, if the outer one closes directly after it, which Bash reads
+/// as arithmetic.
 pub(super) fn arithmetic_end(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut open = 1usize;

@@ -11,7 +11,7 @@ const SURE: f64 = 0.7;
 /// How a sentence and a formula part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What the sentence was found to say, over the letters of the formula.
+    /// The formula that the sentence was found to state, over the letters of the formula.
     pub formula: String,
     /// A shortest trace that only one of them accepts.
     pub trace: Trace,

@@ -156,7 +156,7 @@ impl Document {
         }
     }
 
-    /// The earlier requirement that says the same.
+    /// Returns the earlier requirement with the same meaning.
     #[must_use]
     pub fn duplicate_of(&self, index: usize) -> Option<&Draft> {
         self.duplicates
@@ -166,8 +166,8 @@ impl Document {
             .and_then(|first| self.drafts.get(first))
     }
 
-    /// The requirements that cannot be met together with this one, with a trace that meets the earlier of the two and so
-    /// breaks the later.
+    /// Returns the requirements that contradict this one, with a trace that satisfies the earlier of the two and so violates
+    /// the later.
     pub fn conflicts_of(&self, index: usize) -> impl Iterator<Item = (&Draft, &Trace)> {
         self.conflicts.iter().filter_map(move |(a, b, trace)| {
             let other = match index {
@@ -179,7 +179,7 @@ impl Document {
         })
     }
 
-    /// All pairs that contradict, the earlier first.
+    /// Returns all pairs that contradict each other, the earlier first.
     pub fn conflicts(&self) -> impl Iterator<Item = (&Draft, &Draft, &Trace)> {
         self.conflicts
             .iter()
@@ -187,7 +187,7 @@ impl Document {
     }
 }
 
-/// The atom whose happening makes a formula matter.
+/// Returns the atom that triggers a formula.
 fn triggering(logic: &Logic) -> Option<usize> {
     match logic {
         Logic::Unary(crate::words::Unary::Always, None, inner) => match inner.as_ref() {

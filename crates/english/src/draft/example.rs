@@ -29,7 +29,7 @@ pub(super) struct Machine {
 /// Steps of a bound beyond which no example is looked for.
 const FARTHEST: u32 = 2_000;
 
-/// The automaton of a formula over numbered atoms. None where it would be too large, or counts in a window.
+/// Compiles a formula over numbered atoms. Returns `None` if the automaton is too large, or the formula counts in a window.
 pub(super) fn machine(logic: &Logic) -> Option<Machine> {
     let unit = shortest(logic);
     let mut formulas = Formulas::new();
@@ -43,7 +43,7 @@ pub(super) fn machine(logic: &Logic) -> Option<Machine> {
 }
 
 impl Machine {
-    /// A shortest trace that satisfies the formula, if possible one in which it matters: where `trigger` is seen.
+    /// Returns a shortest trace that satisfies the formula, if possible not vacuously: one that contains `trigger`.
     pub(super) fn accepted(&self, trigger: Option<usize>, names: &[String]) -> Option<Trace> {
         let plain = || self.dfa.shortest_accepted(Traces::NonEmpty);
         let word = match trigger.and_then(atom) {
@@ -63,7 +63,7 @@ impl Machine {
         word.map(|word| self.trace(&word, names))
     }
 
-    /// A shortest trace that violates the formula.
+    /// Returns a shortest trace that violates the formula.
     pub(super) fn rejected(&self, names: &[String]) -> Option<Trace> {
         let word = self.dfa.shortest_rejected(Traces::NonEmpty)?;
         Some(self.trace(&word, names))
@@ -96,8 +96,8 @@ pub(super) fn equivalent(a: &Logic, b: &Logic) -> Option<bool> {
     Some(pair.apart(|a, b| a != b)?.is_none())
 }
 
-/// A shortest trace that one of two formulas accepts and the other does not, and whether it is the first; none where they
-/// are equivalent, or that is too much to find out.
+/// Returns a shortest trace that one of two formulas accepts and the other does not, and whether it is the first. Returns
+/// `None` if they are equivalent, or if the work does not suffice.
 pub(super) fn parting(a: &Logic, b: &Logic, names: &[String]) -> Option<(Trace, bool)> {
     let pair = Pair::new(a, b)?;
     let (word, first) = match pair.apart(|a, b| b && !a)? {
@@ -131,7 +131,8 @@ impl Pair {
         })
     }
 
-    /// A shortest trace on whose values by both `wanted` holds; the outer none where that is too much to find out.
+    /// Returns a shortest trace on whose values by both `wanted` holds. An outer `None` means that the work does not
+    /// suffice.
     fn apart(&self, wanted: impl Fn(bool, bool) -> bool) -> Option<Option<Word>> {
         self.first
             .dfa
@@ -140,8 +141,8 @@ impl Pair {
     }
 }
 
-/// Where two requirements cannot both be met once what triggers them has happened: a shortest trace that meets the first
-/// and shows it, after which, or on which, the second is broken.
+/// Returns a conflict of two requirements after their triggers: a shortest trace that satisfies the first, not vacuously,
+/// after which, or on which, the second is violated.
 pub(super) fn conflict(
     first: &Logic,
     second: &Logic,
@@ -185,7 +186,7 @@ fn atom(index: usize) -> Option<Atom> {
     u32::try_from(index).ok().map(Atom)
 }
 
-/// The shortest bound in seconds.
+/// Returns the shortest bound in seconds.
 fn shortest(logic: &Logic) -> Option<Ratio> {
     let own = |window: &Option<Window>| {
         window
@@ -209,7 +210,8 @@ fn shortest(logic: &Logic) -> Option<Ratio> {
     }
 }
 
-/// The window in steps, `unit` seconds each. None where the bound is no whole number of units, or too far.
+/// Returns the window in steps, `unit` seconds each. Returns `None` if the bound is not a whole number of units, or too
+/// large.
 fn steps(window: Option<Window>, unit: Option<Ratio>) -> Option<Interval> {
     let Some(window) = window else {
         return Some(Interval::ALL);

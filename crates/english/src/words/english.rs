@@ -540,7 +540,7 @@ fn length(value: super::Ratio, unit: Unit) -> String {
     }
 }
 
-/// The number alone, where the unit follows with a second one.
+/// Returns the number alone, for a pair of numbers with one unit.
 fn amount(value: super::Ratio, unit: Unit) -> String {
     if unit == Unit::Seconds {
         length(value, unit)

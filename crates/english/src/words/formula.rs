@@ -47,13 +47,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// A deadline after its trigger: a step bound begins at the next step, a time bound now.
+    /// Returns the window of a deadline after its trigger: a step bound begins at the next step, a time bound now.
     pub fn deadline(high: Ratio, unit: Unit) -> Window {
         let low = Ratio::new(i128::from(unit == Unit::Steps), 1);
         Window { low, high, unit }
     }
 
-    /// Where a run ends that ends before this window does. `None` if there is no such place.
+    /// Returns the positions at which the trace may end before this window does, or `None` if there are none.
     pub fn cut_off(self) -> Option<Window> {
         /// Times are exact to the attosecond.
         const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
@@ -68,7 +68,7 @@ impl Window {
         })
     }
 
-    /// From now on.
+    /// Returns the window from now on.
     pub fn from_now(high: Ratio, unit: Unit) -> Window {
         Window {
             low: Ratio::new(0, 1),
@@ -78,7 +78,7 @@ impl Window {
     }
 }
 
-/// What writes a formula: names and the style.
+/// Writes a formula: names and the style.
 #[derive(Clone, Copy, Debug)]
 pub struct Writer<'a> {
     /// The names of the atoms, with arguments where they have some.
@@ -87,7 +87,7 @@ pub struct Writer<'a> {
     pub rich: bool,
 }
 
-/// How tightly what is written binds, loosest first.
+/// The precedence of a text, loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Implies,
@@ -98,7 +98,7 @@ enum Level {
 }
 
 impl Writer<'_> {
-    /// The formula in the syntax of the language.
+    /// Returns the formula in the syntax of the language.
     pub fn write(&self, logic: &Logic) -> String {
         self.at(logic, Level::Implies)
     }
@@ -200,7 +200,7 @@ fn counted(logic: &Logic) -> Option<(&Logic, u32)> {
     }
 }
 
-/// How many occurrences are spelled out where a count cannot be written.
+/// The number of occurrences that are spelled out if a count cannot be written.
 pub const NESTED: u32 = 24;
 
 impl std::fmt::Display for Window {
@@ -214,7 +214,7 @@ impl std::fmt::Display for Window {
     }
 }
 
-/// `!f`; a double negation is none.
+/// Returns `!f`; a double negation is removed.
 pub fn not(logic: Logic) -> Logic {
     match logic {
         Logic::Not(inner) => *inner,
@@ -222,7 +222,7 @@ pub fn not(logic: Logic) -> Logic {
     }
 }
 
-/// All of them; nested conjunctions become one.
+/// Returns the conjunction of all; nested conjunctions are flattened.
 pub fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
     let mut flat = Vec::new();
     for part in parts {
@@ -240,7 +240,7 @@ pub fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
     }
 }
 
-/// One of them.
+/// Returns the disjunction of all.
 pub fn or(parts: impl IntoIterator<Item = Logic>) -> Logic {
     let mut flat: Vec<Logic> = Vec::new();
     for part in parts {
@@ -358,7 +358,7 @@ impl Logic {
         }
     }
 
-    /// The atoms in order of first appearance.
+    /// Returns the atoms in order of first appearance.
     pub fn atoms(&self) -> Vec<usize> {
         let mut found = Vec::new();
         self.collect(&mut found);
@@ -388,7 +388,7 @@ impl Logic {
         }
     }
 
-    /// The same formula over other atoms.
+    /// Returns the same formula over other atoms.
     #[must_use]
     pub fn renamed(&self, to: &dyn Fn(usize) -> usize) -> Logic {
         self.rebuilt(&mut |part| match part {
@@ -397,7 +397,7 @@ impl Logic {
         })
     }
 
-    /// The same formula with some atoms negated.
+    /// Returns the same formula with some atoms negated.
     #[must_use]
     pub fn with_negated(&self, atoms: &[usize]) -> Logic {
         self.rebuilt(&mut |part| match part {
@@ -406,7 +406,7 @@ impl Logic {
         })
     }
 
-    /// The formula with parts replaced, outermost first: where `change` gives something, that stands for the part.
+    /// Returns the formula with parts replaced, outermost first: a result of `change` replaces the part.
     #[must_use]
     pub fn rebuilt(&self, change: &mut dyn FnMut(&Logic) -> Option<Logic>) -> Logic {
         if let Some(changed) = change(self) {

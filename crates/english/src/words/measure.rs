@@ -22,7 +22,7 @@ impl Ratio {
         }
     }
 
-    /// The product, or the nearest number that fits.
+    /// Returns the product, or the nearest number that fits.
     pub fn times(self, other: Ratio) -> Ratio {
         Ratio::new(
             self.num.saturating_mul(other.num),
@@ -30,7 +30,7 @@ impl Ratio {
         )
     }
 
-    /// The sum, or the nearest number that fits.
+    /// Returns the sum, or the nearest number that fits.
     pub fn plus(self, other: Ratio) -> Ratio {
         let num = self
             .num
@@ -39,12 +39,12 @@ impl Ratio {
         Ratio::new(num, self.den.saturating_mul(other.den))
     }
 
-    /// One over it; none of zero.
+    /// Returns the inverse, or `None` for zero.
     pub fn inverse(self) -> Option<Ratio> {
         (self.num > 0).then(|| Ratio::new(self.den, self.num))
     }
 
-    /// The number where it is a whole one that is not negative and fits.
+    /// Returns the number if it is a whole one that is not negative and fits.
     pub fn whole(self) -> Option<u32> {
         (self.den == 1).then(|| u32::try_from(self.num).ok())?
     }
@@ -58,7 +58,7 @@ impl Ratio {
         self.num as f64 / self.den as f64
     }
 
-    /// In decimals: exact where the fraction has an end.
+    /// Renders the number in decimals: exactly if its fraction is finite.
     pub fn decimal(self) -> String {
         self.to_f64().to_string()
     }

@@ -10,7 +10,7 @@ use super::Problem;
 /// members; the loop at a state is left out, because only what leaves a state counts.
 #[derive(Debug)]
 pub(super) struct Block<V: Scalar> {
-    /// Where each row begins in `targets` and `weights`, and the end.
+    /// The start of each row in `targets` and `weights`, and the end.
     pub(super) rows: Vec<u32>,
     /// Members that the transitions lead to.
     pub(super) targets: Vec<u32>,
@@ -18,9 +18,9 @@ pub(super) struct Block<V: Scalar> {
     pub(super) weights: Vec<V>,
     /// The probability of leaving the component, by member.
     pub(super) leaving: Vec<V>,
-    /// What leaving and visiting adds, by member.
+    /// The contribution of leaving and visiting, by member.
     pub(super) rhs: Vec<V::Estimate>,
-    /// How many transitions leave the component.
+    /// The number of transitions that leave the component.
     pub(super) exits: usize,
     /// The value of all members, if the exits all agree on exactly 0 or 1.
     pub(super) constant: Option<V>,
@@ -100,7 +100,7 @@ impl<V: Scalar> Block<V> {
         self.leaving.len()
     }
 
-    /// The transitions of a member to others.
+    /// Returns the transitions of a member to others.
     pub(super) fn row(&self, member: usize) -> impl Iterator<Item = (u32, &V)> {
         let range = self.rows[member] as usize..self.rows[member + 1] as usize;
         self.targets[range.clone()]

@@ -25,7 +25,7 @@ pub struct Factors<V> {
     uses: Cell<Uses>,
 }
 
-/// How often components were eliminated, and how often that was spared.
+/// The number of eliminations of components, and of those that were avoided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Eliminations.
@@ -54,12 +54,12 @@ impl<V> Default for Factors<V> {
 }
 
 impl<V: Scalar> Factors<V> {
-    /// What was made and spared so far.
+    /// Returns the counts so far.
     pub fn uses(&self) -> Uses {
         self.uses.get()
     }
 
-    /// The component of these states, if it was kept.
+    /// Returns the component of these states, if it was kept.
     pub(super) fn find(&self, members: &[u32]) -> Option<Rc<Eliminated<V>>> {
         let by_size = self.by_size.borrow();
         let candidates = by_size.get(&members.len())?;

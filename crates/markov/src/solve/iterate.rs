@@ -33,10 +33,10 @@ pub(super) struct Sweeps {
 /// Components up to this size are iterated to [`FINE`], whatever was asked for: it costs next to nothing.
 const CHEAP: usize = 5_000;
 
-/// Where more sweeps than this are to come, a Krylov method is worth its setting up.
+/// If more sweeps than this remain, a Krylov method is worth its setup.
 const SLOW: f64 = 48.0;
 
-/// How often it is tried before elimination is.
+/// The number of its attempts before elimination is tried.
 const MOST_JUMPS: u32 = 4;
 
 /// The work that it may take, in sweeps.
@@ -190,7 +190,7 @@ impl Sweeps {
         }
     }
 
-    /// What one sweep from 0 makes of a remainder, relative to `scale`.
+    /// Applies one sweep from 0 to a remainder, relative to `scale`.
     pub(super) fn precondition(&self, x: &[f64], scale: &[f64], into: &mut [f64]) {
         for state in (0..self.len()).rev() {
             let range = self.rows[state] as usize..self.later[state] as usize;
@@ -203,8 +203,8 @@ impl Sweeps {
         }
     }
 
-    /// One sweep from the states that the search left first, which lie nearest to the exits; returns the largest relative
-    /// change.
+    /// Sweeps once, beginning with the states that the search left first, which are nearest to the exits. Returns the
+    /// largest relative change.
     fn sweep(&self, b: &[f64], v: &mut [f64]) -> f64 {
         let mut change = 0.0f64;
         for state in (0..self.len()).rev() {

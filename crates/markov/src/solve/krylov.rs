@@ -13,9 +13,9 @@
 
 use super::iterate::Sweeps;
 
-/// Solves `(I - Q) x = b` from the positive guess `v`, until the largest relative remainder is below `tolerance`; returns
-/// how many sweeps its work amounts to. None where it breaks down or would leave the positive numbers; then `v` is as it
-/// was.
+/// Solves `(I - Q) x = b` from the positive guess `v`, until the largest relative remainder is below `tolerance`. Returns
+/// the number of sweeps that its work amounts to, or `None` if it breaks down or would leave the positive numbers; then `v`
+/// is unchanged.
 pub(super) fn improve(
     sweeps: &Sweeps,
     b: &[f64],

@@ -54,7 +54,7 @@ pub struct Accuracy {
     pub max_updates: f64,
     /// How many sweeps over one component an iteration may take.
     pub max_sweeps: usize,
-    /// How many numbers of eliminated components are kept for further right-hand sides.
+    /// The number of entries of eliminated components that are kept for further right-hand sides.
     pub max_kept: usize,
 }
 
@@ -84,14 +84,14 @@ pub struct NotConverged {
     pub sweeps: usize,
 }
 
-/// What is to be solved.
+/// A system to be solved.
 #[derive(Debug)]
 pub struct Problem<'a, V> {
     /// The chain.
     pub chain: &'a Chain<V>,
     /// The states whose value is sought.
     pub unknown: &'a NodeSet,
-    /// What each visit to a state adds, by state; empty for nothing.
+    /// The reward of each visit to a state, by state; empty if there is none.
     pub reward: &'a [V],
     /// The value of states of `unknown` from which nothing else can be reached: 0, or 1 where staying is the goal.
     pub trapped: V,
@@ -159,7 +159,7 @@ pub fn average<V: Scalar>(chain: &Chain<V>, state: u32, x: &[V::Estimate]) -> V:
     }
 }
 
-/// A component of one state.
+/// Solves a component of one state.
 #[inline]
 fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) -> V::Estimate {
     let chain = problem.chain;
@@ -210,7 +210,7 @@ fn single<V: Scalar>(problem: &Problem<'_, V>, state: u32, x: &[V::Estimate]) ->
     sum.rounded(2.0 * exits as f64 + 6.0)
 }
 
-/// A component with cycles.
+/// Solves a component with cycles.
 fn component<V: Scalar>(
     problem: &Problem<'_, V>,
     members: &[u32],
