@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use guard_automata::graph::NodeSet;
-use guard_lang::abstraction::Sight;
+use guard_lang::abstraction::ObservedState;
 use guard_lang::audit::Judge;
 use guard_lang::eval::{Limits, Wanted};
 use guard_lang::hir::Spec;
@@ -173,7 +173,7 @@ fn looking_up(c: &mut Criterion) -> Result<(), Error> {
     let forecast = Forecast::new(&spec, model, &file, &[query], &Limits::default(), options)?;
     let safe = ["none", "false"].map(Into::into);
     let safe = forecast.space().parse(&safe);
-    let sight = Sight::One(safe.map_err(|_| "no such state")?);
+    let sight = ObservedState::One(safe.map_err(|_| "no such state")?);
     let mut position = forecast.begin();
     c.bench_function("lookup: one step, its risk", |b| {
         b.iter(|| {

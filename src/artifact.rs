@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use smol_str::SmolStr;
 
-use crate::monitor::Source;
+use crate::monitor::TrainedModel;
 use crate::query::Solved;
 use crate::source::SourceMap;
 
@@ -76,12 +76,12 @@ impl KeptModel {
     ///
     /// # Errors
     /// They are damaged.
-    pub(crate) fn source(&self) -> Result<Source, String> {
+    pub(crate) fn source(&self) -> Result<TrainedModel, String> {
         let bytes = BASE64.decode(&self.tables).ok();
         let bytes = bytes.filter(|bytes| blake3::hash(bytes).to_hex().as_str() == self.blake3);
         let solved = bytes.and_then(|bytes| postcard::from_bytes(&bytes).ok());
         let solved = solved.ok_or_else(|| format!("contains damaged tables of `{}`", self.name))?;
-        Ok(Source::Solved(Box::new(solved), self.model.clone()))
+        Ok(TrainedModel::Solved(Box::new(solved), self.model.clone()))
     }
 }
 

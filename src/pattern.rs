@@ -56,7 +56,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// As it is written, with its flags in front.
+    /// Returns the expression as written, with its flags in front.
     pub fn as_str(&self) -> &str {
         &self.text
     }

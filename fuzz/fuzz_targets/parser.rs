@@ -2,6 +2,10 @@
 
 #![no_main]
 
+#[path = "../../tests/it/support/print/mod.rs"]
+#[allow(dead_code, reason = "the target prints files and expressions only")]
+mod print;
+
 use guard_lang::diagnostic::{RenderOptions, json_lines, render};
 use guard_lang::source::SourceMap;
 use guard_lang::syntax;
@@ -14,13 +18,13 @@ fuzz_target!(|text: &str| {
     let _ = render(&diagnostics, &sources, RenderOptions::default());
     let _ = json_lines(&diagnostics, &sources);
     if diagnostics.is_empty() {
-        let printed = sources.add("printed.guard", syntax::print_file(&tree));
+        let printed = sources.add("printed.guard", print::print_file(&tree));
         let (again, diagnostics) = syntax::parse(sources.get(printed));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         assert_eq!(again, tree);
     }
     if let Ok(tree) = syntax::parse_formula(text) {
-        let printed = syntax::print_expr(&tree);
+        let printed = print::print_expr(&tree);
         assert_eq!(
             syntax::parse_formula(&printed).as_ref(),
             Ok(&tree),

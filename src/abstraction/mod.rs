@@ -49,7 +49,7 @@ pub struct Key(pub u128);
 
 /// The observed state at a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum ObservedState {
     /// `steps when` is false: the event is not a step of the chain.
     NoStep,
     /// The state.
@@ -265,18 +265,18 @@ impl Space {
     /// # Complexity
     /// One evaluation of each component; nothing is allocated unless a component is unknown.
     #[inline]
-    pub fn encode(&self, look: &mut Observation<'_, '_>) -> Sight {
+    pub fn encode(&self, look: &mut Observation<'_, '_>) -> ObservedState {
         self.encode_at(&self.own, look)
     }
 
     /// Returns the same from what another program sees.
     #[inline]
-    pub fn encode_at(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
+    pub fn encode_at(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> ObservedState {
         if let Some(steps) = mount.steps {
             match look.truth(steps) {
                 Truth::True => {}
-                Truth::False => return Sight::NoStep,
-                Truth::Unknown => return Sight::Unknown,
+                Truth::False => return ObservedState::NoStep,
+                Truth::Unknown => return ObservedState::Unknown,
             }
         }
         let mut key = 0;
@@ -286,19 +286,19 @@ impl Space {
                 None => return self.several(mount, look),
             }
         }
-        Sight::One(Key(key))
+        ObservedState::One(Key(key))
     }
 
     /// Returns the states that it may be, where components are unknown.
     #[cold]
-    fn several(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> Sight {
+    fn several(&self, mount: &Mount, look: &mut Observation<'_, '_>) -> ObservedState {
         let mut keys = vec![0];
         for (codec, place) in self.codecs.iter().zip(&mount.components) {
             let codes: Vec<u32> = match codec.look(*place, look) {
                 Some(code) => vec![code],
                 None => match codec.size() {
                     Some(size) if keys.len() * size <= MOST_POSSIBLE => (0..size as u32).collect(),
-                    _ => return Sight::Unknown,
+                    _ => return ObservedState::Unknown,
                 },
             };
             keys = keys
@@ -307,7 +307,7 @@ impl Space {
                 .collect();
         }
         keys.sort_unstable();
-        Sight::Several(keys.into_iter().map(Key).collect())
+        ObservedState::Several(keys.into_iter().map(Key).collect())
     }
 
     /// Returns the components of a state as text: `credentials`, `true`, `3`, `wait(2)`, a text.

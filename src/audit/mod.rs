@@ -87,7 +87,7 @@ pub trait Listener<R> {
     /// Receives a problem of the data that belongs to no trace.
     fn problem(&mut self, problem: &Problem);
 
-    /// Is called when a file has been read.
+    /// Receives the accounting of a file that has been read.
     fn input(&mut self, accounting: &Accounting);
 
     /// Returns the explanations that are needed from here on.

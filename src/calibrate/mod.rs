@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::abstraction::{Key, Sight};
+use crate::abstraction::{Key, ObservedState};
 use crate::hir::{Binary, Bound, Claim, Formula, Spec, Unary};
 use crate::ids::{ClaimId, FormulaId};
 use crate::learn::{Counts, Ending, InvalidPolicy, Walk};
@@ -183,7 +183,7 @@ fn follow(forecast: &Forecast, walk: &Walk, absorbing: &mut dyn FnMut(Key) -> bo
     };
     let mut keys = Vec::with_capacity(walk.keys.len());
     for key in &walk.keys {
-        forecast.advance(&mut position, &Sight::One(*key));
+        forecast.advance(&mut position, &ObservedState::One(*key));
         positions.push(position.clone());
         keys.push(*key);
         if absorbing(*key) {

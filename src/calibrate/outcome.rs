@@ -164,7 +164,7 @@ impl Course<'_> {
         })
     }
 
-    /// Values from the tail to the first position, each from the next.
+    /// Computes values from the tail to the first position, each from the next.
     fn backward(&self, n: usize, of: impl Fn(usize, Truth) -> Truth) -> Vec<Truth> {
         let mut values = vec![Truth::Unknown; n + 1];
         let mut next = Truth::Unknown;

@@ -351,7 +351,7 @@ fn more(out: &mut impl Write, of: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// So many of them that a person reads them, evenly over the whole.
+/// Returns a readable number of entries, spread evenly over the whole.
 fn shown<T>(all: &[T]) -> impl Iterator<Item = &T> {
     let every = all.len().div_ceil(MOST_SHOWN).max(1);
     all.iter().step_by(every)

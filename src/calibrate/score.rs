@@ -106,7 +106,7 @@ pub(super) fn brier(forecasts: &[Forecasted]) -> Option<Brier> {
     })
 }
 
-/// Forecasts by tenths of probability; empty tenths are left out.
+/// Groups forecasts by tenths of probability; empty tenths are left out.
 pub(super) fn bins(forecasts: &[Forecasted]) -> Vec<Bin> {
     let mut sums = [(0u64, 0u64, 0.0); BINS];
     for one in forecasts {

@@ -432,7 +432,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Names in a row: `a`, `b` and `c`.
+/// Joins names: `a`, `b` and `c`.
 pub(super) fn list(names: &[SmolStr]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {

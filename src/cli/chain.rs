@@ -212,7 +212,7 @@ fn rewards_beside(path: &Path) -> RewardFiles {
     found
 }
 
-/// Reward files by their names without the ending, in the order given.
+/// Returns reward files by their names without the extension, in the given order.
 fn paired(files: &[PathBuf]) -> Result<RewardFiles, Failure> {
     let mut found: Vec<(PathBuf, RewardPair)> = Vec::new();
     for file in files {

@@ -40,7 +40,7 @@ pub(super) struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// The usual setup: the clock of the system, with warnings.
+    /// Returns the usual setup: the clock of the system, with warnings.
     pub(super) fn new(
         spec: &'a Path,
         models: &'a ModelArgs,

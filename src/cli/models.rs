@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::{ModelSource, Spec, Subject, Watched};
 use crate::learn::Model;
 use crate::lint;
-use crate::monitor::{Monitor, Source, Unreached};
+use crate::monitor::{Monitor, TrainedModel, Unreached};
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct ModelArgs {
@@ -37,7 +37,7 @@ impl ModelArgs {
         spec: &Spec,
         path: &Path,
         kept: &[KeptModel],
-    ) -> Result<BTreeMap<SmolStr, Source>, Failure> {
+    ) -> Result<BTreeMap<SmolStr, TrainedModel>, Failure> {
         let mut given = Vec::with_capacity(self.given.len());
         for path in &self.given {
             given.push((path, learn::read(path)?));
@@ -47,14 +47,14 @@ impl ModelArgs {
         for name in &asked {
             let named = |(_, model): &&(&PathBuf, Model)| model.header.model == *name;
             let found = match (given.iter().find(named), &given[..], &asked[..]) {
-                (Some((_, model)), ..) => Source::Learned(model.clone()),
+                (Some((_, model)), ..) => TrainedModel::Learned(model.clone()),
                 // What a spec loads may be called otherwise where it was learned.
-                (None, [(_, one)], [_]) => Source::Learned(one.clone()),
+                (None, [(_, one)], [_]) => TrainedModel::Learned(one.clone()),
                 _ => match kept.iter().find(|kept| kept.name == *name) {
                     Some(kept) => kept.source().map_err(|reason| {
                         Failure::Usage(format!("`{}` {reason}", path.display()))
                     })?,
-                    None => Source::Learned(loaded(spec, path, name)?),
+                    None => TrainedModel::Learned(loaded(spec, path, name)?),
                 },
             };
             models.insert(name.clone(), found);

@@ -400,7 +400,7 @@ impl<V: Scalar> Shown<V> {
     }
 }
 
-/// Infinite upper bounds are written as text: JSON has no number for them.
+/// Returns a number for JSON; an infinite upper bound is a text, since JSON has no number for it.
 fn number(value: f64) -> Value {
     if value == f64::INFINITY {
         json!("inf")
@@ -435,7 +435,7 @@ impl<V: Scalar> AnswerView<'_, V> {
             .then_some(shown)
     }
 
-    /// Bounds on the values of several initial states together.
+    /// Returns bounds on the values of several initial states together.
     fn spread(&self) -> Option<(f64, f64)> {
         let numbers = self.numbers()?;
         let initial = self.chain.initial();

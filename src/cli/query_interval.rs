@@ -16,7 +16,7 @@ use guard_markov::{Checker, Options, Property, Scope};
 const ONE_OPERATOR: &str = "a chain with intervals supports only the probability of one temporal \
                             operator, as in `P=? [ F \"bad\" ]`";
 
-/// Bounds over all chains that the intervals allow, property by property.
+/// Writes bounds over all chains that the intervals allow, property by property.
 pub(super) fn run(
     args: &QueryArgs,
     chain: &UncertainChain,

@@ -109,7 +109,7 @@ impl Diagnostic {
         }
     }
 
-    /// Words for the primary span.
+    /// Sets the text at the primary span.
     #[must_use]
     pub fn label(mut self, message: impl Into<String>) -> Self {
         self.primary.message = message.into();

@@ -56,7 +56,7 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, options: RenderOp
     trimmed
 }
 
-/// Ariadne colours the kind of a report even when colours are off.
+/// Removes colours from a line: Ariadne colours the kind of a report even if colours are off.
 fn without_colors(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut pieces = line.split("\u{1b}[");

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use super::Facts;
 use crate::check;
 use crate::modules::Loader;
-use crate::syntax;
-use crate::syntax::ast::{Template, TypeKind};
+use crate::syntax::ast::{Template, Type, TypeKind};
 
 /// The module's name for the spec that is made here.
 const MODULE: &str = "documented";
@@ -14,7 +13,7 @@ const MODULE: &str = "documented";
 /// Returns the facts about a template with a predicate for each predicate parameter. Returns `None` if no argument can be
 /// invented for a parameter, or if the template needs the events of its own module.
 pub(super) fn facts(template: &Template, module: &str, loader: &dyn Loader) -> Option<Facts> {
-    let text = spec(template)?;
+    let text = spec(template, module)?;
     let checked = crate::front(
         "<doc>",
         &text,
@@ -25,7 +24,7 @@ pub(super) fn facts(template: &Template, module: &str, loader: &dyn Loader) -> O
     super::facts(&spec, &checked.sources, "shown")
 }
 
-fn spec(template: &Template) -> Option<String> {
+fn spec(template: &Template, module: &str) -> Option<String> {
     let mut fields = String::from("  key: json?\n  at: time?\n");
     let mut items = String::new();
     let mut args = Vec::new();
@@ -50,7 +49,7 @@ fn spec(template: &Template) -> Option<String> {
                 format!("is_{name}")
             }
             _ if param.default.is_some() => continue,
-            (_, ty) => match syntax::print_type(ty).as_str() {
+            (_, ty) => match written(ty, module)?.as_str() {
                 "int" => "3".to_owned(),
                 "float" => "0.5".to_owned(),
                 "duration" => "2s".to_owned(),
@@ -70,6 +69,12 @@ fn spec(template: &Template) -> Option<String> {
         "use {MODULE}\nevent {{\n{fields}}}\n{items}property shown = {MODULE}.{name}({})\n",
         args.join(", ")
     ))
+}
+
+/// Returns the text of a type, without white space.
+fn written(ty: &Type, module: &str) -> Option<String> {
+    let text = module.get(ty.span.range())?;
+    Some(text.split_whitespace().collect())
 }
 
 /// The documented module beside whatever it imports.

@@ -124,7 +124,7 @@ fn declared(kind: &ast::ItemKind) -> Option<(&str, &str)> {
     }
 }
 
-/// Lines of documentation as one text in Markdown.
+/// Joins lines of documentation into one text in Markdown.
 pub(crate) fn docs(lines: &[ast::Doc]) -> String {
     let lines = lines
         .iter()

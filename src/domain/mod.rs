@@ -36,7 +36,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// So many visits in all, and so many for one search.
+    /// Returns a budget of `total` visits in all, and `each` for one search.
     pub(crate) fn new(total: u64, each: u64) -> Work {
         Work { left: total, each }
     }

@@ -10,7 +10,7 @@ use crate::source::FileId;
 use crate::stdlib;
 use crate::syntax::ast::{Item, ItemKind};
 use crate::syntax::lexer::{self, Lexeme};
-use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, Token, temporal_words};
+use crate::syntax::token::{ITEM_WORDS, LOOK_AHEAD_WORDS, RESERVED_WORDS, Token, temporal_words};
 
 /// The kind of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -334,7 +334,7 @@ impl Analysis {
 
     fn expression(&self, offset: u32, found: &mut Found) {
         found.words(temporal_words().map(|(word, _)| word));
-        found.words(OPERATORS.iter().copied());
+        found.words(operators());
         found.words(LOOK_AHEAD_WORDS.iter().copied());
         for name in check::functions() {
             found.add(name, CandidateKind::Function);
@@ -379,31 +379,18 @@ const TYPES: &[&str] = &[
     "bool", "int", "float", "string", "time", "duration", "json", "list", "set", "map",
 ];
 
-/// Words between and before values, and those that stand for values.
-const OPERATORS: &[&str] = &[
-    "and",
-    "or",
-    "not",
-    "in",
-    "if",
-    "then",
-    "else",
-    "cases",
-    "true",
-    "false",
-    "null",
-    "matches",
-    "contains",
-    "starts_with",
-    "ends_with",
-    "within",
-    "precedes",
-    "forall",
-    "exists",
-    "never",
-    "last",
-    "unknown",
-];
+/// Returns the words between and before values, and those that are values: the reserved words that are neither types nor
+/// temporal operators, and that an expression may contain.
+fn operators() -> impl Iterator<Item = &'static str> {
+    let elsewhere = ["as", "when"];
+    let reserved = RESERVED_WORDS.iter().copied().filter(move |word| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && !TYPES.contains(word)
+            && !elsewhere.contains(word)
+            && temporal_words().all(|(temporal, _)| temporal != *word)
+    });
+    reserved.chain(["last", "unknown"])
+}
 
 fn is_word(token: Token) -> bool {
     token.is_name() || token.is_reserved()

@@ -91,7 +91,7 @@ impl Declarations {
         self.by_name.get(&name)
     }
 
-    /// All, by file and place.
+    /// Returns all declarations, by file and place.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Span, &Declaration)> {
         self.by_name
             .iter()

@@ -83,7 +83,7 @@ impl Analysis {
         Some(text)
     }
 
-    /// About a word of the language.
+    /// Returns the text about a word of the language.
     fn word(&self, offset: u32) -> Option<Hover> {
         let lexed = lexer::lex(self.file().text(), 0);
         let lexeme = lexed
@@ -130,7 +130,7 @@ fn first_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Temporal operators in a sentence each; at a step, over what is recorded from there on.
+/// Returns the meaning of a temporal operator, in a sentence.
 fn meaning(token: Token) -> Option<&'static str> {
     Some(match token {
         Token::Never => "`never f`: f holds at no step from here on; the same as `always not f`",

@@ -315,7 +315,7 @@ fn reads_clock(spec: &Spec) -> bool {
     })
 }
 
-/// Letters as atoms, by their place among the letters of a property.
+/// Returns a map from letters to atoms, by their index among the letters of a property.
 pub(super) fn place_in(letters: &[AtomId]) -> impl Fn(AtomId) -> Atom + '_ {
     |letter| {
         let place = letters.iter().position(|other| *other == letter);

@@ -213,8 +213,7 @@ fn int(value: Option<i128>) -> Result<Value, Fault> {
     value.map(Value::int).ok_or(Fault::Overflow)
 }
 
-/// Arithmetic on two numbers, times, durations; `+` also on strings and lists. Null of null: a condition beside it may have
-/// ruled that out, and is still to be looked at.
+/// Calculates with two numbers, times or durations; `+` also joins strings and lists. Returns null if either is null.
 pub(super) fn arith(op: Arith, lhs: &Value, rhs: &Value) -> Result<Value, Fault> {
     match (lhs, rhs) {
         (Value::Null, _) | (_, Value::Null) => Ok(Value::Null),

@@ -141,7 +141,7 @@ impl Register {
         }
     }
 
-    /// Least and greatest count at a step with these operands.
+    /// Returns the least and the greatest count at a step with these operands.
     fn counted(&self, of: Truth, since: Truth) -> (u64, u64) {
         let Register::Count(least, most) = self else {
             return (0, 0);

@@ -206,7 +206,7 @@ impl History {
     }
 }
 
-/// About how many bytes a cell holds on to.
+/// Estimates the bytes that a cell holds.
 fn size(cell: &Cell) -> usize {
     use crate::value::Value;
     fn of(value: &Value) -> usize {

@@ -80,7 +80,7 @@ impl Spec {
         self.audit_with(paths, &AuditOptions::default())
     }
 
-    /// As [`Spec::audit`], with options.
+    /// Audits as [`Spec::audit`], with options.
     ///
     /// # Errors
     /// As [`Spec::audit`], and [`Error::Glob`] if a pattern is invalid.

@@ -94,7 +94,7 @@ pub enum Logic {
 }
 
 impl Logic {
-    /// Its name, lower case.
+    /// Returns its name, lower case.
     pub fn as_str(self) -> &'static str {
         match self {
             Logic::Ltl => "ltl",

@@ -152,7 +152,7 @@ pub enum Compare {
 }
 
 impl Compare {
-    /// As it is written.
+    /// Returns its sign in the language.
     pub fn sign(self) -> &'static str {
         match self {
             Compare::Lt => "<",
@@ -332,7 +332,7 @@ impl Exprs {
         &self.nodes[id.index()].0
     }
 
-    /// Its type.
+    /// Returns the type of an expression.
     pub fn ty(&self, id: ExprId) -> &Type {
         &self.types[id.index()]
     }

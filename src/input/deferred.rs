@@ -36,7 +36,7 @@ pub struct DeferredText {
 }
 
 impl DeferredText {
-    /// Bytes that the text has at the least: an escape of six bytes may stand for one.
+    /// Returns a lower bound on the bytes of the text: an escape of six bytes may encode one.
     pub fn at_least(&self) -> usize {
         self.len / 6
     }

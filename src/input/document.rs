@@ -101,7 +101,7 @@ impl DocumentError {
     }
 }
 
-/// Line ends before an offset.
+/// Returns the number of line ends before an offset.
 pub(crate) fn newlines(bytes: &[u8], at: usize) -> u64 {
     let before = bytes.get(..at).unwrap_or(bytes);
     memchr::memchr_iter(b'\n', before).count() as u64

@@ -77,7 +77,7 @@ impl Route {
     }
 }
 
-/// RFC 6901: a token of digits without leading zeros is an index in a list.
+/// Returns the step of a token. RFC 6901: a token of digits without leading zeros is an index in a list.
 fn pointer_step(token: &SmolStr) -> PathStep {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
     PathStep {

@@ -172,15 +172,7 @@ impl Hasher<'_> {
             Expr::Past(op, window, ..) => format!("past {op:?} {window:?}"),
             Expr::Const(value) => format!("const {value:?}"),
             Expr::Param(param) => format!("param {param}"),
-            // The name of the variant, without what stands in it.
-            other => {
-                let shown = format!("{other:?}");
-                shown
-                    .split(['(', ' '])
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned()
-            }
+            other => variant(other),
         };
         hash.update(own.as_bytes());
         hash.update(spec.exprs.ty(id).to_string().as_bytes());
@@ -220,14 +212,7 @@ impl Hasher<'_> {
             }
             Formula::Unary(op, bound, _) => format!("{op:?} {bound:?}"),
             Formula::Binary(op, bound, ..) => format!("{op:?} {bound:?}"),
-            other => {
-                let shown = format!("{other:?}");
-                shown
-                    .split(['(', ' '])
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned()
-            }
+            other => variant(other),
         };
         hash.update(own.as_bytes());
         for operand in formulas.operands(id) {
@@ -235,4 +220,11 @@ impl Hasher<'_> {
         }
         *hash.finalize().as_bytes()
     }
+}
+
+/// Returns the name of the variant of an enum, without its contents.
+fn variant(value: &impl std::fmt::Debug) -> String {
+    let shown = format!("{value:?}");
+    let name = shown.split(['(', ' ']).next();
+    name.unwrap_or_default().to_owned()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::abstraction::{Key, Sight, Space};
+use crate::abstraction::{Key, ObservedState, Space};
 use crate::audit::Judge;
 use crate::eval::{LimitError, Limits, Observed, Observer, Program, TraceSource, Wanted};
 use crate::hir::Spec;
@@ -167,12 +167,13 @@ impl Walking<'_> {
             return;
         }
         match self.observer.step(step, |look| space.encode(look)) {
-            Observed::NoStep | Observed::Step(Sight::NoStep) => {}
-            Observed::Step(Sight::One(key)) => {
+            Observed::NoStep | Observed::Step(ObservedState::NoStep) => {}
+            Observed::Step(ObservedState::One(key)) => {
                 self.keys.push(key);
                 self.steps.push(step.index);
             }
-            Observed::Ambiguous | Observed::Step(Sight::Several(_) | Sight::Unknown) => {
+            Observed::Ambiguous
+            | Observed::Step(ObservedState::Several(_) | ObservedState::Unknown) => {
                 self.lost = true;
             }
         }

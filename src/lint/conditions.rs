@@ -27,7 +27,7 @@ pub(super) fn lint(
     constants
 }
 
-/// Conditions that have only one outcome; of those that contain one another, the smallest.
+/// Reports conditions that have only one outcome; of nested ones, the smallest.
 fn constants(spec: &Spec, budget: &mut Budget, found: &mut Vec<Diagnostic>) -> FxHashSet<ExprId> {
     let mut places: BTreeMap<(u32, std::cmp::Reverse<u32>), (Span, Vec<ExprId>)> = BTreeMap::new();
     for condition in &spec.outline.conditions {

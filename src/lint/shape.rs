@@ -230,7 +230,7 @@ fn is_timeless(formulas: &Formulas, formula: FormulaId) -> bool {
     }
 }
 
-/// As an operand of a prefix operator.
+/// Prints a formula as an operand of a prefix operator.
 fn operand(formulas: &Formulas, formula: FormulaId) -> String {
     let text = print::formula(formulas, formula);
     match formulas.get(formula) {

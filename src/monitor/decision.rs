@@ -266,7 +266,7 @@ fn verdicts<S: Serializer>(each: &[(SmolStr, Verdict)], to: S) -> Result<S::Ok, 
     to.collect_map(each.iter().map(|(property, verdict)| (property, verdict)))
 }
 
-/// JSON as it is written.
+/// Returns JSON as written.
 fn raw<S: Serializer>(json: String) -> Result<Box<RawValue>, S::Error> {
     RawValue::from_string(json).map_err(serde::ser::Error::custom)
 }

@@ -85,7 +85,7 @@ impl<'j> Input<'j> {
         }
     }
 
-    /// Its bytes; empty for the passing of time.
+    /// Returns its bytes; empty for the passing of time.
     pub fn bytes(self) -> &'j [u8] {
         match self {
             Input::Line(line) => line,

@@ -108,7 +108,7 @@ pub struct Options {
     /// The events that only approvers may report; if empty, everybody may report everything.
     pub approvals: Vec<Approval>,
     /// The models for clauses on queries, by their names in the spec.
-    pub models: BTreeMap<SmolStr, Source>,
+    pub models: BTreeMap<SmolStr, TrainedModel>,
     /// Limits on the chains of these models.
     pub rows: RowLimits,
     /// The identity that states, journals and logs are bound to. The model's part follows from `models`.
@@ -137,36 +137,36 @@ pub struct Approval {
 
 /// The source of the numbers of a model.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum TrainedModel {
     /// Its file: the queries are answered when the monitor is made.
     Learned(Model),
     /// The tables that another process [solved](Monitor::solved), and the hash of the file that it used.
     Solved(Box<Solved>, String),
 }
 
-impl Source {
+impl TrainedModel {
     /// Returns the header of the model file.
     pub(crate) fn header(&self) -> &Header {
         match self {
-            Source::Learned(model) => &model.header,
-            Source::Solved(solved, _) => solved.header(),
+            TrainedModel::Learned(model) => &model.header,
+            TrainedModel::Solved(solved, _) => solved.header(),
         }
     }
 
     /// Returns the hash of the model file.
     pub(crate) fn hash(&self) -> String {
         match self {
-            Source::Learned(model) => blake3::hash(model.to_text().as_bytes())
+            TrainedModel::Learned(model) => blake3::hash(model.to_text().as_bytes())
                 .to_hex()
                 .to_string(),
-            Source::Solved(_, hash) => hash.clone(),
+            TrainedModel::Solved(_, hash) => hash.clone(),
         }
     }
 }
 
-impl From<Model> for Source {
-    fn from(model: Model) -> Source {
-        Source::Learned(model)
+impl From<Model> for TrainedModel {
+    fn from(model: Model) -> TrainedModel {
+        TrainedModel::Learned(model)
     }
 }
 

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::table::{Row, Table, Unreached};
-use super::{MonitorError, Options, Source};
-use crate::abstraction::{Mount, Sight};
+use super::{MonitorError, Options, TrainedModel};
+use crate::abstraction::{Mount, ObservedState};
 use crate::eval::{Observation, StepView};
 use crate::hir::{ArmTrigger, Claim, Compare, Spec, Subject, Watched};
 use crate::ids::{ClaimId, ExprId, ModelId};
@@ -68,7 +68,7 @@ impl Chains {
     /// Returns the chains that the clauses of a spec ask about, by the model files in the options.
     pub(super) fn new(
         spec: &Arc<Spec>,
-        models: BTreeMap<SmolStr, Source>,
+        models: BTreeMap<SmolStr, TrainedModel>,
         options: &Options,
     ) -> Result<Chains, MonitorError> {
         let mut models = models;
@@ -113,10 +113,10 @@ impl Chains {
             let limits = (options.rows, &markov);
             let header = file.header().clone();
             let forecast = match file {
-                Source::Learned(file) => {
+                TrainedModel::Learned(file) => {
                     Forecast::new(spec, model, &file, &claims, &options.eval, limits)
                 }
-                Source::Solved(kept, _) => {
+                TrainedModel::Solved(kept, _) => {
                     Forecast::restore(spec, model, *kept, &claims, &options.eval)
                 }
             };
@@ -173,9 +173,9 @@ impl Chains {
             }
             let sight = match Observation::new(view) {
                 Some(mut look) => chain.forecast.space().encode_at(&chain.mount, &mut look),
-                None => Sight::Unknown,
+                None => ObservedState::Unknown,
             };
-            at.moved = sight != Sight::NoStep;
+            at.moved = sight != ObservedState::NoStep;
             chain.forecast.advance(&mut at.position, &sight);
         }
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use super::Source;
+use super::TrainedModel;
 use super::arms::Memory;
 use super::live::{Monitor, Trace};
 use super::reserve::Proposal;
@@ -221,7 +221,7 @@ impl Monitor {
 
 impl Identity {
     /// Returns the identity of a spec, by its hash, with models.
-    pub(crate) fn new(spec: String, models: &BTreeMap<SmolStr, Source>) -> Identity {
+    pub(crate) fn new(spec: String, models: &BTreeMap<SmolStr, TrainedModel>) -> Identity {
         let mut hasher = blake3::Hasher::new();
         for (name, model) in models {
             for text in [name.as_str(), &model.hash()] {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use smol_str::SmolStr;
 
-use super::judge::{Judged, Outcome};
+use super::judge::{FinalVerdict, Judged};
 use super::pace::SECOND;
 use crate::domain::{self, Given, Goal, Work};
 use crate::hir::{Spec, Test};
@@ -22,7 +22,7 @@ use guard_automata::Letter;
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     events: Vec<domain::Event>,
-    outcome: Outcome,
+    outcome: FinalVerdict,
 }
 
 /// Returns a test of one trace that distinguishes a mutant from the original, as text of the language. Returns `None` if no

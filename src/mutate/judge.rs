@@ -24,7 +24,7 @@ pub(super) struct Judged<'a> {
 }
 
 /// A verdict with the step at which it became final.
-pub(super) type Outcome = (Verdict, Option<u32>);
+pub(super) type FinalVerdict = (Verdict, Option<u32>);
 
 /// Mutants that are judged in one pass over the traces.
 const TOGETHER: usize = 64;
@@ -154,7 +154,7 @@ impl<'a> Judged<'a> {
         test: &Test,
         property: PropertyId,
         mutants: &[&[FormulaId]],
-    ) -> Option<(Outcome, Vec<bool>)> {
+    ) -> Option<(FinalVerdict, Vec<bool>)> {
         let place = self.properties.iter().position(|p| *p == property)?;
         let original = self.spec.property(property).formula;
         let mut noticed = Vec::with_capacity(mutants.len());
@@ -183,7 +183,7 @@ impl<'a> Judged<'a> {
 }
 
 /// Returns the gravest verdict of a property over its instances, with the first step at which one became final.
-fn outcome(judged: &TraceReport, property: PropertyId) -> Outcome {
+fn outcome(judged: &TraceReport, property: PropertyId) -> FinalVerdict {
     let all = judged
         .verdicts
         .iter()

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! model file ─Forecast::new─▶ tables      (once)
-//! step ─Observer, Space::encode─▶ Sight ─advance─▶ Position ─risk─▶ number, or unseen      (each step)
+//! step ─Observer, Space::encode─▶ ObservedState ─advance─▶ Position ─risk─▶ number, or unseen      (each step)
 //! ```
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use super::error::QueryError;
 use super::evaluate::asked;
 use super::session::Session;
 use super::table::RiskTable;
-use crate::abstraction::{Key, Sight, Space};
+use crate::abstraction::{Key, ObservedState, Space};
 use crate::eval::{self, LimitError};
 use crate::hir::{Claim, ModelSource, Spec};
 use crate::ids::{AbstractionId, ClaimId, ExprId, ModelId, PropertyId};
@@ -133,7 +133,7 @@ impl<'s> Asked<'s> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Everything it may be, in order; nothing where that is too much to follow.
-    possible: Vec<Standing>,
+    possible: Vec<PossibleState>,
     /// Whether there was a step.
     begun: bool,
     /// Steps that are known since one was not; at most as many as the chain remembers.
@@ -142,7 +142,7 @@ pub struct Position {
 
 /// One of the things that a position may be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Standing {
+struct PossibleState {
     /// The last states, oldest first.
     keys: Box<[Key]>,
     /// States of all monitors.
@@ -269,10 +269,9 @@ impl Forecast {
             .monitors
             .iter()
             .position(|one| one.property == property)?;
-        let mut found = position
-            .possible
-            .iter()
-            .map(|standing| self.monitors[place].is_violated(standing.monitors[place], ended));
+        let mut found = position.possible.iter().map(|possible_state| {
+            self.monitors[place].is_violated(possible_state.monitors[place], ended)
+        });
         let first = found.next().unwrap_or_default();
         let agree = !position.possible.is_empty() && found.all(|other| other == first);
         Some(if agree {
@@ -323,7 +322,7 @@ impl Forecast {
     /// Returns the position before the first step.
     pub fn begin(&self) -> Position {
         Position {
-            possible: vec![Standing {
+            possible: vec![PossibleState {
                 keys: self.subject.space.start().into_iter().collect(),
                 monitors: self.monitors.iter().map(Monitor::initial).collect(),
             }],
@@ -337,10 +336,10 @@ impl Forecast {
         let order = self.order() as usize;
         position.known <= self.order()
             && position.possible.len() <= MOST_POSSIBLE
-            && position.possible.iter().all(|standing| {
-                let states = standing.monitors.iter().zip(&self.monitors);
-                standing.keys.len() <= order
-                    && standing.monitors.len() == self.monitors.len()
+            && position.possible.iter().all(|possible_state| {
+                let states = possible_state.monitors.iter().zip(&self.monitors);
+                possible_state.keys.len() <= order
+                    && possible_state.monitors.len() == self.monitors.len()
                     && states
                         .into_iter()
                         .all(|(state, of)| (*state as usize) < of.len())
@@ -355,25 +354,25 @@ impl Forecast {
     ///
     /// An unknown state makes the position unknown until as many states are known again as the chain remembers; where
     /// monitors stand after it is open from then on.
-    pub fn advance(&self, position: &mut Position, sight: &Sight) {
-        let keys: &[Key] = match sight {
-            Sight::NoStep => return,
-            Sight::Unknown => {
+    pub fn advance(&self, position: &mut Position, observed_state: &ObservedState) {
+        let keys: &[Key] = match observed_state {
+            ObservedState::NoStep => return,
+            ObservedState::Unknown => {
                 *position = self.anywhere();
                 return;
             }
-            Sight::One(key) => std::slice::from_ref(key),
-            Sight::Several(keys) => keys,
+            ObservedState::One(key) => std::slice::from_ref(key),
+            ObservedState::Several(keys) => keys,
         };
         let order = self.order() as usize;
         let mut next = Vec::with_capacity(position.possible.len() * keys.len());
         for key in keys {
-            for standing in &position.possible {
-                let mut remembered = standing.keys.to_vec();
+            for possible_state in &position.possible {
+                let mut remembered = possible_state.keys.to_vec();
                 remembered.push(*key);
                 let keys: Box<[Key]> = remembered[remembered.len().saturating_sub(order)..].into();
-                self.monitors_after(&standing.monitors, *key, &mut |monitors| {
-                    next.push(Standing {
+                self.monitors_after(&possible_state.monitors, *key, &mut |monitors| {
+                    next.push(PossibleState {
                         keys: keys.clone(),
                         monitors,
                     });
@@ -411,12 +410,12 @@ impl Forecast {
             };
             monitors = monitors.iter().flat_map(with).collect();
         }
-        let standing = |monitors: Vec<u32>| Standing {
+        let possible_state = |monitors: Vec<u32>| PossibleState {
             keys: [].into(),
             monitors: monitors.into(),
         };
         Position {
-            possible: monitors.into_iter().map(standing).collect(),
+            possible: monitors.into_iter().map(possible_state).collect(),
             begun: true,
             known: 0,
         }
@@ -499,12 +498,15 @@ impl Forecast {
             return;
         };
         let all = of.iter().copied().eq(0..self.monitors.len());
-        for standing in &position.possible {
+        for possible_state in &position.possible {
             if all {
-                told(&standing.keys, &standing.monitors);
+                told(&possible_state.keys, &possible_state.monitors);
             } else {
-                let own: Vec<u32> = of.iter().map(|place| standing.monitors[*place]).collect();
-                told(&standing.keys, &own);
+                let own: Vec<u32> = of
+                    .iter()
+                    .map(|place| possible_state.monitors[*place])
+                    .collect();
+                told(&possible_state.keys, &own);
             }
         }
     }
@@ -517,7 +519,7 @@ impl Forecast {
         let mut keys = position
             .possible
             .iter()
-            .filter_map(|standing| standing.keys.last().copied());
+            .filter_map(|possible_state| possible_state.keys.last().copied());
         match (keys.next(), position.known) {
             (Some(first), 1..) if keys.all(|key| key == first) => self.space().describe(first),
             (Some(_), 1..) => "one of several states".to_owned(),

@@ -79,7 +79,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// As JSON has it.
+    /// Returns the word that JSON output uses.
     pub fn as_str(self) -> &'static str {
         match self {
             Evidence::Holds => "holds",

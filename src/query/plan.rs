@@ -457,8 +457,8 @@ impl Planner<'_> {
     fn system(&mut self, on: &On, about: impl Into<String>, mut inputs: Vec<usize>) -> usize {
         let cost = match on.size.map(method) {
             None => None,
-            Some(Method::Iterate(cost)) => Some(cost),
-            Some(Method::Eliminate { once, each }) => {
+            Some(Solver::Iterate(cost)) => Some(cost),
+            Some(Solver::Eliminate { once, each }) => {
                 let about = "cycles removed by elimination";
                 inputs.push(self.add("factor", about, (None, Some(once)), vec![on.node]));
                 Some(each)
@@ -522,7 +522,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Branching time: the graph alone decides.
+    /// Plans a formula of branching time, which the graph alone decides.
     fn paths(&mut self, on: &On, path: FormulaId, all: bool) -> usize {
         let spec = self.spec;
         let labels = self.labels(on, path);
@@ -580,25 +580,25 @@ fn is_state(spec: &Spec, id: FormulaId) -> bool {
 }
 
 /// The method that solves the components of a chain, with its cost.
-enum Method {
+enum Solver {
     /// The cyclic part is eliminated once; then each solution takes every transition, and the eliminated rows, once.
     Eliminate { once: u64, each: u64 },
     /// Each solution takes this many sweeps; one if there are no cycles.
     Iterate(u64),
 }
 
-fn method(size: Size) -> Method {
+fn method(size: Size) -> Solver {
     if size.cyclic == 0 {
-        return Method::Iterate(size.transitions);
+        return Solver::Iterate(size.transitions);
     }
     let row = size.largest;
     let once = size.cyclic.saturating_mul(row.saturating_mul(row)) / 3;
     let swept = size.transitions.saturating_mul(SWEEPS);
     if row > SMALL as u64 && swept < once {
-        return Method::Iterate(size.transitions.saturating_add(swept));
+        return Solver::Iterate(size.transitions.saturating_add(swept));
     }
     let each = size
         .transitions
         .saturating_add(size.cyclic.saturating_mul(row));
-    Method::Eliminate { once, each }
+    Solver::Eliminate { once, each }
 }

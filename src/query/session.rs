@@ -26,11 +26,11 @@ const MOST_BOUNDED: usize = 200_000;
 #[derive(Debug)]
 pub struct Session<'a, V: Scalar> {
     options: Options,
-    source: Source<'a, V>,
+    source: ChainSource<'a, V>,
 }
 
 #[derive(Debug)]
-enum Source<'a, V: Scalar> {
+enum ChainSource<'a, V: Scalar> {
     Learned(Box<Counted<'a, V>>),
     Imported(Box<Evaluation<'a, V>>),
 }
@@ -78,7 +78,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     ) -> Self {
         Session {
             options,
-            source: Source::Learned(Box::new(Counted {
+            source: ChainSource::Learned(Box::new(Counted {
                 subject,
                 counts,
                 limits,
@@ -92,7 +92,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     /// Returns a session on an imported chain.
     pub(crate) fn imported(spec: &'a Spec, chain: Chain<V>, options: Options) -> Self {
         Session {
-            source: Source::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
+            source: ChainSource::Imported(Box::new(Evaluation::imported(spec, chain, &options))),
             options,
         }
     }
@@ -108,8 +108,8 @@ impl<'a, V: Scalar> Session<'a, V> {
         confidence: Option<Confidence>,
     ) -> Result<ClaimAnswer, QueryError> {
         let counted = match &self.source {
-            Source::Imported(evaluation) => return evaluation.answer(claim),
-            Source::Learned(counted) => counted,
+            ChainSource::Imported(evaluation) => return evaluation.answer(claim),
+            ChainSource::Learned(counted) => counted,
         };
         let main = counted.main(claim, &self.options)?;
         let mut answer = main.evaluation.answer(claim)?;
@@ -161,8 +161,8 @@ impl<'a, V: Scalar> Session<'a, V> {
     /// See [`QueryError`].
     pub fn why(&self, claim: &Claim, from: Option<&str>) -> Result<Option<Reasons>, QueryError> {
         let counted = match &self.source {
-            Source::Imported(evaluation) => return evaluation.why(claim, from, Vec::new()),
-            Source::Learned(counted) => counted,
+            ChainSource::Imported(evaluation) => return evaluation.why(claim, from, Vec::new()),
+            ChainSource::Learned(counted) => counted,
         };
         let main = counted.main(claim, &self.options)?;
         let exits = |vertex: &Vertex| main.rows.rows[vertex.state as usize].exits;
@@ -175,7 +175,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     /// # Errors
     /// See [`QueryError`].
     pub(super) fn table(&self, claim: &Claim) -> Result<Option<(Rc<Rows>, RiskTable)>, QueryError> {
-        let Source::Learned(counted) = &self.source else {
+        let ChainSource::Learned(counted) = &self.source else {
             return Ok(None);
         };
         let main = counted.main(claim, &self.options)?;
@@ -199,7 +199,7 @@ impl<'a, V: Scalar> Session<'a, V> {
         let answer = self.ask(claim, Some(confidence))?;
         let mut found = NoReturn::default();
         let mut reached = Vec::new();
-        if let Source::Learned(counted) = &self.source {
+        if let ChainSource::Learned(counted) = &self.source {
             let all = counted.form(true, 1.0, claim, &self.options)?;
             if let Some([target, sure]) = all.evaluation.inevitable(claim)? {
                 let names = all.evaluation.names();
@@ -228,7 +228,7 @@ impl<'a, V: Scalar> Session<'a, V> {
     /// # Errors
     /// See [`QueryError`].
     pub fn pac(&self) -> Result<Option<(Rc<Rows>, Pac)>, QueryError> {
-        let Source::Learned(counted) = &self.source else {
+        let ChainSource::Learned(counted) = &self.source else {
             return Ok(None);
         };
         let Some(wanted) = counted.subject.learn.pac else {

@@ -51,7 +51,7 @@ fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// As a JSON object: atoms by text, and per state its verdict and edges.
+/// Writes the automaton as a JSON object: atoms by text, and per state its verdict and edges.
 pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
     let states: Vec<Json> = dfa
         .states()
@@ -78,11 +78,10 @@ pub fn to_json(spec: &Spec, dfa: &Dfa) -> Json {
     json!({"initial": dfa.initial().index(), "atoms": atoms, "states": states})
 }
 
-/// As a Hanoi omega-automaton over finite words: acceptance marks states in which the trace may end.
+/// Writes the automaton as a Hanoi omega-automaton over finite words: acceptance marks states in which the trace may end.
 pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     let mut out = String::new();
     let atoms = dfa.atoms();
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let names: Vec<String> = atoms
         .iter()
         .map(|atom| quoted(&atom_text(&spec.formulas, *atom)))
@@ -135,15 +134,9 @@ pub fn to_hoa(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     out
 }
 
-/// As a graph for Graphviz.
+/// Writes the automaton as a graph for Graphviz.
 pub(crate) fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
-    let mut out = String::new();
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let _ = writeln!(
-        out,
-        "digraph {} {{\n  rankdir=LR;\n  start [shape=point];",
-        quoted(name)
-    );
+    let mut out = dot_head(name);
     for state in dfa.states() {
         let verdict = dfa.verdict(state);
         let shape = if dfa.accepting(state) {
@@ -188,4 +181,15 @@ pub(crate) fn to_dot(spec: &Spec, name: &str, dfa: &Dfa) -> String {
     }
     out.push_str("}\n");
     out
+}
+
+/// Returns a text in quotes, as HOA and Graphviz write it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Returns the first lines of a graph for Graphviz.
+pub(super) fn dot_head(name: &str) -> String {
+    let name = quoted(name);
+    format!("digraph {name} {{\n  rankdir=LR;\n  start [shape=point];\n")
 }

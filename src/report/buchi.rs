@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value as Json, json};
 
+use super::automaton::{dot_head, quoted};
 use crate::hir::Spec;
 use crate::ids::FormulaId;
 use crate::translate::{self, atom, atom_text, literal};
@@ -28,7 +29,8 @@ fn cubes(spec: &Spec, buchi: &Buchi, guard: guard_automata::omega::Guard) -> Vec
         .collect()
 }
 
-/// As a JSON object: atoms by text, how many marks a run must see again and again, and per state its edges.
+/// Writes the automaton as a JSON object: atoms by text, the number of marks that a run must see infinitely often, and per
+/// state its edges.
 pub fn to_json(spec: &Spec, buchi: &Buchi) -> Json {
     let marks = |marks: Marks| marks.iter().collect::<Vec<u32>>();
     let states: Vec<Json> = buchi
@@ -60,20 +62,15 @@ pub fn to_json(spec: &Spec, buchi: &Buchi) -> Json {
     })
 }
 
-/// As a Hanoi omega-automaton.
+/// Writes the automaton as a Hanoi omega-automaton.
 pub fn to_hoa(spec: &Spec, name: &str, buchi: &Buchi) -> String {
     buchi.to_hoa(name, |atom| atom_text(&spec.formulas, atom))
 }
 
-/// As a graph for Graphviz. Marks are written on edges; an automaton with accepting states shows these as double circles.
+/// Writes the automaton as a graph for Graphviz. Marks are written on edges; an automaton with accepting states shows these
+/// as double circles.
 pub(crate) fn to_dot(spec: &Spec, name: &str, buchi: &Buchi) -> String {
-    let mut out = String::new();
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let _ = writeln!(
-        out,
-        "digraph {} {{\n  rankdir=LR;\n  start [shape=point];",
-        quoted(name)
-    );
+    let mut out = dot_head(name);
     let by_states = buchi.is_state_based();
     for state in buchi.states() {
         let shape = if by_states && buchi.is_accepting(state) {

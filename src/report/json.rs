@@ -165,7 +165,7 @@ pub struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Lines about the properties of these headings.
+    /// Returns a writer of lines about the properties of these headings.
     pub fn new(headings: &'s Headings) -> Lines<'s> {
         let properties = headings.properties.iter();
         Lines {

@@ -34,7 +34,7 @@ impl Paint {
         self.with("33", text)
     }
 
-    /// Names that the eye looks for.
+    /// Paints a name.
     pub fn name(self, text: &str) -> String {
         self.with("1", text)
     }

@@ -119,7 +119,7 @@ impl Counts {
         self.vacuous += u64::from(vacuous);
     }
 
-    /// Traces whose verdict is not unknown.
+    /// Returns the number of traces whose verdict is not unknown.
     pub fn decided(&self) -> u64 {
         self.satisfied + self.violated + self.presumably_satisfied + self.presumably_violated
     }
@@ -169,7 +169,7 @@ pub fn wilson95(hits: u64, n: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// Satisfied or presumably satisfied among decided properties; `None` if nothing was decided.
+/// Returns the share of satisfied or presumably satisfied properties among the decided ones; `None` if nothing was decided.
 pub fn score(verdicts: &[PropertyVerdict]) -> Option<f64> {
     let (mut fine, mut decided) = (0_u32, 0_u32);
     for (_, verdict, _) in per_property(verdicts) {

@@ -48,7 +48,7 @@ impl LineTable {
             .saturating_sub(1)
     }
 
-    /// Offset of the first byte of line `index` (from 0), if there is such a line.
+    /// Returns the offset of the first byte of line `index` (from 0), if there is such a line.
     #[must_use]
     pub fn line_start(&self, index: usize) -> Option<u32> {
         self.starts.get(index).copied()

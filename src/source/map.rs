@@ -31,25 +31,25 @@ impl SourceFile {
         }
     }
 
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub fn id(&self) -> FileId {
         self.id
     }
 
-    /// Its name, as it is shown in messages.
+    /// Returns its name, as messages show it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its whole text.
+    /// Returns its whole text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its line table.
+    /// Returns its line table.
     #[must_use]
     pub fn lines(&self) -> &LineTable {
         &self.lines

@@ -619,7 +619,8 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Inside `P[ ]` and `R[ ]` letters too: other tools read `F a & b` the other way.
+    /// Reports a letter operator before an infix operator, inside `P[ ]` and `R[ ]` too: other tools read `F a & b` the
+    /// other way.
     fn letters_inside(&self, e: &Expr) {
         let note = "PRISM and Storm parse this differently";
         let mut stack = vec![e];

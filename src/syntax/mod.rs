@@ -27,7 +27,6 @@ mod limits;
 mod literal;
 mod parse_errors;
 mod parser;
-mod print;
 pub mod token;
 mod token_stream;
 pub mod visit;
@@ -35,8 +34,6 @@ pub mod visit;
 pub(crate) use format::format_file;
 pub use format::{WIDTH, format};
 pub use limits::{Limits, NESTING_LIMIT};
-pub(crate) use print::print_type;
-pub use print::{print_expr, print_file, print_item};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::SourceFile;

@@ -36,7 +36,7 @@ macro_rules! tokens {
                 }
             }
 
-            /// Its text, or a few words for tokens with many texts.
+            /// Returns its text, or a few words for tokens with many texts.
             #[must_use]
             pub(crate) fn text(self) -> &'static str {
                 match self {
@@ -158,7 +158,7 @@ pub const ITEM_WORDS: &[&str] = &[
 /// Words that look-ahead makes keywords.
 pub const LOOK_AHEAD_WORDS: &[&str] = &["any", "all", "count"];
 
-/// Temporal words and the letters that mean the same: operators with one operand, then those with two.
+/// Returns the temporal words with their letters: operators with one operand, then those with two.
 pub fn temporal_words() -> impl Iterator<Item = (&'static str, &'static str)> {
     guard_automata::operators().map(|op| (op.word, op.letter))
 }
@@ -199,6 +199,26 @@ impl Token {
             )
     }
 
+    /// Whether it compares two values.
+    #[must_use]
+    pub(crate) fn is_relation(self) -> bool {
+        matches!(
+            self,
+            Self::EqEq
+                | Self::NotEq
+                | Self::Less
+                | Self::LessEq
+                | Self::Greater
+                | Self::GreaterEq
+                | Self::In
+                | Self::NotIn
+                | Self::Contains
+                | Self::StartsWith
+                | Self::EndsWith
+                | Self::Matches
+        )
+    }
+
     /// Whether `[` after it opens a bound.
     #[must_use]
     pub(crate) fn is_temporal(self) -> bool {
@@ -211,13 +231,13 @@ impl Token {
         operator(self.text())
     }
 
-    /// Temporal operators that may have a bound.
+    /// Whether it is a temporal operator that may have a bound.
     #[must_use]
     pub(crate) fn takes_bound(self) -> bool {
         self.operator().is_some_and(|op| op.takes_bound)
     }
 
-    /// Temporal operators that have no bounded form.
+    /// Whether it is a temporal operator without a bounded form.
     #[must_use]
     pub(crate) fn refuses_bound(self) -> bool {
         match self.operator() {
@@ -229,7 +249,7 @@ impl Token {
         }
     }
 
-    /// Operators and words that continue an expression when they begin a line.
+    /// Whether it continues an expression at the beginning of a line.
     ///
     /// `-`, `R`, `S`, `not` and brackets are absent: they begin a new arm of `cases`.
     #[must_use]

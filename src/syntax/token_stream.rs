@@ -436,22 +436,10 @@ fn weight(token: Token, after_operand: bool) -> Weight {
         | Token::Dot
         | Token::Prime
         | Token::Question
-        | Token::EqEq
-        | Token::NotEq
-        | Token::Less
-        | Token::LessEq
-        | Token::Greater
-        | Token::GreaterEq
-        | Token::In
-        | Token::NotIn
-        | Token::Contains
-        | Token::StartsWith
-        | Token::EndsWith
-        | Token::Matches
         | Token::List
         | Token::Set
         | Token::Map => Weight::Tight,
-        _ if token.is_temporal() => Weight::Tight,
+        _ if token.is_temporal() || token.is_relation() => Weight::Tight,
         _ => Weight::None,
     }
 }

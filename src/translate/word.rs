@@ -69,7 +69,7 @@ impl Steps {
         Steps::of(each.map(|(at, run)| (noted(formulas, &run.letter, notes.get(at)), run.times)))
     }
 
-    /// Texts of steps, and how often each stands there in a row.
+    /// Groups equal steps that follow each other, with their number.
     fn of(steps: impl Iterator<Item = (String, u64)>) -> Steps {
         let mut runs: Vec<(u64, u64, String)> = Vec::new();
         let mut next = 0;

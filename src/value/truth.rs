@@ -21,22 +21,22 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// Conjunction: false where either is false, whatever the other is.
+    /// Returns the conjunction: false if either is false, whatever the other is.
     pub fn and(self, other: Truth) -> Truth {
         self.min(other)
     }
 
-    /// Disjunction: true where either is true, whatever the other is.
+    /// Returns the disjunction: true if either is true, whatever the other is.
     pub fn or(self, other: Truth) -> Truth {
         self.max(other)
     }
 
-    /// Implication: `!self or other`.
+    /// Returns the implication `!self or other`.
     pub fn implies(self, other: Truth) -> Truth {
         (!self).or(other)
     }
 
-    /// Equivalence: unknown where either side is.
+    /// Returns the equivalence: unknown if either side is.
     pub fn iff(self, other: Truth) -> Truth {
         match (self, other) {
             (Truth::Unknown, _) | (_, Truth::Unknown) => Truth::Unknown,

@@ -2,7 +2,7 @@
 //! and what is not known.
 use std::sync::Arc;
 
-use guard_lang::abstraction::Sight;
+use guard_lang::abstraction::ObservedState;
 use guard_lang::audit::Judge;
 use guard_lang::eval::{Limits, Observed, TraceSource, Wanted};
 use guard_lang::hir::Spec;
@@ -120,8 +120,8 @@ fn along(forecast: &Forecast, queries: usize, who: &str, run: &str) -> Vec<Vec<O
     for step in steps(run) {
         let sight = match observer.step(&step, |look| forecast.space().encode(look)) {
             Observed::Step(sight) => sight,
-            Observed::NoStep => Sight::NoStep,
-            Observed::Ambiguous => Sight::Unknown,
+            Observed::NoStep => ObservedState::NoStep,
+            Observed::Ambiguous => ObservedState::Unknown,
         };
         forecast.advance(&mut position, &sight);
         // What is written down is what was.
@@ -247,7 +247,7 @@ fn what_is_unknown_has_the_largest_risk_or_none() {
     let begin = forecast.begin();
     assert_eq!(forecast.describe(&begin), "start");
     let mut position = begin;
-    forecast.advance(&mut position, &Sight::Unknown);
+    forecast.advance(&mut position, &ObservedState::Unknown);
     assert_eq!(forecast.describe(&position), "unknown");
 }
 

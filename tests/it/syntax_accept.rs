@@ -1,6 +1,7 @@
 //! Everything that must parse does: the samples of the language guide, the worked specifications
 //! and the formulas of the conformance suite.
 
+use crate::support::print::print_expr;
 use guard_lang::diagnostic::Diagnostic;
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
@@ -194,7 +195,7 @@ fn at_the_limit_every_pass_can_walk() {
             assert!(nodes > 0);
             assert_eq!(tree.clone(), tree);
             assert!(!format!("{tree:?}").is_empty());
-            let printed = syntax::print_expr(&tree);
+            let printed = print_expr(&tree);
             assert_eq!(syntax::parse_formula(&printed).unwrap(), tree);
             assert!(syntax::format(&format!("let x = {text}\n")).is_ok());
         }

@@ -1,5 +1,6 @@
 //! The canonical layout: snapshots beside their inputs, and the laws that hold for every file.
 
+use crate::support::print::print_expr;
 use guard_lang::diagnostic::Diagnostic;
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
@@ -145,7 +146,7 @@ proptest! {
     /// Long lines are broken in every way, and the tree stays.
     #[test]
     fn random_formulas_keep_their_meaning(a in crate::support::trees::any_expr(), b in crate::support::trees::any_expr()) {
-        let (a, b) = (syntax::print_expr(&a), syntax::print_expr(&b));
+        let (a, b) = (print_expr(&a), print_expr(&b));
         let text = format!("property   p = {a}\nlet v = {b}\n");
         let out = check("random", &text);
         prop_assert!(!out.contains("property   p"), "left as it was: {text}");

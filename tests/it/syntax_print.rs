@@ -1,5 +1,6 @@
 //! What is printed parses to an equal tree.
 
+use crate::support::print::{print_expr, print_file, print_item};
 use guard_lang::source::SourceFile;
 use guard_lang::syntax;
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ proptest! {
 
     #[test]
     fn expressions_round_trip(tree in any_expr()) {
-        let text = syntax::print_expr(&tree);
+        let text = print_expr(&tree);
         match syntax::parse_formula(&text) {
             Ok(again) => prop_assert_eq!(&again, &tree, "{}", text),
             Err(diagnostics) => prop_assert!(false, "{}\n{:?}", text, diagnostics),
@@ -102,7 +103,7 @@ const WORDS: &[&str] = &[
 #[test]
 fn a_bound_named_leads_keeps_its_operand() {
     let tree = syntax::parse_formula("G<=leads (to)").unwrap();
-    let text = syntax::print_expr(&tree);
+    let text = print_expr(&tree);
     assert_eq!(syntax::parse_formula(&text).unwrap(), tree, "{text}");
 }
 
@@ -123,12 +124,12 @@ fn samples_round_trip() {
                 "{}: {diagnostics:?}",
                 path.display()
             );
-            let printed = syntax::print_file(&tree);
+            let printed = print_file(&tree);
             let (again, diagnostics) = syntax::parse(&SourceFile::new("b", printed.as_str()));
             assert!(diagnostics.is_empty(), "{printed}\n{diagnostics:?}");
             assert_eq!(again.docs, tree.docs);
             for (x, y) in again.items.iter().zip(&tree.items) {
-                assert_eq!(x, y, "{}", syntax::print_item(y));
+                assert_eq!(x, y, "{}", print_item(y));
             }
             assert_eq!(again, tree);
             count += 1;

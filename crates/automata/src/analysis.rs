@@ -3,14 +3,9 @@
 //! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
 
 use super::dfa::{Dfa, StateId};
-use super::formula::Atom;
+use super::formula::{Letter, Word};
 use super::product::Traces;
 use super::verdict::{Finality, Verdict};
-
-/// A set of letters: those with these values. An atom that is not listed may have any value.
-pub type Letter = Vec<(Atom, bool)>;
-/// A set of traces of one length, position by position.
-pub type Word = Vec<Letter>;
 
 /// The classification of a formula: can it be enforced, can it be monitored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -39,7 +39,7 @@ pub fn compile(
     compile_counted(formulas, formula, limits).0
 }
 
-/// As [`compile`], with the work that was done, for callers that share a budget between many formulas.
+/// Compiles as [`compile`], and returns the work that was done, for callers that share a budget between many formulas.
 pub fn compile_counted(
     formulas: &Formulas,
     formula: FormulaId,
@@ -57,7 +57,7 @@ pub fn compile_counted(
     (made.map_err(CompileError::from), work)
 }
 
-/// As [`compile`], but as constructed: states may be equivalent, and the initial state is never entered again.
+/// Compiles as [`compile`], without minimising: states may be equivalent, and the initial state is never entered again.
 ///
 /// # Errors
 /// As [`compile`].

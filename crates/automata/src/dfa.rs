@@ -4,10 +4,10 @@ use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::analysis::Letter;
 use super::backward::Backward;
 use super::diagram::{Branch, Branches, Diagrams, Ref, below, paths};
 use super::formula::Atom;
+use super::formula::Letter;
 use super::states::StateSet;
 use super::verdict::{Finality, Verdict};
 
@@ -16,7 +16,7 @@ use super::verdict::{Finality, Verdict};
 pub struct StateId(pub(super) u32);
 
 impl StateId {
-    /// Place of the state among those of its automaton.
+    /// Returns the index of the state in its automaton.
     pub fn index(self) -> usize {
         self.0 as usize
     }

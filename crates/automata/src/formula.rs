@@ -17,12 +17,18 @@ use rustc_hash::FxBuildHasher;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(pub u32);
 
+/// A set of letters: those with these values. An atom that is not listed may have any value.
+pub type Letter = Vec<(Atom, bool)>;
+
+/// A set of traces of one length, position by position.
+pub type Word = Vec<Letter>;
+
 /// A formula within one [`Formulas`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormulaId(u32);
 
 impl FormulaId {
-    /// Place of the formula in its arena; parts come before wholes.
+    /// Returns the index of the formula in its arena; parts come before wholes.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -83,11 +83,11 @@ pub mod kripke;
 mod lazy;
 mod path;
 
-pub use analysis::{Class, Letter, Word};
+pub use analysis::Class;
 pub use compile::{compile, compile_counted, compile_raw};
 pub use dfa::{Dfa, StateId};
 pub use eval::{eval, eval_empty, eval_timed};
-pub use formula::{Atom, FormulaId, Formulas, Interval, Node};
+pub use formula::{Atom, FormulaId, Formulas, Interval, Letter, Node, Word};
 pub use lazy::{Found, Instant, LazyDfa, LazyState, Next, Run, Spot, StepError, Survey};
 pub use limits::{CompileError, LimitError, Limits, Resource};
 pub use obligation::evidently_implies;

@@ -36,7 +36,7 @@ macro_rules! operators {
             /// All of them, in the order of the language guide.
             pub const ALL: &[$name] = &[$($name::$variant,)*];
 
-            /// Its row of the table.
+            /// Returns its row of the table.
             pub fn info(self) -> &'static Operator {
                 match self {
                     $($name::$variant => &Operator {
@@ -50,7 +50,8 @@ macro_rules! operators {
                 }
             }
 
-            /// Operators that it is easily confused with, as mutants use them: strong for weak, some for all, past for future.
+            /// Returns the operators that it is easily confused with, as mutants use them: strong for weak, some for all,
+            /// past for future.
             pub fn near(self) -> &'static [$name] {
                 match self {
                     $($name::$variant => &[$($name::$near),*],)*

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::analysis::Letter;
 use super::diagram::{Branch, Branches, Ref};
 use super::eval::eval_empty;
+use super::formula::Letter;
 use super::formula::{Atom, FormulaId, Formulas};
 use super::limits::{CompileError, LimitError, Limits, Resource, check};
 use super::program::{Program, Words};

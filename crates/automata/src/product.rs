@@ -3,10 +3,10 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::analysis::Word;
 use super::dfa::{Dfa, StateId};
 use super::diagram::{Branch, Diagrams, Ref, paths};
 use super::formula::Atom;
+use super::formula::Word;
 use super::limits::{LimitError, Limits, Resource, check};
 use super::verdict::{Finality, Verdict};
 

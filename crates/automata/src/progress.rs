@@ -201,7 +201,7 @@ impl Engine {
         )
     }
 
-    /// Values of all nodes at the position that is read, and the registers after it.
+    /// Computes the values of all nodes at the position that is read, and the registers after it.
     fn read(
         &mut self,
         registers: u32,

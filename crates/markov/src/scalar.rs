@@ -23,9 +23,9 @@ pub trait Scalar: Clone + std::fmt::Debug + PartialOrd + Send + Sync + 'static {
     /// Whether arithmetic is exact.
     const EXACT: bool;
 
-    /// 0.
+    /// Returns 0.
     fn zero() -> Self;
-    /// 1.
+    /// Returns 1.
     fn one() -> Self;
     /// Whether it is 0.
     fn is_zero(&self) -> bool;

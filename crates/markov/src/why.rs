@@ -100,7 +100,7 @@ const MOST_TRIED: usize = 2_000_000;
 const MOST_SWEEPS: usize = 1_000_000;
 
 impl Goal {
-    /// To be in `target`, whatever comes before.
+    /// Returns the goal of reaching `target`, whatever comes before.
     pub fn reach(target: NodeSet) -> Goal {
         let mut open = target.clone();
         open.toggle_range(..);

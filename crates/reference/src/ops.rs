@@ -233,7 +233,7 @@ fn number(op: Arith, lhs: &Number, rhs: &Number, float: bool) -> Result<Number, 
     }
 }
 
-/// Unary `-`.
+/// Negates a number.
 pub(super) fn negate(value: &Value) -> Outcome {
     match value {
         Value::Null => return Ok(Value::Null),

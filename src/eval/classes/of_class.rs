@@ -73,7 +73,8 @@ impl OfClass<'_> {
         truth
     }
 
-    /// As evaluation does it, operand by operand: what it would not look at is not looked at.
+    /// Computes the truth of an expression as evaluation does, operand by operand: operands that evaluation would skip are
+    /// not read.
     fn find_truth(&mut self, id: NodeId) -> Option<Truth> {
         let code = self.code;
         match code.node(id) {

@@ -189,7 +189,7 @@ fn agent_id(record: &Value) -> Option<SmolStr> {
     id(first(record, &["agentId", "parent_tool_use_id"]))
 }
 
-/// Null for the main agent; absent where the record does not say.
+/// Returns the agent of a record: null for the main agent; absent if the record does not say.
 fn agent_of(record: &Value) -> Option<Value> {
     match (agent_id(record), flag(record, "isSidechain")) {
         (Some(agent), _) => Some(Value::String(agent)),

@@ -56,7 +56,7 @@ pub(super) fn read(input: &Input<'_>, out: &mut Out) {
     trace.finish(out);
 }
 
-/// Old rollouts have no envelope: a header with the session, then items.
+/// Reads an old rollout, which has no envelope: a header with the session, then items.
 fn bare(trace: &mut Trace, meta: &mut Vec<(SmolStr, Value)>, line: &Value) {
     match kind(line) {
         Some(_) if responses::is_item(line) => responses::item(trace, line),

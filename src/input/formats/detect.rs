@@ -468,7 +468,7 @@ fn request_list(record: &Value) -> Option<&[Value]> {
     lists.find(|items| are_items(items.iter().take(LOOK), is_message))
 }
 
-/// OpenAI, Anthropic or Gemini: by the blocks of the content.
+/// Detects OpenAI, Anthropic or Gemini by the blocks of the content.
 fn messages(messages: &[Value]) -> Option<Vote> {
     if are_items(messages.iter().take(LOOK), |message| {
         gemini::has_parts(message) && some(message, "content").is_none()

@@ -165,7 +165,7 @@ fn moment(raw: &Value, exact: &[&str], any: &[&str]) -> Option<Instant> {
     }
 }
 
-/// Jaeger gives a duration in microseconds instead of an end.
+/// Returns the end of a span of Jaeger, which gives a duration in microseconds instead.
 fn after(start: Instant, raw: &Value) -> Option<Instant> {
     let duration = get(raw, "duration").filter(|_| get(raw, "spanID").is_some())?;
     let duration = Instant::from_decimal(&id(Some(duration))?, Instant::SECOND / 1_000_000)?;

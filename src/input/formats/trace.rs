@@ -43,7 +43,7 @@ impl Out {
         self.losses.entry((what, whole)).or_insert(fresh).count += count;
     }
 
-    /// Lines that cannot be read.
+    /// Adds lines that cannot be read.
     pub(super) fn refuse(&mut self, refused: Refused) {
         self.converted.refused.push(refused);
     }
@@ -270,7 +270,7 @@ impl Trace {
         }
     }
 
-    /// Arguments of tools that may take a plain text: only what looks like a JSON object or list is read.
+    /// Returns arguments of a tool that may take plain text: only text that looks like a JSON object or list is parsed.
     pub(super) fn loose_args(&mut self, recorded: Option<&Value>) -> Option<Value> {
         match recorded? {
             Value::String(text) if text.trim_start().starts_with(['{', '[']) => {

@@ -137,7 +137,7 @@ impl<'s> Explanation<'s> {
             .collect()
     }
 
-    /// As a page for people.
+    /// Writes the explanation as a page for people.
     ///
     /// # Errors
     /// Where `out` cannot be written.

@@ -109,7 +109,7 @@ struct RunObject {
 }
 
 impl Explanation<'_> {
-    /// As one JSON object.
+    /// Writes the explanation as one JSON object.
     pub(crate) fn to_json(&self) -> String {
         let property = self.property;
         let automaton = &self.automaton;

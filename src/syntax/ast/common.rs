@@ -69,7 +69,7 @@ impl Name {
         }
     }
 
-    /// Its letters.
+    /// Returns its letters.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

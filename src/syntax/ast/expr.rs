@@ -484,7 +484,7 @@ pub enum BoundValue {
 }
 
 impl BoundValue {
-    /// Its span in the source.
+    /// Returns its span in the source.
     #[must_use]
     pub fn span(&self) -> crate::source::Span {
         match self {
@@ -579,7 +579,7 @@ impl DurationUnit {
         }
     }
 
-    /// Its length in nanoseconds.
+    /// Returns its length in nanoseconds.
     #[must_use]
     pub fn nanoseconds(self) -> u64 {
         match self {

@@ -84,7 +84,7 @@ fn known(b: &Builder<'_>, expected: &Expected, span: Span, token: Token) -> Opti
                 .note("implication is `->`")
                 .fix("imply with `->`", span, "->")
         }
-        _ if is_relation(token) && expected.has("and") && !expected.has("==") => {
+        _ if token.is_relation() && expected.has("and") && !expected.has("==") => {
             named(Code::G0101, "comparisons cannot be chained".to_owned())
                 .label("this compares the result of a comparison")
                 .note("join two comparisons with `and`")
@@ -137,24 +137,6 @@ fn with_notes(
         _ if token.ends_operand() => diagnostic.note("missing operator between two values"),
         _ => diagnostic,
     }
-}
-
-fn is_relation(token: Token) -> bool {
-    matches!(
-        token,
-        Token::EqEq
-            | Token::NotEq
-            | Token::Less
-            | Token::LessEq
-            | Token::Greater
-            | Token::GreaterEq
-            | Token::In
-            | Token::NotIn
-            | Token::Contains
-            | Token::StartsWith
-            | Token::EndsWith
-            | Token::Matches
-    )
 }
 
 fn first_on_line(tokens: &[Lexeme], span: Span) -> bool {

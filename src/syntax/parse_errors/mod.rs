@@ -207,7 +207,7 @@ pub(super) fn item_word(b: &Builder<'_>, lexemes: &[Lexeme]) -> Option<Diagnosti
     )
 }
 
-/// Words of other languages.
+/// Returns our word for a word of another language.
 fn alias(word: &str) -> Option<&'static str> {
     Some(match word {
         "import" | "include" | "from" => "use",

@@ -34,7 +34,7 @@ pub(in crate::syntax) fn other_language(source: &SourceFile) -> Option<Diagnosti
     )
 }
 
-/// Lines that only our language has.
+/// Whether only our language has such a line.
 fn is_ours(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "event {",
@@ -56,7 +56,7 @@ fn is_ours(line: &str) -> bool {
         || (line.starts_with("rule ") && line.contains(':') && line.contains(" then "))
 }
 
-/// Lines that only theirs has.
+/// Whether only CloudFormation has such a line.
 fn is_cloud_formation(line: &str) -> bool {
     if line.starts_with("AWS::") {
         return true;

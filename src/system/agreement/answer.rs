@@ -1,6 +1,6 @@
 //! The answer for each assumption and each guarantee of a composition.
 
-use super::{Agreement, Assumed, Direct, Local, Promise, Proof, Standing, Support};
+use super::{Agreement, Assumed, AssumptionStatus, Direct, Local, Promise, Proof, Support};
 use crate::hir::Logic;
 use crate::system::VerifyError;
 use crate::system::verify::{Method, Verdict, assume_name, guarantee_name, trusted_events};
@@ -9,13 +9,13 @@ impl<'a> Agreement<'a> {
     pub(super) fn assumption(
         &self,
         assumed: &Assumed<'_>,
-        standing: Standing,
+        standing: AssumptionStatus,
         all: &[Assumed<'_>],
         proof: &Proof,
         direct: &mut Direct<'_, 'a>,
     ) -> Result<Verdict, VerifyError> {
         let mut verdict = match (standing, &assumed.support) {
-            (Standing::Established, Support::Promises(_) | Support::Part(_)) => {
+            (AssumptionStatus::Established, Support::Promises(_) | Support::Part(_)) => {
                 let by = self.named(&assumed.support);
                 let mut verdict = blank(
                     Method::Composed {
@@ -67,7 +67,7 @@ impl<'a> Agreement<'a> {
                 .iter()
                 .zip(&proof.assumptions)
                 .filter(|(assumption, _)| assumption.part == *part);
-            let on_trust = own.filter(|(_, standing)| **standing == Standing::Trusted);
+            let on_trust = own.filter(|(_, standing)| **standing == AssumptionStatus::Trusted);
             trusted.extend(on_trust.map(|(assumption, _)| self.stated(assumption)));
             trusted.extend(trusted_events(self.spec, self.parts[*part]));
         }

@@ -68,7 +68,7 @@ struct Promise {
 
 /// The status of an assumption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum AssumptionStatus {
     Established,
     Trusted,
     Open,
@@ -78,7 +78,7 @@ enum Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Proof {
     promises: Vec<bool>,
-    assumptions: Vec<Standing>,
+    assumptions: Vec<AssumptionStatus>,
 }
 
 impl Proof {
@@ -89,7 +89,7 @@ impl Proof {
             .zip(&self.assumptions)
             .filter(|(assumption, _)| assumption.part == part);
         own.into_iter()
-            .all(|(_, standing)| *standing != Standing::Open)
+            .all(|(_, standing)| *standing != AssumptionStatus::Open)
     }
 }
 
@@ -190,13 +190,15 @@ impl<'a> Agreement<'a> {
         for assumption in assumed {
             proof.assumptions.push(match assumption.support {
                 Support::None => match direct.holds(assumption.contract.formula)? {
-                    Some(true) => Standing::Established,
-                    Some(false) => Standing::Open,
-                    None => Standing::Trusted,
+                    Some(true) => AssumptionStatus::Established,
+                    Some(false) => AssumptionStatus::Open,
+                    None => AssumptionStatus::Trusted,
                 },
                 // In a circle nobody may rest on what another does only under its own assumptions.
-                Support::Part(on) if circles[assumption.part].contains(&on) => Standing::Open,
-                _ => Standing::Established,
+                Support::Part(on) if circles[assumption.part].contains(&on) => {
+                    AssumptionStatus::Open
+                }
+                _ => AssumptionStatus::Established,
             });
         }
         loop {
@@ -213,7 +215,7 @@ impl<'a> Agreement<'a> {
                     Support::Part(part) => proof.part_stands(*part, assumed),
                 };
                 if !stands {
-                    proof.assumptions[at] = Standing::Open;
+                    proof.assumptions[at] = AssumptionStatus::Open;
                 }
             }
             for (at, promise) in promises.iter().enumerate() {

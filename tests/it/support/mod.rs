@@ -7,6 +7,7 @@ pub(crate) mod formats;
 pub(crate) mod formula;
 pub(crate) mod ltl;
 pub(crate) mod nl_formula;
+pub(crate) mod print;
 pub(crate) mod random;
 pub(crate) mod trees;
 pub(crate) mod ui;

@@ -199,7 +199,7 @@ fn check(nodes: usize, edges: usize) -> Result<(), TooLarge> {
     Ok(())
 }
 
-/// Row starts for the keys, and for each item in turn its place when all are sorted stably by key.
+/// Returns row starts for the keys, and for each item its position when all are sorted stably by key.
 fn counting_sort(
     keys: usize,
     items: usize,

@@ -47,7 +47,7 @@ pub struct StateFormulas {
 }
 
 impl StateFormulaId {
-    /// Its place; parts come before wholes.
+    /// Returns its index; parts come before wholes.
     pub fn index(self) -> usize {
         self.0 as usize
     }

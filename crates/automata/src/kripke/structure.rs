@@ -101,7 +101,7 @@ impl Kripke {
         known.map_or_else(|| self.graph.none(), NodeSet::clone)
     }
 
-    /// States that had no successor, and stay as they are.
+    /// Returns the states that had no successor, and got a loop.
     pub fn deadlocks(&self) -> &[u32] {
         &self.deadlocks
     }

@@ -137,8 +137,8 @@ impl Constants {
         range.filter_map(gap).min()
     }
 
-    /// Distances with these places, ascending among the counters of either kind, those in steps first; `None` if there are
-    /// no such numbers.
+    /// Returns distances with these places, ascending among the counters of either kind, those in steps first; `None` if
+    /// there are no such numbers.
     pub(super) fn example(&self, n_steps: u32, places: &[Place]) -> Option<Vec<i128>> {
         let mut distances: Vec<i128> = Vec::with_capacity(places.len());
         for (counter, &place) in places.iter().enumerate() {

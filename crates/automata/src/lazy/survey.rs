@@ -19,9 +19,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::region::Place;
 use super::{Instant, LazyDfa, LazyState, Root, Spot};
-use crate::analysis::Letter;
 use crate::diagram::paths;
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::verdict::Verdict;
 
 /// The known facts about all traces; `None` for what is not decided.

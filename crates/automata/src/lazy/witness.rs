@@ -8,9 +8,9 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::{LazyDfa, LazyState, Root};
-use crate::analysis::Letter;
 use crate::diagram::paths;
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::verdict::Finality;
 
 /// The result of a search for a trace.

@@ -5,10 +5,10 @@ use std::fmt;
 use super::guards::{Guard, Guards};
 use super::marks::Marks;
 use super::scc::Components;
-use crate::analysis::Letter;
 use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Resource, check};
 
 /// A transition: from its state, for the letters of its guard, to `target`.

@@ -20,10 +20,10 @@ use super::buchi::{Buchi, Edge};
 use super::guards::Guards;
 use super::marks::Marks;
 use super::word::Lasso;
-use crate::analysis::{Letter, Word};
 use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
+use crate::formula::{Letter, Word};
 use crate::limits::{LimitError, Limits, Resource, check};
 
 /// The edges that leave a vertex: label, marks, target.

@@ -1,10 +1,10 @@
 //! Guards: Boolean functions of the atoms, as decision diagrams with two leaves.
 
-use crate::analysis::Letter;
 use crate::diagram::{
     Branch, Branches, Cache, Combine, Diagrams, FALSE, PairCache, Ref, TRUE, absorbed,
 };
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Meter};
 
 /// A Boolean function of the atoms; equal functions of one automaton are equal guards.

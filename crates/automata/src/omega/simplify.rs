@@ -118,7 +118,7 @@ impl<'a> Rules<'a> {
         self.formulas.any(rest)
     }
 
-    /// Negation goes inward, so that every law needs stating for one operator of a pair of duals.
+    /// Negates a formula. Negation moves inward, so that every law needs stating for one operator of a pair of duals.
     fn not(&mut self, f: FormulaId) -> FormulaId {
         if let Some(&known) = self.negations.get(&f) {
             return known;

@@ -185,7 +185,7 @@ impl Game {
         Ok(true)
     }
 
-    /// Per edge the letters for which no other edge of its state is better.
+    /// Returns, per edge, the letters for which no other edge of its state is better.
     fn undominated(
         &self,
         buchi: &mut Buchi,

@@ -18,10 +18,10 @@ use super::deterministic::{Builder, Deterministic};
 use super::guards::{Guard, Guards};
 use super::marks::Marks;
 use super::subsets::Steps;
-use crate::analysis::Letter;
 use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Resource, check};
 
 /// Returns the minimal deterministic weak automaton of the words that `buchi` accepts, if there is one. `complement` accepts

@@ -1,7 +1,7 @@
 //! Infinite words that repeat themselves in the end, and the value of formulas on them, straight from the definitions.
 
-use crate::analysis::{Letter, Word};
 use crate::formula::{Atom, FormulaId, Formulas, Interval, Node};
+use crate::formula::{Letter, Word};
 
 /// The words `stem cycle cycle cycle …`: each position lists the atoms that matter there and their values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -64,7 +64,7 @@ pub struct Numbers<V: Scalar> {
 }
 
 impl<V: Scalar> Numbers<V> {
-    /// Finite numbers everywhere.
+    /// Returns numbers that are finite everywhere.
     pub(crate) fn new(values: Vec<V::Estimate>, qualitative: bool) -> Numbers<V> {
         let none = NodeSet::with_capacity(values.len());
         Numbers {

@@ -376,7 +376,7 @@ fn method_of(bounds: &Bounds) -> &'static str {
     }
 }
 
-/// Numbers known to lie between two others.
+/// Returns numbers known to lie between two others.
 fn between<V: Scalar>(mut low: Numbers<V>, high: &Numbers<V>) -> Numbers<V> {
     use super::scalar::Estimate as _;
     // A state whose number is known from one side only is not known.

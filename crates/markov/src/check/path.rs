@@ -253,7 +253,7 @@ impl<V: Scalar> Checker<'_, V> {
     }
 }
 
-/// 1 in the states of a set, 0 in the others.
+/// Returns 1 in the states of a set, 0 in the others.
 pub(super) fn indicator<V: Scalar>(set: &NodeSet) -> Vec<V::Estimate> {
     (0..set.len())
         .map(|state| {

@@ -18,7 +18,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds on the probability of the opposite.
+    /// Returns bounds on the probability of the opposite.
     pub fn complement(self) -> Bounds {
         // Outwards by more than the rounding of the difference.
         let less = |value: f64, by: f64| {
@@ -36,7 +36,7 @@ impl Bounds {
 }
 
 impl UncertainChain {
-    /// Bounds on what is so one step later, from each state.
+    /// Returns bounds one step earlier, for each state.
     pub fn one_step_before(&self, bounds: &Bounds) -> Bounds {
         let moving: Vec<u32> = (0..self.len() as u32).collect();
         let image = |values: &[f64], largest: bool| {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::analysis::Letter;
 use crate::formula::Atom;
+use crate::formula::Letter;
 use crate::omega::acceptance::Acceptance;
 use crate::omega::buchi::Buchi;
 use crate::omega::deterministic::Deterministic;

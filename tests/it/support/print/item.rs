@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::expr::is_word;
-use crate::syntax::ast::*;
+use guard_lang::syntax::ast::*;
 
 impl Printer {
     pub(super) fn item(&mut self, item: &Item) {

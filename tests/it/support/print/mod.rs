@@ -1,41 +1,29 @@
-//! The tree as text, for trees that programs make.
+//! Syntax trees as text: the tests of the parser and of the formatter compare trees by it.
 //!
-//! What is printed parses to an equal tree. Parentheses stand where the author put them and where
-//! they are needed; operators keep their spelling, or get the word. For text that a person wrote use
-//! [`super::format`], which keeps comments and lines.
+//! The text parses to an equal tree. Parentheses are printed where the author put them and where they are needed; operators
+//! keep their spelling, or get the word.
 
 mod expr;
 mod item;
 
-use super::ast::{Expr, File, Item, Type};
+use guard_lang::syntax::ast::{Expr, File, Item};
 
 /// Returns an expression on one line.
-#[must_use]
-pub fn print_expr(expr: &Expr) -> String {
+pub(crate) fn print_expr(expr: &Expr) -> String {
     let mut printer = Printer::default();
     printer.any(expr);
     printer.out
 }
 
-/// Returns a type.
-#[must_use]
-pub(crate) fn print_type(ty: &Type) -> String {
-    let mut printer = Printer::default();
-    printer.ty(ty);
-    printer.out
-}
-
 /// Returns an item, with its documentation and attributes, and a line break at the end.
-#[must_use]
-pub fn print_item(item: &Item) -> String {
+pub(crate) fn print_item(item: &Item) -> String {
     let mut printer = Printer::default();
     printer.item(item);
     printer.out
 }
 
 /// Returns a file.
-#[must_use]
-pub fn print_file(file: &File) -> String {
+pub(crate) fn print_file(file: &File) -> String {
     let mut printer = Printer::default();
     for doc in &file.docs {
         printer.line(&["//! ", &doc.text]);

@@ -1,8 +1,8 @@
 //! Expressions, with the parentheses that precedence asks for.
 
 use super::Printer;
-use crate::syntax::ast::*;
-use crate::syntax::token::Token;
+use guard_lang::syntax::ast::*;
+use guard_lang::syntax::token::RESERVED_WORDS;
 
 /// Levels of the grammar, loosest first.
 mod level {
@@ -191,7 +191,7 @@ impl Printer {
         let word = text
             .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .map_or(text, |at| text.get(at + 1..).unwrap_or(""));
-        if Token::of_word(word).is_reserved() || matches!(word, "step" | "steps") {
+        if RESERVED_WORDS.contains(&word) || matches!(word, "step" | "steps") {
             self.out.insert(from, '(');
             self.put(")");
         }
