@@ -7,10 +7,10 @@
 //! **Invariant:** `above` of a shared map holds only keys that changed since [`OverlayMap::freeze`], and `len` counts the
 //! members that both layers give together.
 //!
-//! A persistent map (`im::HashMap` with the same hasher) needs no layers, but every step pays for it: `cargo bench --bench
-//! maps`, keys of one text of 13 bytes, two cores. At 100 instances a lookup and an update take 16 ns here and 45 ns there, a
-//! proposal and its commit 0.13 µs here and 1.7 to 2.1 µs there; at 100,000 instances 0.4 µs against 1.5 to 1.9 µs, and 0.8 to
-//! 1.0 µs against 9 to 10 µs.
+//! A persistent map (`im::HashMap` with the same hasher) needs no layers, but every step pays for it. Measured with texts of 13
+//! bytes as keys, on two loaded cores: at 100 instances a lookup and an update take 16 ns here and 45 ns there, a proposal and
+//! its commit 0.13 µs here and 1.7 to 2.1 µs there; at 100,000 instances 0.4 µs against 1.5 to 1.9 µs, and 0.8 to 1.0 µs against
+//! 9 to 10 µs. `benches/maps.rs` compares both with the keys of the evaluator.
 
 use std::sync::Arc;
 

@@ -1,12 +1,11 @@
 //! Facts about all traces of an automaton with counters: the verdicts that some trace has, with examples.
 //!
 //! The regions are a finite graph that allows more than the automaton does, because it does not know the differences
-//! between counters. So what it does not allow does not happen. What does happen is shown by a game: a region *certainly*
-//! comes to a goal if some letter leads to regions that all certainly do, whichever of them it is. To read one letter
-//! until a counter comes to a bound, or to let time pass until then, is one move, whatever the bound is. How many wait in a
-//! queue is not known to the game; what can be done about the rest of what is owed can be done with a queue beside it that
-//! asks for more, if it is to be violated, and with one that offers more, if it is to be met. What none of this shows is not
-//! known.
+//! between counters. So whatever it excludes is impossible. Possibility is shown by a game: a region *certainly* reaches a
+//! goal if some letter leads to regions that all certainly do. Reading one letter until a counter reaches a bound, or
+//! letting time pass until then, is one move, whatever the bound is. The game does not know the lengths of queues: a strategy
+//! for the other obligations remains valid beside a queue that requires more, to violate the formula, and beside one that
+//! offers more, to satisfy it. Everything else is undecided.
 //!
 //! # Source
 //! D. Knuth, "A generalization of Dijkstra's algorithm", 1977, for the cheapest way through such a game.

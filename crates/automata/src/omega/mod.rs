@@ -19,7 +19,7 @@
 //!
 //! # Products
 //! A system is checked against a formula by looking for a path that the automaton of the *negation* accepts. The product is
-//! never built: it is a [`Graph`] whose successors are asked for as the search goes.
+//! never built: it is a [`Graph`] whose successors are computed during the search.
 //!
 //! ```
 //! use std::convert::Infallible;
@@ -59,9 +59,9 @@
 //! ```
 //!
 //! # The hard idea
-//! A state is what the rest of the word owes, as on finite words, but a single clause of it; the choice between clauses is
-//! the nondeterminism. What is owed without a deadline could be put off forever, so every edge says what it does not put off
-//! ([`Marks`]), and an accepting run sees every mark again and again.
+//! A state is a single clause of the obligations on the rest of the word, as on finite words; the choice between clauses is
+//! the nondeterminism. An obligation without a deadline could be postponed forever, so the marks of an edge name those that
+//! it does not postpone ([`Marks`]), and an accepting run sees every mark infinitely often.
 //!
 //! # What it does not do
 //! No bounds in time: they have no finite automaton over the atoms.

@@ -5,8 +5,8 @@
 //! this nesting.
 //!
 //! # Source
-//! O. Carton, R. Maceiras, "Computing the Rabin index of a parity automaton", 1999, on transitions; that a language is told
-//! by the nesting in any of its automata: K. Wagner, "On omega-regular sets", 1979.
+//! O. Carton, R. Maceiras, "Computing the Rabin index of a parity automaton", 1999, on transitions; that the nesting in any
+//! of its automata determines the class of a language: K. Wagner, "On omega-regular sets", 1979.
 
 use super::acceptance::Acceptance;
 use super::deterministic::{Builder, Deterministic};
