@@ -50,7 +50,12 @@ const PLAIN: Wrapper = Wrapper {
 pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         names: "nohup builtin busybox toybox eatmydata unbuffer torsocks proxychains proxychains4 \
-                dumb-init dbus-run-session catchsegv noglob nocorrect",
+                dumb-init dbus-run-session catchsegv noglob nocorrect -",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "repeat",
+        operands: 1,
         ..PLAIN
     },
     Wrapper {
@@ -487,7 +492,64 @@ pub(super) const WRITERS: &[(&str, Writes)] = &[
     ("openssl", Writes::Fetched),
 ];
 
-/// Variables whose value a shell runs.
-pub(super) const RUN_VARIABLES: &[&str] = &["BASH_ENV", "PROMPT_COMMAND"];
+/// Variables whose value a shell runs, or takes for the meaning of a name.
+pub(super) const RUN_VARIABLES: &[&str] =
+    &["BASH_ENV", "PROMPT_COMMAND", "BASH_ALIASES", "BASH_CMDS"];
+/// A variable whose value is a file that an interactive shell runs.
+pub(super) const STARTUP_VARIABLE: &str = "ENV";
 /// Variables whose value a shell expands.
 pub(super) const EXPANDED_VARIABLES: &[&str] = &["PS0", "PS1", "PS2", "PS3", "PS4"];
+/// Variables that decide which program a name stands for, and which code is loaded into it.
+pub(super) const LOADER_VARIABLES: &[&str] = &[
+    "PATH",
+    "LD_PRELOAD",
+    "LD_LIBRARY_PATH",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+];
+
+/// Whether a shell runs or expands the value of a variable.
+pub(super) fn runs_values_of(name: &str) -> bool {
+    RUN_VARIABLES.contains(&name) || EXPANDED_VARIABLES.contains(&name) || name == STARTUP_VARIABLE
+}
+
+/// Files that a shell reads when it starts or ends.
+pub(super) const STARTUP_FILES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    "profile",
+    "bash.bashrc",
+    "bashrc",
+    "zshenv",
+    "zshrc",
+    "config.fish",
+];
+
+/// Builtins that change what later words mean: aliases, parameters, the table of programs, the history.
+pub(super) const MEANINGS: &[&str] = &[
+    "alias", "set", "shift", "hash", "enable", "fc", "command", "builtin",
+];
+
+/// Programs that may write a file that stands anywhere in their words, as in `sed 'w FILE'`.
+pub(super) const MAY_WRITE: &[&str] = &[
+    "sed", "gsed", "awk", "gawk", "mawk", "nawk", "perl", "ruby", "python", "node", "php", "sort",
+    "split", "csplit", "ed", "ex", "vi", "vim", "nvim", "patch", "xxd", "uudecode", "script",
+    "tar", "unzip", "7z", "gzip", "gunzip", "cpio", "ar", "scp", "sftp", "git", "socat", "nc",
+];

@@ -5,11 +5,15 @@ use std::collections::{HashMap, HashSet};
 use super::syntax::{
     self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
 };
-use super::table::{EXPANDED_VARIABLES, RUN_VARIABLES};
+use super::table::{
+    EXPANDED_VARIABLES, LOADER_VARIABLES, MEANINGS, RUN_VARIABLES, STARTUP_VARIABLE,
+};
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};
 
 type Result<T> = std::result::Result<T, ShellError>;
+
+const RUN_VARIABLE: &str = "a variable whose value a shell runs";
 
 /// Calls of functions within calls of functions that are followed.
 const CALLS: usize = 8;
@@ -21,6 +25,8 @@ pub(super) struct Walk<'l> {
     pub(super) found: Vec<Command>,
     /// Variables that are assigned anywhere.
     pub(super) assigned: HashSet<String>,
+    /// Aliases that are defined anywhere.
+    pub(super) aliases: HashSet<String>,
     /// Names of files that the text writes.
     pub(super) files: HashSet<String>,
     /// Whether a text would run a command if arithmetic evaluated it.
@@ -71,6 +77,7 @@ impl<'l> Walk<'l> {
             words: 0,
             found: Vec::new(),
             assigned: HashSet::new(),
+            aliases: HashSet::new(),
             files: HashSet::new(),
             planted: false,
             arithmetic: false,
@@ -115,11 +122,15 @@ impl<'l> Walk<'l> {
         let parsed = syntax::parse(text, level)?;
         self.arithmetic |= parsed.names.arithmetic;
         self.assigned.extend(parsed.names.assigned.keys().cloned());
+        self.aliases.extend(parsed.names.aliases.iter().cloned());
+        if let Some(name) = &parsed.names.run_unseen {
+            return Err(ShellError::undetermined(RUN_VARIABLE, name));
+        }
         let mut scope = Scope {
             constant: constants(&parsed),
             parsed: &parsed,
             values: HashMap::new(),
-            positional,
+            positional: positional.filter(|_| !parsed.names.shifts),
             functions: HashMap::new(),
             splits_oddly: self.assigned.contains("IFS"),
             folder: Folder::Here,
@@ -193,6 +204,21 @@ impl<'l> Walk<'l> {
                 for assign in assigns {
                     self.assign(assign, scope, always && words.is_empty())?;
                 }
+                // the parser has not seen what an expansion does to names
+                let runs = |word: &Word| {
+                    let text = syntax::literal(word);
+                    !matches!(text.as_deref(), Some("command" | "builtin" | "-p" | "--"))
+                };
+                if let Some(nth) = words.iter().position(runs)
+                    && words
+                        .get(nth)
+                        .is_some_and(|word| syntax::literal(word).is_none())
+                    && let Some(field) = fields.get(nth)
+                    && MEANINGS.contains(&field.text.as_str())
+                {
+                    let what = "the meaning of later words after";
+                    return Err(ShellError::undetermined(what, &field.text));
+                }
                 if !words.is_empty() {
                     self.run(fields, scope, &feed)?;
                 }
@@ -254,6 +280,7 @@ impl<'l> Walk<'l> {
             return Err(ShellError::TooDeep);
         }
         let known = fields.iter().all(|field| field.is_known());
+        let known = known && !scope.parsed.names.shifts;
         let words = known.then(|| fields.iter().map(|field| field.text.clone()).collect());
         let outer = std::mem::replace(&mut scope.positional, words);
         scope.calls += 1;
@@ -268,7 +295,12 @@ impl<'l> Walk<'l> {
     fn assign(&mut self, assign: &Assign, scope: &mut Scope<'_>, always: bool) -> Result<()> {
         let value = self.text_of(&assign.value, scope)?;
         let known = value.as_deref();
-        check_variable(&assign.name, known, raw_text(&assign.value).as_str())?;
+        let written = raw_text(&assign.value);
+        check_variable(&assign.name, known, &written)?;
+        if LOADER_VARIABLES.contains(&assign.name.as_str()) {
+            let value = value.clone().unwrap_or(written);
+            self.push(vec![format!("{}=", assign.name), value])?;
+        }
         if let Some(value) = value
             && always
             && assign.plain
@@ -455,12 +487,14 @@ impl Scope<'_> {
 /// Refuses variables through which a shell runs what is not said here.
 pub(super) fn check_variable(name: &str, value: Option<&str>, written: &str) -> Result<()> {
     let runs = RUN_VARIABLES.contains(&name) && value != Some("");
-    let starts = name == "ENV" && value.is_none_or(|value| value.contains('/'));
+    let starts = name == STARTUP_VARIABLE && value.is_none_or(|value| value.contains('/'));
     let expands = EXPANDED_VARIABLES.contains(&name)
         && value.is_none_or(|value| value.contains("$(") || value.contains('`'));
     if runs || starts || expands || name.starts_with("BASH_FUNC_") {
-        let what = "a variable whose value a shell runs";
-        return Err(ShellError::undetermined(what, &format!("{name}={written}")));
+        return Err(ShellError::undetermined(
+            RUN_VARIABLE,
+            &format!("{name}={written}"),
+        ));
     }
     Ok(())
 }

@@ -161,18 +161,57 @@ fn suite(name: &str) -> Vec<serde_json::Value> {
         .collect()
 }
 
+const RULES: &str = r#"
+use std.agent
+use std.tools
+predicate shell = kind == "call" and tool == "Bash"
+/// As a user would write it: no recursive deletion of an absolute path outside of `/srv`.
+unsafe natural = shell and any c in commands(args.command as string):
+  c[0] matches /(^|\/)rm$/ and (any w in c: w matches /^-[a-zA-Z]*[rR]|^--recursive/)
+  and (any w in c: w starts_with "/" and not w starts_with "/srv/")
+unsafe destroys = shell and tools.destroys_line(args.command as string)
+property listed = always (shell -> tools.only_reads_line(args.command as string))
+enforce natural { violated => block "natural" }
+enforce destroys { violated => block "destroys" }
+enforce listed { violated => block "listed" }
+"#;
+
+/// The clauses of [`RULES`] that deny a line.
+fn denying(monitor: &mut guard_lang::Monitor, line: &str) -> Vec<String> {
+    let event = serde_json::json!({
+        "trace": line, "kind": "call", "role": "assistant", "tool": "Bash", "args": {"command": line},
+        "text": null, "call": "1", "result": null, "error": null, "agent": null
+    });
+    let decision = monitor.propose(&event, None).unwrap();
+    if let Some(proposal) = decision.proposal {
+        monitor.abandon(proposal);
+    }
+    let clauses = decision.clauses.iter();
+    clauses.map(|clause| clause.name.to_string()).collect()
+}
+
 #[test]
 fn lines_that_deleted_a_folder_are_denied() {
-    let mut by_programs = 0;
-    for attack in suite("shell_attacks/lines.jsonl") {
-        let line = attack["line"].as_str().unwrap();
-        if attack["by"] == "shell" {
-            assert!(is_denied(line), "{line}: {:?}", commands(line));
-        } else {
-            by_programs += 1;
+    let spec = guard_lang::Spec::from_source("rules.guard", RULES).unwrap();
+    let mut monitor = spec.monitor().unwrap();
+    for file in ["lines", "second", "kept"] {
+        let mut by_programs = 0;
+        for attack in suite(&format!("shell_attacks/{file}.jsonl")) {
+            let line = attack["line"].as_str().unwrap();
+            let denied = denying(&mut monitor, line);
+            // whoever deletes, it is not a program that only reads
+            assert!(denied.iter().any(|name| name == "listed"), "{line}");
+            if attack["by"] == "shell" {
+                assert!(is_denied(line), "{line}: {:?}", commands(line));
+                for rule in ["natural", "destroys"] {
+                    assert!(denied.iter().any(|name| name == rule), "{rule}: {line}");
+                }
+            } else {
+                by_programs += 1;
+            }
         }
+        assert!(by_programs <= 16, "{file}");
     }
-    assert!(by_programs <= 16);
 }
 
 #[test]

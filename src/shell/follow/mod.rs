@@ -5,8 +5,8 @@ mod programs;
 
 use super::ShellError;
 use super::table::{
-    DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, SHELL, SHELLS, SSH, WRAPPERS, WRITERS, Wrapper,
-    Writes,
+    DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH, STARTUP_FILES,
+    WRAPPERS, WRITERS, Wrapper, Writes,
 };
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
@@ -75,7 +75,7 @@ impl Walk<'_> {
                     let Some(first) = fields.first() else {
                         continue;
                     };
-                    let program = self.program(first, scope)?;
+                    let program = self.program(first)?;
                     self.check_words(&program, &mut fields, scope)?;
                     let words = fields.iter().filter(|field| !field.silent);
                     self.push(words.map(|field| field.text.clone()).collect())?;
@@ -89,7 +89,7 @@ impl Walk<'_> {
     }
 
     /// The name of a program, without its folder.
-    fn program(&self, first: &Field, scope: &Scope<'_>) -> Result<String> {
+    fn program(&self, first: &Field) -> Result<String> {
         let whole = first.hole == Hole::None || (first.tail && !first.may_split());
         if !whole || first.silent || first.pattern && first.text != "[" || first.process.is_some() {
             return refuse("the program", first);
@@ -99,7 +99,11 @@ impl Walk<'_> {
             return refuse("the program", first);
         }
         let name = base(&first.text);
-        if scope.parsed.names.aliases.contains(&first.text) {
+        // other shells look a name up after `=`, or take a word of the history
+        if first.text.starts_with(['=', '!', '^']) && first.text.len() > 1 {
+            return refuse("the program", first);
+        }
+        if self.aliases.contains(&first.text) {
             return refuse("the meaning of an alias", first);
         }
         if self.files.contains(name) {
@@ -143,8 +147,23 @@ impl Walk<'_> {
                     "hash -p",
                 ));
             }
-            "enable" if given(&["-f"]) => {
+            "enable"
+                if rest
+                    .iter()
+                    .any(|f| f.text.starts_with('-') && f.text.contains('f')) =>
+            {
                 return Err(ShellError::undetermined("what is loaded by", "enable -f"));
+            }
+            "set"
+                if given(&["histexpand"])
+                    || rest.iter().any(|f| {
+                        f.text.starts_with('-') && !f.text.starts_with("--") && f.text.contains('H')
+                    }) =>
+            {
+                return Err(ShellError::undetermined("words of", "the history"));
+            }
+            "fc" if !rest.iter().any(|f| f.text.starts_with("-l")) => {
+                return Err(ShellError::undetermined("the commands of", "the history"));
             }
             "export" | "declare" | "typeset"
                 if rest
@@ -203,6 +222,14 @@ impl Walk<'_> {
                 }
             }
         }
+        if matches!(program, "find" | "gfind") {
+            let options = rest.iter().zip(rest.iter().skip(1));
+            for (_, path) in options
+                .filter(|(option, _)| option.text.starts_with("-fprint") || option.text == "-fls")
+            {
+                self.writes(&path.text);
+            }
+        }
         if program == "dd" {
             for path in rest
                 .iter()
@@ -241,7 +268,12 @@ impl Walk<'_> {
             return interpreter(rest, feed);
         }
         match program {
-            "eval" => return line_of(rest),
+            "eval" => {
+                return line_of(match rest {
+                    [dashes, rest @ ..] if dashes.text == "--" => rest,
+                    rest => rest,
+                });
+            }
             "." | "source" => {
                 let rest = match rest {
                     [dashes, rest @ ..] if dashes.text == "--" => rest,
@@ -251,6 +283,16 @@ impl Walk<'_> {
                     Some((file, _)) => self.file(file),
                     None => Ok(Run::Nothing),
                 };
+            }
+            "run-parts"
+                if !rest
+                    .iter()
+                    .any(|field| matches!(field.text.as_str(), "--test" | "--list")) =>
+            {
+                return Err(ShellError::undetermined(
+                    "the programs that it runs after",
+                    program,
+                ));
             }
             "trap" => return trap(rest),
             "mapfile" | "readarray" | "complete" | "compgen" => return callback(rest),
@@ -291,7 +333,14 @@ impl Walk<'_> {
     }
 
     /// A shell: its line, its script, or its standard input.
-    fn shell(&self, rest: &[Field]) -> Result<Run> {
+    fn shell(&mut self, rest: &[Field]) -> Result<Run> {
+        if let Some(file) = STARTUP_FILES
+            .iter()
+            .find(|file| self.files.contains(**file))
+        {
+            let what = "what a shell reads when it starts or ends";
+            return Err(ShellError::undetermined(what, file));
+        }
         let mut line = false;
         let mut input = false;
         let mut at = 0;
@@ -379,7 +428,7 @@ impl Walk<'_> {
     }
 
     /// A script that a shell reads from a file.
-    fn file(&self, file: &Field) -> Result<Run> {
+    fn file(&mut self, file: &Field) -> Result<Run> {
         let what = "the content of a file that a shell reads";
         if let Some(content) = &file.process {
             return match content {
@@ -395,10 +444,34 @@ impl Walk<'_> {
         }
         let determined = file.hole == Hole::None || (file.tail && !file.may_split());
         let odd = file.text.contains("/fd/") || file.text.starts_with("/dev/");
-        if !determined || file.pattern || odd || self.files.contains(base(&file.text)) {
+        if !determined || file.pattern || odd || self.may_have_written(base(&file.text))? {
             return refuse(what, file);
         }
         Ok(Run::Nothing)
+    }
+
+    /// Whether the line writes a file of this name, or an earlier command that may write it names it.
+    fn may_have_written(&mut self, name: &str) -> Result<bool> {
+        let bytes = self.found.iter().flatten().map(String::len);
+        self.charge(bytes.sum())?;
+        let part = |c: char| c == '_' || c == '.' || c == '-' || c.is_alphanumeric();
+        let names_it = |word: &String| {
+            word.match_indices(name).any(|(at, _)| {
+                let before = word.get(..at).unwrap_or_default();
+                let after = word.get(at + name.len()..).unwrap_or_default();
+                !before.ends_with(part) && !after.starts_with(part)
+            })
+        };
+        let mut earlier = self
+            .found
+            .iter()
+            .filter_map(|command| command.split_first());
+        let named = earlier.any(|(program, words)| {
+            let program = base(program);
+            let writes = MAY_WRITE.contains(&program) || MAY_WRITE.contains(&unversioned(program));
+            writes && words.iter().any(names_it)
+        });
+        Ok(named || self.files.contains(name))
     }
 }
 

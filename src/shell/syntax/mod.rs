@@ -3,12 +3,17 @@
 //! Only what decides which commands run is kept: words with their quoting, substitutions, redirections, the bodies of
 //! compound commands. Text that the parser cannot read as Bash reads it is an error, never a guess.
 
-mod parser;
+mod compound;
+mod cursor;
+mod lists;
 mod parts;
+mod simple;
 
 use std::collections::{HashMap, HashSet};
 
-pub(in crate::shell) use parser::parse;
+use super::table::runs_values_of;
+
+pub(in crate::shell) use lists::parse;
 
 /// Nested constructs (substitutions, compound commands, quotes within them), those of texts within texts included.
 pub(in crate::shell) const NESTING: usize = 48;
@@ -125,11 +130,22 @@ pub(in crate::shell) struct Names {
     pub(in crate::shell) dynamic: bool,
     /// Something is evaluated as arithmetic, or as the subscript of an array.
     pub(in crate::shell) arithmetic: bool,
+    /// `$1`, `$2`, … change.
+    pub(in crate::shell) shifts: bool,
+    /// A variable that a shell runs or expands, and that gets a value from elsewhere than the text of an assignment.
+    pub(in crate::shell) run_unseen: Option<String>,
 }
 
 impl Names {
     pub(in crate::shell) fn assign(&mut self, name: &str) {
         *self.assigned.entry(name.to_owned()).or_default() += 1;
+    }
+
+    /// A variable gets a value that does not stand in the text: by `read`, `for`, `printf -v`.
+    pub(in crate::shell) fn assign_unseen(&mut self, name: &str) {
+        if runs_values_of(name) {
+            self.run_unseen = Some(name.to_owned());
+        }
     }
 
     /// Every identifier of a text may be assigned by it: `(( a = b++ ))`.
@@ -138,6 +154,7 @@ impl Names {
         for name in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
             if name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()) {
                 self.assign(name);
+                self.assign_unseen(name);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Words and their parts: quotes, expansions, substitutions.
 
-use super::parser::{Parser, Result};
+use super::cursor::{Parser, Result};
 use super::{Assign, Part, Script, Word};
 use crate::shell::{ShellError, quoting};
 
@@ -324,6 +324,8 @@ impl Parser<'_> {
         if written.contains(['=', '[', ':']) {
             self.names.assign_all(&written);
         }
+        // `${!x}` reads the variable that `x` names, with its subscript
+        self.names.arithmetic |= written.starts_with("${!");
         out.push(Part::Opaque {
             scripts: scripts_of(inner),
             quoted,

@@ -1,0 +1,244 @@
+//! Compound commands: groups, loops, conditions, functions.
+
+use super::cursor::{Parser, Result};
+use super::parts::{End, arithmetic_end, scripts_of};
+use super::{Kind, Part, Script, Statement, Word};
+
+impl Parser<'_> {
+    pub(super) fn parenthesis(&mut self) -> Result<Kind> {
+        self.expect("(")?;
+        if self.peek() == Some('(')
+            && let Some(end) = arithmetic_end(self.text, self.pos + 1)
+        {
+            let word = self.arithmetic(self.pos + 1, end)?;
+            return Ok(Kind::Compound {
+                words: vec![vec![word]],
+                bodies: Vec::new(),
+            });
+        }
+        let body = self.body(&[])?;
+        self.expect(")")?;
+        Ok(Kind::Group {
+            subshell: true,
+            coprocess: false,
+            body,
+        })
+    }
+
+    /// What stands between the double parentheses; the place is after both closing ones then.
+    pub(super) fn arithmetic(&mut self, start: usize, end: usize) -> Result<Part> {
+        let text = self.text.get(start..end).unwrap_or_default();
+        self.names.assign_all(text);
+        let parts = self.within(text, |parser| parser.parts(End::Text))?;
+        self.pos = end + 2;
+        Ok(Part::Opaque {
+            scripts: scripts_of(parts),
+            quoted: false,
+            written: format!("(({text}))"),
+        })
+    }
+
+    pub(super) fn compound(&mut self, word: &str) -> Result<Kind> {
+        self.eat_word(word);
+        let mut words = Vec::new();
+        let mut bodies = Vec::new();
+        match word {
+            "{" => {
+                let body = self.body(&["}"])?;
+                self.expect_word("}")?;
+                return Ok(Kind::Group {
+                    subshell: false,
+                    coprocess: false,
+                    body,
+                });
+            }
+            "if" => {
+                bodies.push(self.body(&["then"])?);
+                self.expect_word("then")?;
+                loop {
+                    bodies.push(self.body(&["elif", "else", "fi"])?);
+                    self.lines()?;
+                    if self.eat_word("elif") {
+                        bodies.push(self.body(&["then"])?);
+                        self.expect_word("then")?;
+                    } else if self.eat_word("else") {
+                        bodies.push(self.body(&["fi"])?);
+                        self.expect_word("fi")?;
+                        break;
+                    } else {
+                        self.expect_word("fi")?;
+                        break;
+                    }
+                }
+            }
+            "while" | "until" => {
+                bodies.push(self.body(&["do"])?);
+                bodies.push(self.do_body()?);
+            }
+            "for" | "select" => {
+                self.blanks();
+                if self.eat("((") {
+                    let Some(end) = arithmetic_end(self.text, self.pos) else {
+                        return self.fail();
+                    };
+                    words.push(vec![self.arithmetic(self.pos, end)?]);
+                    self.blanks();
+                    self.eat(";");
+                } else {
+                    words = self.for_words()?;
+                }
+                bodies.push(self.do_body()?);
+            }
+            "case" => self.case(&mut words, &mut bodies)?,
+            "[[" => {
+                self.names.arithmetic = true;
+                words = self.nested(Self::condition)?;
+            }
+            "function" => {
+                self.blanks();
+                let Some((name, end)) = self.plain() else {
+                    return self.fail();
+                };
+                self.pos = end;
+                self.blanks();
+                if self.eat("(") {
+                    self.blanks();
+                    self.expect(")")?;
+                }
+                return self.function(name);
+            }
+            "coproc" => {
+                self.blanks();
+                let start = self.pos;
+                if self.reserved().is_none()
+                    && let Some((_, end)) = self.plain()
+                {
+                    self.pos = end;
+                    self.blanks();
+                    let opens = self.peek() == Some('(') || self.reserved().is_some();
+                    if !opens {
+                        self.pos = start;
+                    }
+                }
+                let node = self.nested(Self::command)?;
+                let statement = Statement {
+                    pipelines: vec![vec![node]],
+                    background: true,
+                };
+                return Ok(Kind::Group {
+                    subshell: true,
+                    coprocess: true,
+                    body: Script {
+                        statements: vec![statement],
+                    },
+                });
+            }
+            _ => return self.fail(),
+        }
+        Ok(Kind::Compound { words, bodies })
+    }
+
+    fn do_body(&mut self) -> Result<Script> {
+        self.lines()?;
+        if self.eat(";") {
+            self.lines()?;
+        }
+        let close = if self.eat_word("{") {
+            "}"
+        } else {
+            self.expect_word("do")?;
+            "done"
+        };
+        let body = self.body(&[close])?;
+        self.expect_word(close)?;
+        Ok(body)
+    }
+
+    fn for_words(&mut self) -> Result<Vec<Word>> {
+        let Some((name, end)) = self.plain() else {
+            return self.fail();
+        };
+        self.names.assign(&name);
+        self.names.assign_unseen(&name);
+        self.pos = end;
+        self.lines()?;
+        let mut words = Vec::new();
+        if self.eat_word("in") {
+            loop {
+                self.blanks();
+                if matches!(self.peek(), None | Some('\n' | ';')) {
+                    break;
+                }
+                words.push(self.word()?);
+            }
+        }
+        self.blanks();
+        self.eat(";");
+        Ok(words)
+    }
+
+    fn case(&mut self, words: &mut Vec<Word>, bodies: &mut Vec<Script>) -> Result<()> {
+        self.blanks();
+        words.push(self.word()?);
+        self.expect_word("in")?;
+        loop {
+            self.lines()?;
+            if self.eat_word("esac") {
+                return Ok(());
+            }
+            self.eat("(");
+            loop {
+                self.blanks();
+                words.push(self.word()?);
+                self.blanks();
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            bodies.push(self.nested(|parser| parser.script(&["esac"]))?);
+            if !(self.eat(";;&") || self.eat(";;") || self.eat(";&")) {
+                self.expect_word("esac")?;
+                return Ok(());
+            }
+        }
+    }
+
+    /// The words of `[[ … ]]`.
+    fn condition(&mut self) -> Result<Vec<Word>> {
+        let mut words = Vec::new();
+        let mut pattern = false;
+        loop {
+            self.lines()?;
+            if self.eat_word("]]") {
+                return Ok(words);
+            }
+            if pattern {
+                words.push(self.parts(End::Pattern)?);
+                pattern = false;
+                continue;
+            }
+            if let Some((word, end)) = self.plain()
+                && matches!(word.as_str(), "=~" | "=" | "==" | "!=")
+            {
+                self.pos = end;
+                pattern = true;
+                continue;
+            }
+            if ["&&", "||", "(", ")", "<", ">"]
+                .iter()
+                .any(|operator| self.eat(operator))
+            {
+                continue;
+            }
+            words.push(self.word()?);
+        }
+    }
+
+    pub(super) fn function(&mut self, name: String) -> Result<Kind> {
+        self.names.functions.insert(name.clone());
+        self.lines()?;
+        let body = Box::new(self.nested(Self::command)?);
+        Ok(Kind::Function { name, body })
+    }
+}
