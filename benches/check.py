@@ -33,7 +33,7 @@ BLOCK = """
 /// Tool {n} of the team.
 predicate uses_{n} = called("tool_{n}")
 predicate asks_{n} = kind == "ask" and args.tool == "tool_{n}"
-predicate wide_{n} = uses_{n} and (args.limit as int? ?? 0) > {limit}
+predicate wide_{n} = uses_{n} and (args.limit ?? 0) as int > {limit}
 predicate risky_{n}(c: json) = uses_{n} and call == c
 
 @severity({severity})

@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::hir::Expr;
-use crate::hir::outline::Condition;
+use crate::hir::outline::{Condition, LenientCast};
 use crate::ids::ExprId;
 use crate::source::Span;
 use crate::syntax::ast::{self, ExprKind};
@@ -422,6 +422,29 @@ impl<'a> Checker<'a> {
             self.report(diagnostic);
             return self.wrong();
         }
-        self.add(Expr::Cast(operand.id), target, span)
+        let may_fail = match (&from, target.non_null()) {
+            (Type::Json, to) => !matches!(to, Type::Json | Type::Error),
+            (Type::String, to) => matches!(to, Type::Time | Type::Enum(_)),
+            (Type::Float, to) => *to == Type::Int,
+            _ => false,
+        };
+        let lenient = may_fail && target.may_be_null();
+        let typed = self.add(Expr::Cast(operand.id), target, span);
+        if lenient {
+            let written = self.snippet(*ty.span);
+            let before = self.snippet(Span {
+                end: ty.span.start,
+                ..span
+            });
+            let operand = before.trim_end().strip_suffix("as").map(str::trim_end);
+            self.spec.outline.lenient_casts.push(LenientCast {
+                cast: typed.id,
+                span,
+                operand: operand.unwrap_or_default().into(),
+                ty: written.strip_suffix('?').unwrap_or(&written).into(),
+                default: None,
+            });
+        }
+        typed
     }
 }

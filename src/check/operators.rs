@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::scope::Scope;
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::hir::outline::LenientCast;
 use crate::hir::{Arith, Compare, Expr};
 use crate::ids::{ExprId, RegexId};
 use crate::source::Span;
@@ -555,9 +556,9 @@ impl<'a> Checker<'a> {
         let text = self.snippet(span);
         if *ty == Type::Json {
             diagnostic = diagnostic.fix(
-                "cast it and give a default for values of other types",
+                "cast it, with a default for an absent value",
                 span,
-                format!("({text} as float? ?? 0.0)"),
+                format!("({text} ?? 0.0) as float"),
             );
         } else if ty.may_be_null() {
             diagnostic = diagnostic.note("give a default for null with `?? …`");
@@ -667,6 +668,22 @@ impl<'a> Checker<'a> {
             self.mismatch(*rhs.span, &right.ty, &definite);
             return self.wrong();
         };
+        let casts = &self.spec.outline.lenient_casts;
+        let within = |place: Span| {
+            place.file == span.file && span.start <= place.start && place.end <= span.end
+        };
+        if let Some(cast) = casts
+            .iter()
+            .rev()
+            .find(|cast| cast.cast == left.id && within(cast.span))
+        {
+            let with_default = LenientCast {
+                span,
+                default: Some(self.snippet(*rhs.span)),
+                ..cast.clone()
+            };
+            self.spec.outline.lenient_casts.push(with_default);
+        }
         self.add(Expr::Coalesce(left.id, right.id), ty, span)
     }
 }

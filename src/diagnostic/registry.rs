@@ -156,6 +156,7 @@ codes! {
     G0921 Warning "redundant-arm" "arm of `cases` that makes no difference";
     G0922 Hint "absent-key" "a quantified name that null is never a value of";
     G0923 Warning "forgiven-window" "a bound that the end of the trace forgives without cutting it off";
+    G0924 Warning "fails-open" "cast whose failure lets an action through";
     G0940 Warning "after-the-fact" "action that can only come after what it should prevent";
     G0941 Warning "mild-action" "action weaker than the severity of the property";
     G0942 Warning "only-the-end" "denial of a step that no step can trigger";

@@ -23,6 +23,9 @@ pub struct Outline {
     pub instances: Vec<(PropertyId, SmolStr)>,
     /// Every part of a formula, by the place where it is written.
     pub formulas: Vec<(FormulaId, Span)>,
+    /// Every cast that may fail and is null then, and every such cast with a default. A definition with parameters gives
+    /// one for each way in which it is used.
+    pub lenient_casts: Vec<LenientCast>,
 }
 
 impl Outline {
@@ -36,6 +39,21 @@ impl Outline {
             .flat_map(|(_, names)| names)
             .map(SmolStr::as_str)
     }
+}
+
+/// `e as T?` or `e as T? ?? d` at a place.
+#[derive(Clone, Debug)]
+pub struct LenientCast {
+    /// The cast, without the default.
+    pub cast: ExprId,
+    /// The whole, with the default.
+    pub span: Span,
+    /// The text of `e`.
+    pub operand: SmolStr,
+    /// The text of `T`.
+    pub ty: SmolStr,
+    /// The text of `d`.
+    pub default: Option<SmolStr>,
 }
 
 /// A condition at a place.

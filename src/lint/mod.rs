@@ -1,6 +1,6 @@
 //! Probable mistakes in a sound spec: properties that nothing can satisfy or break, parts that make no difference,
 //! properties that contradict or repeat one another, conditions that are always true, arms that nothing reaches; and
-//! `enforce` clauses that come too late or do too little (`G0940` to `G0942`).
+//! `enforce` clauses that come too late or do too little (`G0940` to `G0942`); casts whose failure lets an action through (`G0924`).
 //!
 //! Input: a sound [`Spec`]; output: diagnostics with codes `G0910` to `G0921` and `G0951`, most with an example trace. The
 //! findings are about meaning, not about syntax: languages of automata are compared, and conditions are decided over the
@@ -23,6 +23,7 @@ mod absent;
 mod alone;
 mod conditions;
 mod enforcement;
+mod fails_open;
 mod foreign;
 mod limits;
 mod occurrence;
@@ -71,6 +72,7 @@ pub fn lint(spec: &Spec, told: &[Diagnostic], limits: &Limits) -> Vec<Diagnostic
     together::lint(&mut subjects, &mut budget, &mut found);
     vacuity::lint(&mut subjects, &mut budget, &mut found);
     enforcement::lint(&subjects, &mut found);
+    fails_open::lint(spec, &mut found);
     let comparisons: Vec<Span> = told
         .iter()
         .filter(|diagnostic| diagnostic.code == Code::G0308)

@@ -11,7 +11,7 @@ use crate::hir::{Formula, print};
 use crate::ids::FormulaId;
 
 /// The polarity of a part in the whole formula.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Polarity {
     Positive,
     Negative,

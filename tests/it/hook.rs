@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 const SPEC: &str = r#"
 use std.agent
 
-let line = args.command as string? ?? ""
+let line = args.command as string
 predicate deploys = kind == "call" and tool == "Bash" and any c in commands(line): c[0] == "deploy"
 predicate tested = kind == "result" and tool == "Bash" and args.command == "make test" and error == false
 property tests_first = G (deploys -> O tested)

@@ -1,0 +1,288 @@
+//! Casts that are null if they fail (`e as T?`), in conditions of clauses that deny: a value of another type than the
+//! author thought of passes where null, or the default in its place, makes the condition harmless.
+//!
+//! A condition is taken apart at its connectives down to comparisons and the like. Such a part is evaluated with the cast
+//! null and everything else unknown: if it is then known, and not what leads to a denial, an odd value alone lets the
+//! action through. A cast that the spec somewhere compares with null is left alone: its failure is thought of.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::vacuity::Polarity;
+use super::within;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::eval::{StateCode, StateLayout};
+use crate::hir::outline::LenientCast;
+use crate::hir::{ArmTrigger, Compare, Enforce, Expr, Formula, Quantifier, Spec, Watched};
+use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::source::Span;
+use crate::value::{Cell, Truth, Value};
+
+pub(super) fn lint(spec: &Spec, found: &mut Vec<Diagnostic>) {
+    if spec.outline.lenient_casts.is_empty() || spec.enforces.is_empty() {
+        return;
+    }
+    let mut conditions = Conditions::new(spec);
+    for clause in &spec.enforces {
+        conditions.of_clause(clause);
+    }
+    let mut reported: BTreeMap<Span, Diagnostic> = BTreeMap::new();
+    for (cast, place) in fail_open(spec, &conditions.parts) {
+        for written in written(spec, cast) {
+            reported
+                .entry(written.span)
+                .or_insert_with(|| diagnostic(written, place));
+        }
+    }
+    found.extend(reported.into_values());
+}
+
+/// The casts that keep a part of a condition from denying by failing, with the place of the condition.
+fn fail_open(spec: &Spec, parts: &[Part]) -> Vec<(ExprId, Span)> {
+    let cells = parts.iter().flat_map(|part| part.casts.iter().copied());
+    let cells: IndexSet<ExprId> = cells.collect();
+    let layout = StateLayout {
+        values: cells
+            .iter()
+            .enumerate()
+            .map(|(cell, cast)| (*cast, cell))
+            .collect(),
+        violated: FxHashMap::default(),
+        len: cells.len(),
+    };
+    let roots: Vec<ExprId> = parts.iter().map(|part| part.expr).collect();
+    // history of bound variables is not evaluated outside of traces
+    let Ok(code) = StateCode::new(spec, &layout, &roots) else {
+        return Vec::new();
+    };
+    let mut eval = code.eval();
+    let mut state = vec![Cell::Unknown; cells.len()];
+    let mut found = Vec::new();
+    for (root, part) in parts.iter().enumerate() {
+        let mut passes = |casts: &[ExprId]| {
+            let places: Vec<usize> = casts
+                .iter()
+                .filter_map(|cast| cells.get_index_of(cast))
+                .collect();
+            for place in &places {
+                state[*place] = Cell::Known(Value::Null);
+            }
+            let truth = eval.truth(root, &state);
+            for place in &places {
+                state[*place] = Cell::Unknown;
+            }
+            truth == Truth::from(!part.denies)
+        };
+        let mut deciding: Vec<ExprId> = part.casts.clone();
+        deciding.retain(|cast| passes(std::slice::from_ref(cast)));
+        if deciding.is_empty() && part.casts.len() > 1 && passes(&part.casts) {
+            deciding.clone_from(&part.casts);
+        }
+        found.extend(deciding.into_iter().map(|cast| (cast, part.place)));
+    }
+    found
+}
+
+/// The places of the spec's own file at which a cast stands, with its default where it has one.
+fn written(spec: &Spec, cast: ExprId) -> impl Iterator<Item = &LenientCast> {
+    let all = move || {
+        let casts = spec.outline.lenient_casts.iter();
+        casts.filter(move |one| one.cast == cast && one.span.file == spec.outline.file)
+    };
+    all().filter(move |one| {
+        !all().any(|other| other.span != one.span && within(one.span, other.span))
+    })
+}
+
+fn diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
+    let LenientCast {
+        span, operand, ty, ..
+    } = cast;
+    let counts_as = cast.default.as_deref().unwrap_or("null");
+    let mut diagnostic = Diagnostic::new(
+        Code::G0924,
+        *span,
+        format!("a value that is no `{ty}` lets the action through"),
+    )
+    .label(format!("counts as `{counts_as}` if the cast fails"));
+    if !within(*span, place) {
+        diagnostic = diagnostic.also(place, "then never leads to a denial");
+    }
+    match &cast.default {
+        Some(default) if has_literal_default(ty) => diagnostic.fix(
+            format!("a value of another type is then unknown, and `{default}` stands for an absent one only"),
+            *span,
+            format!("({operand} ?? {default}) as {ty}"),
+        ),
+        _ => diagnostic.fix(
+            "a value of another type, and an absent one, is then unknown",
+            *span,
+            format!("{operand} as {ty}"),
+        ),
+    }
+}
+
+/// Whether a default for the type is also one for `json`: the names of enums are not, and `{}` is a record there.
+fn has_literal_default(ty: &str) -> bool {
+    let item = ty.trim_start_matches("list<").trim_end_matches('>');
+    matches!(item, "bool" | "int" | "float" | "string" | "duration")
+}
+
+/// A part of a condition, without connectives.
+struct Part {
+    expr: ExprId,
+    /// The truth that leads to a denial.
+    denies: bool,
+    /// The casts below it that may fail.
+    casts: Vec<ExprId>,
+    /// Where the condition stands.
+    place: Span,
+}
+
+/// The parts of conditions that lead to a denial.
+struct Conditions<'s> {
+    spec: &'s Spec,
+    /// Casts that may fail, without those that the spec compares with null.
+    casts: FxHashSet<ExprId>,
+    /// What was looked at, with the truth that leads to a denial.
+    seen: FxHashSet<(ExprId, bool)>,
+    parts: Vec<Part>,
+}
+
+impl<'s> Conditions<'s> {
+    fn new(spec: &'s Spec) -> Conditions<'s> {
+        let is_null = |id: &ExprId| matches!(spec.exprs.get(*id), Expr::Const(Value::Null));
+        let all = (0..spec.exprs.len()).map(ExprId::new);
+        let thought_of = all.filter_map(|id| match spec.exprs.get(id) {
+            Expr::Compare(Compare::Eq, cast, null) | Expr::Compare(Compare::Eq, null, cast)
+                if is_null(null) =>
+            {
+                Some(*cast)
+            }
+            _ => None,
+        });
+        let thought_of: FxHashSet<ExprId> = thought_of.collect();
+        let casts = spec.outline.lenient_casts.iter().map(|one| one.cast);
+        Conditions {
+            spec,
+            casts: casts.filter(|cast| !thought_of.contains(cast)).collect(),
+            seen: FxHashSet::default(),
+            parts: Vec::new(),
+        }
+    }
+
+    fn of_clause(&mut self, clause: &Enforce) {
+        let denies = clause.arms.iter().filter(|arm| arm.action.kind.lasts());
+        for trigger in denies.map(|arm| &arm.trigger) {
+            match (&clause.watched, trigger) {
+                (Watched::When { condition, .. }, ArmTrigger::Holds) => {
+                    self.condition(*condition, true, clause.span);
+                }
+                (
+                    Watched::Property(property),
+                    ArmTrigger::Violated | ArmTrigger::PresumablyViolated(_),
+                ) => self.formula(self.spec.property(*property).formula, Polarity::Positive),
+                (Watched::Property(property), ArmTrigger::Satisfied) => {
+                    self.formula(self.spec.property(*property).formula, Polarity::Negative);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A formula whose violation (positive) or satisfaction leads to a denial.
+    fn formula(&mut self, formula: FormulaId, polarity: Polarity) {
+        let mut atoms: FxHashMap<AtomId, Polarity> = FxHashMap::default();
+        let mut seen: FxHashSet<(FormulaId, Polarity)> = FxHashSet::default();
+        let mut todo = vec![(formula, polarity)];
+        while let Some((formula, polarity)) = todo.pop() {
+            if !seen.insert((formula, polarity)) {
+                continue;
+            }
+            match self.spec.formulas.get(formula) {
+                Formula::Atom(atom) => {
+                    let known = atoms.entry(*atom).or_insert(polarity);
+                    if *known != polarity {
+                        *known = Polarity::Both;
+                    }
+                }
+                Formula::Not(a) => todo.push((*a, polarity.flipped())),
+                Formula::Implies(a, b) => todo.extend([(*a, polarity.flipped()), (*b, polarity)]),
+                Formula::Iff(a, b) => todo.extend([(*a, Polarity::Both), (*b, Polarity::Both)]),
+                _ => {
+                    let operands = self.spec.formulas.operands(formula);
+                    todo.extend(operands.into_iter().map(|operand| (operand, polarity)));
+                }
+            }
+        }
+        let mut atoms: Vec<(AtomId, Polarity)> = atoms.into_iter().collect();
+        atoms.sort_unstable_by_key(|(atom, _)| *atom);
+        for (atom, polarity) in atoms {
+            let atom = self.spec.atom(atom);
+            match polarity {
+                Polarity::Positive => self.condition(atom.expr, false, atom.span),
+                Polarity::Negative => self.condition(atom.expr, true, atom.span),
+                Polarity::Both => {}
+            }
+        }
+    }
+
+    /// A condition that leads to a denial if it has this truth.
+    fn condition(&mut self, condition: ExprId, denies: bool, place: Span) {
+        let mut todo = vec![(condition, denies)];
+        while let Some((id, denies)) = todo.pop() {
+            if !self.seen.insert((id, denies)) {
+                continue;
+            }
+            match *self.spec.exprs.get(id) {
+                Expr::Not(a) => todo.push((a, !denies)),
+                Expr::And(a, b) | Expr::Or(a, b) => todo.extend([(a, denies), (b, denies)]),
+                Expr::Implies(a, b) => todo.extend([(a, !denies), (b, denies)]),
+                Expr::Before(a) => todo.push((a, denies)),
+                Expr::Past(_, _, a, b) => {
+                    todo.push((a, denies));
+                    todo.extend(b.map(|b| (b, denies)));
+                }
+                Expr::If(_, a, b) => {
+                    self.part(id, denies, place);
+                    todo.extend([(a, denies), (b, denies)]);
+                }
+                Expr::Quantifier {
+                    kind: Quantifier::Any | Quantifier::All,
+                    body,
+                    ..
+                } => {
+                    self.part(id, denies, place);
+                    todo.push((body, denies));
+                }
+                _ => self.part(id, denies, place),
+            }
+        }
+    }
+
+    fn part(&mut self, expr: ExprId, denies: bool, place: Span) {
+        let mut casts = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut todo = vec![expr];
+        while let Some(id) = todo.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if self.casts.contains(&id) {
+                casts.push(id);
+            }
+            todo.extend(self.spec.exprs.operands(id));
+        }
+        if !casts.is_empty() {
+            casts.sort_unstable();
+            self.parts.push(Part {
+                expr,
+                denies,
+                casts,
+                place,
+            });
+        }
+    }
+}
