@@ -40,6 +40,9 @@ pub(super) struct LimitArgs {
     /// Limit the parallel readings of a trace whose steps are uncertain
     #[arg(long, value_name = "N")]
     max_worlds: Option<usize>,
+    /// Limit the list elements, and blocks of text, that conditions look at in one step
+    #[arg(long, value_name = "N")]
+    max_step_work: Option<u64>,
     /// Limit the live instances of a quantified property, or keys of a track
     #[arg(long, value_name = "N")]
     max_instances: Option<usize>,
@@ -80,6 +83,7 @@ impl LimitArgs {
         automata.atoms = self.max_letters.unwrap_or(automata.atoms);
         limits.unrolled = self.max_unrolled.unwrap_or(limits.unrolled);
         limits.worlds = self.max_worlds.unwrap_or(limits.worlds);
+        limits.step_work = self.max_step_work.unwrap_or(limits.step_work);
         limits.instances = self.max_instances.unwrap_or(limits.instances);
         limits.joint_bytes = self.max_joint_bytes.unwrap_or(limits.joint_bytes);
         limits.history_bytes = self.max_history_bytes.unwrap_or(limits.history_bytes);

@@ -43,6 +43,9 @@ pub(super) struct EvalCache {
     class: Option<u32>,
     /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
     pub(super) keeps_tables: bool,
+    /// What is left of the work of the step.
+    work_left: u64,
+    work_most: u64,
     // Errors.
     step: Option<u32>,
     step_number: u64,
@@ -68,6 +71,8 @@ impl EvalCache {
             choosing: false,
             choices: Vec::new(),
             n_choices_most: limits.combinations,
+            work_left: limits.step_work,
+            work_most: limits.step_work,
             transitions: None,
             class: None,
             keeps_tables: false,
@@ -208,6 +213,22 @@ impl EvalCache {
     /// Forgets cached values for another reading of the same step.
     pub(super) fn forget(&mut self) {
         self.epoch += 1;
+        self.work_left = self.work_most;
+    }
+
+    /// Counts work; false beyond the limit of a step.
+    #[inline]
+    pub(super) fn spend(&mut self, work: u64) -> bool {
+        match self.work_left.checked_sub(work) {
+            Some(left) => {
+                self.work_left = left;
+                true
+            }
+            None => {
+                self.work_left = 0;
+                false
+            }
+        }
     }
 
     pub(super) fn truth(&self, node: NodeId) -> Option<Truth> {

@@ -15,6 +15,9 @@ pub struct Limits {
     pub worlds: usize,
     /// Combinations of values of tracks for which one expression is evaluated. Beyond it its value is unknown.
     pub combinations: usize,
+    /// Elements of lists that the conditions of one step look at. Of texts, 16 bytes that a function or regular expression
+    /// reads count as one, and 256 bytes that are searched for a part. Beyond it their values are unknown.
+    pub step_work: u64,
     /// Instances of one quantified property, or keys of one track, that are kept at once.
     pub instances: usize,
     /// Bytes, about, of the product of all properties without variables that each thread makes as traces come there;
@@ -37,6 +40,7 @@ impl Default for Limits {
             unrolled: 512,
             worlds: 16,
             combinations: 256,
+            step_work: 100_000_000,
             instances: 4_000_000,
             joint_bytes: 8 << 20,
             history_bytes: 256 << 20,

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashSet;
@@ -24,6 +25,8 @@ pub(super) enum Fault {
     NoShell(crate::shell::ShellError),
     /// The result of a function is beyond the limits of texts and lists.
     TooLong(&'static str),
+    /// The step takes more than [`Limits::step_work`](super::Limits::step_work).
+    TooMuchWork,
     Unclear(crate::texts::Unclear),
 }
 
@@ -42,6 +45,9 @@ impl std::fmt::Display for Fault {
                 "`{function}` would make more than {} bytes or {} elements",
                 crate::texts::MOST_BYTES,
                 crate::texts::MOST_ITEMS
+            ),
+            Fault::TooMuchWork => f.write_str(
+                "the conditions of this step look at too many elements and characters (limit: `step_work`)",
             ),
             Fault::Unclear(error) => write!(f, "{error}"),
         }
@@ -120,8 +126,11 @@ pub(super) fn has_element(
 /// Lists of at least this many elements are looked up by hash from the second lookup on.
 const LONG_LIST: usize = 64;
 
-/// The long list that was asked last on this thread: itself, and its elements once it was asked twice.
-struct LastList {
+/// How many of them are kept on each thread: a condition may ask several lists in turn.
+const KEPT_LISTS: usize = 8;
+
+/// A long list that was asked lately on this thread: itself, and its elements once it was asked twice.
+struct KeptList {
     list: Weak<[Value]>,
     elements: Option<FxHashSet<Value>>,
 }
@@ -130,24 +139,28 @@ struct LastList {
 /// which without a table would take time quadratic in its length.
 fn list_contains(list: &Arc<[Value]>, item: &Value) -> bool {
     thread_local! {
-        static LAST: RefCell<Option<LastList>> = const { RefCell::new(None) };
+        static KEPT: RefCell<VecDeque<KeptList>> = const { RefCell::new(VecDeque::new()) };
     }
     if list.len() < LONG_LIST {
         return list.contains(item);
     }
-    LAST.with_borrow_mut(|last| match last {
+    KEPT.with_borrow_mut(|kept| {
         // the weak reference keeps the address from being given to another list
-        Some(known) if std::ptr::addr_eq(known.list.as_ptr(), Arc::as_ptr(list)) => known
-            .elements
-            .get_or_insert_with(|| list.iter().cloned().collect())
-            .contains(item),
-        _ => {
-            *last = Some(LastList {
-                list: Arc::downgrade(list),
-                elements: None,
-            });
-            list.contains(item)
+        let is_it = |one: &&mut KeptList| std::ptr::addr_eq(one.list.as_ptr(), Arc::as_ptr(list));
+        if let Some(known) = kept.iter_mut().find(is_it) {
+            let elements = known
+                .elements
+                .get_or_insert_with(|| list.iter().cloned().collect());
+            return elements.contains(item);
         }
+        if kept.len() >= KEPT_LISTS {
+            kept.pop_back();
+        }
+        kept.push_front(KeptList {
+            list: Arc::downgrade(list),
+            elements: None,
+        });
+        list.contains(item)
     })
 }
 

@@ -600,3 +600,47 @@ fn a_completeness_that_is_no_truth_value_is_not_taken_for_one() {
         assert_eq!(first["verdict"], verdict, "{complete}");
     }
 }
+
+#[test]
+fn conditions_beyond_the_work_of_a_step_are_unknown() {
+    let words: Vec<String> = (0..300).map(|n| format!("w{n}")).collect();
+    let events = serde_json::json!([{"xs": words, "s": "a".repeat(100_000)}]);
+    let trace = serde_json::json!({"id": "t", "events": events}).to_string();
+    for condition in [
+        "any a in xs: any b in xs: a + b == \"none\"",
+        "(count a in xs: any b in xs: b == a + \"x\") > 3",
+        "any a in xs: lower(s + a) == \"none\"",
+        "any a in xs: s + a matches /b/",
+        "any a in xs: s + a contains \"b\"",
+    ] {
+        let spec =
+            format!("event {{ xs: list<string>  s: string }}\nproperty p = never ({condition})\n");
+        let folder = Folder::new(&[("p.guard", &spec), ("t.jsonl", &trace)]);
+        let whole = folder.guard(&["audit", "p.guard", "t.jsonl"]);
+        assert_eq!(whole.code, 0, "{condition}: {}", whole.out);
+        let args = ["audit", "p.guard", "t.jsonl", "--max-step-work", "50000"];
+        let limited = folder.guard(&args);
+        assert!(
+            limited.out.contains("unknown p"),
+            "{condition}: {}",
+            limited.out
+        );
+        assert!(
+            limited.err.contains("step_work"),
+            "{condition}: {}",
+            limited.err
+        );
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_for_a_float_is_not_absent() {
+    let spec = "event { args: json }\nproperty p = always ((args.n as float? ?? 0.0) < 100)\n";
+    let large = "9".repeat(400);
+    for (number, verdict) in [("5000", "violated p"), ("5", ""), (&large, "unknown p")] {
+        let trace = format!("{{\"id\":\"t\",\"events\":[{{\"args\":{{\"n\":{number}}}}}]}}\n");
+        let folder = Folder::new(&[("p.guard", spec), ("t.jsonl", &trace)]);
+        let run = folder.guard(&["audit", "p.guard", "t.jsonl"]);
+        assert!(run.out.contains(verdict), "{number}: {}", run.out);
+    }
+}

@@ -6,6 +6,11 @@ use crate::eval::ops::{self, Fault};
 use crate::hir::Quantifier;
 use crate::value::{Cell, Truth, Value};
 
+/// Bytes of a text that a search for a part of it passes in the time that an element of a list takes.
+const SEARCHED: u64 = 256;
+/// The same for regular expressions and functions.
+pub(super) const READ: u64 = 16;
+
 impl<'a> Eval<'a> {
     /// Returns the truth of a Boolean expression.
     #[inline]
@@ -78,6 +83,9 @@ impl<'a> Eval<'a> {
                 ops::text_test("ends_with", lhs, rhs, |whole, part| whole.ends_with(part))
             }),
             Node::Matches(a, regex) => match self.value(*a).known() {
+                Some(Value::String(text)) if !self.spend(id, text.len() as u64 / READ) => {
+                    Truth::Unknown
+                }
                 Some(Value::String(text)) => {
                     let found = code.patterns[*regex as usize].is_match(text);
                     Truth::from(found)
@@ -141,6 +149,7 @@ impl<'a> Eval<'a> {
             return Truth::False;
         }
         match (lhs.known(), rhs.known()) {
+            (Some(lhs), Some(_)) if !self.spend(id, text_bytes(lhs) / SEARCHED) => Truth::Unknown,
             (Some(lhs), Some(rhs)) => match test(lhs, rhs) {
                 Ok(truth) => Truth::from(truth),
                 Err(fault) => {
@@ -206,10 +215,30 @@ impl<'a> Eval<'a> {
             return false;
         };
         for element in elements {
+            if !self.spend(id, 1) {
+                return false;
+            }
             if !look(self, Cell::Known(element.clone())) {
                 break;
             }
         }
         true
+    }
+
+    /// Counts work of an expression; reports where it is too much for one step.
+    pub(super) fn spend(&mut self, id: NodeId, work: u64) -> bool {
+        let within = self.eval_cache.spend(work);
+        if !within {
+            self.fault(id, Fault::TooMuchWork);
+        }
+        within
+    }
+}
+
+/// The bytes of a text; 0 of other values.
+pub(super) fn text_bytes(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.len() as u64,
+        _ => 0,
     }
 }

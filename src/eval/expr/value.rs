@@ -1,5 +1,6 @@
 //! Expressions of any type: strict in what is not known, but for `if` and `??`.
 
+use super::truth::{READ, text_bytes};
 use super::{Eval, Val};
 use crate::eval::builtin;
 use crate::eval::cast::cast;
@@ -85,7 +86,11 @@ impl<'a> Eval<'a> {
             Node::Arith(op, a, b) => {
                 let (lhs, rhs) = (self.value(*a), self.value(*b));
                 match (lhs.known(), rhs.known()) {
-                    (Some(lhs), Some(rhs)) => self.checked(id, ops::arith(*op, lhs, rhs)),
+                    (Some(lhs), Some(rhs))
+                        if self.spend(id, (text_bytes(lhs) + text_bytes(rhs)) / READ) =>
+                    {
+                        self.checked(id, ops::arith(*op, lhs, rhs))
+                    }
                     _ => Val::Unknown,
                 }
             }
@@ -165,6 +170,11 @@ impl<'a> Eval<'a> {
             Node::Replace(text, regex, with) => {
                 let (text, with) = (self.value(*text), self.value(*with));
                 match (text.known(), with.known()) {
+                    (Some(Value::String(text)), Some(Value::String(_)))
+                        if !self.spend(id, text.len() as u64 / READ) =>
+                    {
+                        Val::Unknown
+                    }
                     (Some(Value::String(text)), Some(Value::String(with))) => {
                         let pattern = &code.patterns[*regex as usize];
                         match pattern.replace(text, with, texts::MOST_BYTES) {
@@ -185,6 +195,9 @@ impl<'a> Eval<'a> {
                 }
             }
             Node::Call(function, args) => match self.all(args) {
+                Some(args) if !self.spend(id, args.iter().map(text_bytes).sum::<u64>() / READ) => {
+                    Val::Unknown
+                }
                 Some(args) => self.checked(id, builtin::call(*function, &args)),
                 None => Val::Unknown,
             },
@@ -192,6 +205,9 @@ impl<'a> Eval<'a> {
                 let text = self.value(*text);
                 match text.known() {
                     Some(Value::Null) => Val::Own(Value::Null),
+                    Some(Value::String(text)) if !self.spend(id, text.len() as u64 / READ) => {
+                        Val::Unknown
+                    }
                     Some(Value::String(text)) => {
                         match code.patterns[*regex as usize].group(text, *group) {
                             Some(found) => Val::Own(found.map_or(Value::Null, Value::string)),
