@@ -40,6 +40,54 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
     out.push_str(rest);
 }
 
+/// Whether the program may have written colours into a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// `ESC [ 1 ; 31 m` and the like stay.
+    Kept,
+    /// The text has none.
+    None,
+}
+
+/// Adds lines of text with the same characters escaped as in JSON, except line ends and tabs: reports in any format, where
+/// JSON keeps its meaning.
+///
+/// Linear in the text.
+pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| acts(c) && !matches!(c, '\n' | '\t')) {
+        let (plain, from) = rest.split_at(at);
+        out.push_str(plain);
+        let kept = match colours {
+            Colours::Kept => colour(from),
+            Colours::None => 0,
+        };
+        let end = match kept {
+            0 => from.chars().next().map_or(0, char::len_utf8),
+            kept => kept,
+        };
+        let (first, after) = from.split_at(end);
+        match kept {
+            0 => push_json(out, first),
+            _ => out.push_str(first),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+}
+
+/// The bytes of the colour with which a text begins.
+fn colour(text: &str) -> usize {
+    let Some(inside) = text.strip_prefix("\u{1b}[") else {
+        return 0;
+    };
+    let digits = inside.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+    match digits.starts_with('m') {
+        true => text.len() - digits.len() + 1,
+        false => 0,
+    }
+}
+
 /// Unicode 16: `Cc`, `Zl`, `Zp`, the explicit and implicit directional marks, and the format characters and tags that are
 /// not shown. Joiners (U+200C, U+200D) stay: words of several scripts and emoji need them.
 fn acts(c: char) -> bool {
@@ -78,6 +126,24 @@ mod tests {
         ] {
             assert_eq!(inert(&c.to_string()), format!("\\u{{{:x}}}", u32::from(c)));
         }
+    }
+
+    #[test]
+    fn lines_and_colours_stay() {
+        let lines = |text, colours| {
+            let mut out = String::new();
+            push_lines(&mut out, text, colours);
+            out
+        };
+        let text = "a\tb\n\u{1b}[1;31mc\u{1b}[0m \u{1b}[2J\r\u{202e}d\u{e0041}\n";
+        assert_eq!(
+            lines(text, Colours::Kept),
+            "a\tb\n\u{1b}[1;31mc\u{1b}[0m \\u001b[2J\\u000d\\u202ed\\udb40\\udc41\n"
+        );
+        assert_eq!(
+            lines(text, Colours::None),
+            "a\tb\n\\u001b[1;31mc\\u001b[0m \\u001b[2J\\u000d\\u202ed\\udb40\\udc41\n"
+        );
     }
 
     #[test]

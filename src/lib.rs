@@ -91,6 +91,8 @@ pub mod query;
 #[path = "../tests/it/support/random.rs"]
 mod random;
 #[doc(hidden)]
+pub mod redact;
+#[doc(hidden)]
 pub mod report;
 #[doc(hidden)]
 pub mod shell;

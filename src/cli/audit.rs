@@ -14,6 +14,7 @@ use crate::eval::Program;
 use crate::hir::{Property, PropertyKind, Spec};
 use crate::ids::PropertyId;
 use crate::problem::{Problem, ProblemKind};
+use crate::redact::{self, Redacting};
 use crate::report::explanation;
 use crate::report::html::Html;
 use crate::report::human::Human;
@@ -53,6 +54,9 @@ pub(super) struct AuditArgs {
     /// Limit the counterexamples per property in text and HTML reports
     #[arg(long, value_name = "N", default_value_t = 10)]
     max_counterexamples: u64,
+    /// Leave out what was recorded: messages, values, reasons
+    #[arg(long)]
+    redact: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -111,7 +115,10 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     let mut tell = |problem: &Problem| {
         if told {
             // That the error output cannot be written is no reason to fail.
-            let _ = log.write(problem);
+            let _ = match args.redact {
+                true => log.write(&redact::problem(problem)),
+                false => log.write(problem),
+            };
         }
     };
     let mut summary = Summary::new(headings.properties.len());
@@ -119,6 +126,9 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
     let written = std::thread::scope(|scope| {
         let _display = progress::Display::start(scope, &progress);
         let mut reporter = reporter(&args, &headings, &mut output);
+        if args.redact {
+            reporter = Box::new(Redacting(reporter));
+        }
         for problem in &missing {
             summary.problem(problem);
             tell(problem);
@@ -127,8 +137,13 @@ fn judge(args: AuditArgs) -> Result<Outcome, Failure> {
         let lines = Lines::new(&headings);
         let json = args.format == AuditFormat::Json;
         let render = |report: &TraceReport| {
+            if !json {
+                return None;
+            }
+            let redacted = args.redact.then(|| redact::trace(report));
             let mut bytes = Vec::new();
-            (json && lines.write(report, &mut bytes).is_ok()).then_some(bytes)
+            let written = lines.write(redacted.as_ref().unwrap_or(report), &mut bytes);
+            written.is_ok().then_some(bytes)
         };
         audit::audit(
             &&program,

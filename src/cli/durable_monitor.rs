@@ -138,6 +138,9 @@ pub(super) struct FileArgs {
     /// When to flush the journal and log to disk
     #[arg(long, value_enum, default_value_t)]
     sync: Sync,
+    /// Leave contents of events out of the log, and out of the journal once a state is saved
+    #[arg(long)]
+    redact: bool,
 }
 
 impl FileArgs {
@@ -145,11 +148,12 @@ impl FileArgs {
         Files {
             resume: self.snapshot.clone().filter(|path| path.exists()),
             snapshot: self.snapshot.clone(),
-            snapshot_every: 100_000,
+            snapshot_every: if self.redact { 1 } else { 100_000 },
             journal: self.journal.clone(),
             log: self.log.clone(),
             key: self.key.clone(),
             sync: self.sync,
+            redact: self.redact,
             snapshot_after: None,
         }
     }

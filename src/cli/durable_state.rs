@@ -13,9 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::failure::{Failure, complain};
+use crate::inert::inert;
 use crate::monitor::journal::{self, Entry, Input, Journal};
 use crate::monitor::log::{self, Chain, LogEnd};
 use crate::monitor::{Decision, Identity, Monitor};
+use crate::redact;
 use crate::value::Instant as Time;
 
 /// When what was written is on disk.
@@ -45,6 +47,8 @@ pub(super) struct Files {
     /// The key that the log is signed with.
     pub(super) key: Option<PathBuf>,
     pub(super) sync: Sync,
+    /// Whether the log is written without contents, and the journal is emptied after every input if there is a snapshot.
+    pub(super) redact: bool,
     /// The time that judging may take before a state is written, so that slow inputs are not replayed.
     pub(super) snapshot_after: Option<Duration>,
 }
@@ -432,8 +436,10 @@ impl DurableState {
         };
         for (place, decision) in (0u64..).zip(decisions) {
             if !chain.has(number, place) {
-                self.lines
-                    .push_str(&chain.link(number, now, input.bytes(), decision));
+                self.lines.push_str(&match self.files.redact {
+                    true => chain.link(number, now, input.bytes(), &redact::decision(decision)),
+                    false => chain.link(number, now, input.bytes(), decision),
+                });
             }
         }
     }
@@ -565,7 +571,7 @@ fn cut(path: &Path, len: usize, whole: usize) {
             io::stderr(),
             "note: removed the last {} bytes of `{}`: an incomplete write that was never acknowledged",
             len - whole,
-            path.display()
+            inert(&path.display().to_string())
         );
     }
 }

@@ -136,9 +136,10 @@ pub(super) fn internal_fault() {
     let told = first.unwrap_or_else(|| "no message".to_owned());
     let _ = writeln!(
         io::stderr(),
-        "internal error: {told}\nThis is a bug in guard {}, not in your spec or data. Please \
+        "internal error: {}\nThis is a bug in guard {}, not in your spec or data. Please \
          report it with this message, the command line,\nand, if possible, the spec and the \
          smallest trace that reproduces it.",
+        inert(&told),
         env!("CARGO_PKG_VERSION")
     );
 }

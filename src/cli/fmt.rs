@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Failure, Outcome, complain};
-use super::output::{Output, stderr_paint};
+use super::output::{Output, stderr_paint, tell};
 use crate::diagnostic::{self, Diagnostic, RenderOptions};
 use crate::load::text_of;
 use crate::source::{SourceFile, SourceMap};
@@ -21,7 +21,7 @@ pub(super) struct FmtArgs {
 }
 
 pub(super) fn run(args: FmtArgs) -> Result<Outcome, Failure> {
-    let mut output = Output::open(None)?;
+    let mut output = Output::exact()?;
     let mut outcome = Outcome::Holds;
     for path in &args.files {
         let text = text_of(path)?;
@@ -70,6 +70,6 @@ fn formatted(path: &Path, text: &str) -> Option<String> {
         color: stderr_paint().colour,
     };
     let drawn = diagnostic::render(&errors, &SourceMap::from(file), options);
-    let _ = std::io::stderr().write_all(drawn.as_bytes());
+    tell(&drawn);
     None
 }

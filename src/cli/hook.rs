@@ -16,6 +16,7 @@ use super::failure::{Failure, Outcome, code, complain};
 use super::hook_session::{Mark, Session};
 use super::limits::LimitArgs;
 use super::models::ModelArgs;
+use crate::inert::push_json;
 use crate::integrations::hook::{self, Call, Memory, Scope};
 use crate::monitor::lenient::{Intake, Outline};
 
@@ -74,6 +75,9 @@ pub(super) struct Args {
     /// When to flush the state to disk
     #[arg(long, value_enum, default_value_t = Sync::System)]
     sync: Sync,
+    /// Leave contents of calls and outcomes out of the log, and out of the journal after each call
+    #[arg(long)]
+    redact: bool,
     /// Deny a call after this many seconds; keep it below the timeout of the hook, after which the call is
     /// allowed
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
@@ -232,6 +236,11 @@ fn judge(args: &Args) -> Result<Outcome, Failure> {
         true => decide(args, &call).map_err(|reason| denied(Some(call.hook()), &reason))?,
         false => None,
     };
+    let answer = answer.map(|json| {
+        let mut line = String::new();
+        push_json(&mut line, &json.to_string());
+        line
+    });
     let mut out = std::io::stdout().lock();
     let written = out
         .write_all(if decides { DECIDES } else { TELLS })
@@ -299,12 +308,13 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         resume: Some(session.file("state")).filter(|path| path.exists()),
         snapshot: Some(session.file("state")),
         // A journal is replayed at every call.
-        snapshot_every: 16,
+        snapshot_every: if args.redact { 1 } else { 16 },
         snapshot_after: Some(SLOW),
         journal: Some(session.file("journal")),
         log: Some(session.file("log")),
         key: args.key.clone(),
         sync: args.sync,
+        redact: args.redact,
     };
     let mut monitor = DurableMonitor::open(Setup {
         warns: false,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::progress::Clearing;
+use crate::inert::{Colours, push_lines};
 use crate::report::Paint;
 
 /// An open output.
@@ -72,14 +73,26 @@ impl Output {
                     paint: Paint::PLAIN,
                 })
             }
-            _ => Ok(Output {
-                writer: Box::new(BufWriter::new(Clearing(io::stdout()))),
-                rename: None,
-                paint: Paint {
+            _ => {
+                let paint = Paint {
                     colour: colour(io::stdout().is_terminal()),
-                },
-            }),
+                };
+                Ok(Output {
+                    writer: Box::new(Inert::new(io::stdout(), paint)),
+                    rename: None,
+                    paint,
+                })
+            }
         }
+    }
+
+    /// The standard output for a file as it is, which a terminal is still not sent raw.
+    pub(super) fn exact() -> Result<Output, Failure> {
+        let mut output = Output::open(None)?;
+        if !io::stdout().is_terminal() {
+            output.writer = Box::new(BufWriter::new(io::stdout()));
+        }
+        Ok(output)
     }
 
     /// Writes what is left, and gives a file its name.
@@ -111,6 +124,57 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
+}
+
+/// Lines for a terminal or a log, in which text of data and specs is inert.
+struct Inert<W: Write> {
+    writer: BufWriter<Clearing<W>>,
+    colours: Colours,
+    /// The beginning of a character that the next bytes complete.
+    cut: Vec<u8>,
+    text: String,
+}
+
+impl<W: Write> Inert<W> {
+    fn new(writer: W, paint: Paint) -> Inert<W> {
+        Inert {
+            writer: BufWriter::new(Clearing(writer)),
+            colours: match paint.colour {
+                true => Colours::Kept,
+                false => Colours::None,
+            },
+            cut: Vec::new(),
+            text: String::new(),
+        }
+    }
+}
+
+impl<W: Write> Write for Inert<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.cut.extend_from_slice(bytes);
+        let end = match std::str::from_utf8(&self.cut) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.cut.len(),
+        };
+        self.text.clear();
+        let whole = String::from_utf8_lossy(self.cut.get(..end).unwrap_or_default());
+        push_lines(&mut self.text, &whole, self.colours);
+        self.cut.drain(..end);
+        self.writer.write_all(self.text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Writes lines to the error output. That they cannot be written is no reason to fail.
+pub(super) fn tell(lines: &str) {
+    let mut writer = Inert::new(io::stderr(), stderr_paint());
+    let _ = writer
+        .write_all(lines.as_bytes())
+        .and_then(|()| writer.flush());
 }
 
 /// Colours for the error output.

@@ -1,10 +1,9 @@
 //! Specs as the verbs use them: diagnostics go to the error output.
 
-use std::io::Write;
 use std::path::Path;
 
 use super::failure::{Failure, code};
-use super::output::stderr_paint;
+use super::output::{stderr_paint, tell};
 use crate::diagnostic::{self, Diagnostic, RenderOptions, Severity};
 use crate::hir;
 use crate::load::Loaded;
@@ -49,7 +48,6 @@ pub(super) fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap)
         let options = RenderOptions {
             color: stderr_paint().colour,
         };
-        let _ =
-            std::io::stderr().write_all(diagnostic::render(&shown, sources, options).as_bytes());
+        tell(&diagnostic::render(&shown, sources, options));
     }
 }

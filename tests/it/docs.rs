@@ -301,8 +301,33 @@ fn every_word_is_described() {
 }
 
 #[test]
+fn guarantees_name_tests_that_exist() {
+    let guide = std::fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let mut named = 0;
+    for word in guide.split('`') {
+        let Some((module, test)) = word.split_once("::") else {
+            continue;
+        };
+        let text = std::fs::read_to_string(root().join(format!("tests/it/{module}.rs")))
+            .unwrap_or_else(|error| panic!("{word}: {error}"));
+        let at = text
+            .find(&format!("fn {test}("))
+            .unwrap_or_else(|| panic!("{word}: no such test"));
+        let before = text[..at].rsplit("}\n").next().unwrap();
+        assert!(before.contains("#[test]"), "{word} is not a test");
+        named += 1;
+    }
+    assert!(named > 30);
+}
+
+#[test]
 fn codes_that_the_guides_name_exist() {
-    for file in ["README.md", "docs/language.md", "docs/cli.md"] {
+    for file in [
+        "README.md",
+        "docs/language.md",
+        "docs/cli.md",
+        "docs/security.md",
+    ] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
             let digits = word.strip_prefix('G').unwrap_or("");

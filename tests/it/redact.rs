@@ -1,0 +1,116 @@
+//! `--redact`: what is kept and reported holds no contents of events.
+
+use crate::support::cli::Folder;
+use serde_json::{Value, json};
+
+const SECRET: &str = "hunter2-contents";
+
+const SPEC: &str = r#"use std.agent
+property no_rm = never (kind == "call" and tool == "rm")
+  message "rm of {args.path}"
+property once_each = forall p in args.paths: always (kind == "call" and args.paths contains p -> kind == "never")
+  message "{p} again"
+property shells = never (kind == "call" and any c in commands(args.command): c[0] == "curl")
+enforce no_rm { violated => block "denied {args.path}" }
+enforce once_each { violated => warn "{p}" }
+enforce shells { violated => invoke stopped(args.path, why: args.command) }
+"#;
+
+fn event() -> Value {
+    json!({
+        "kind": "call", "role": "assistant", "tool": "rm",
+        "args": {"path": SECRET, "paths": [SECRET], "command": format!("$x {SECRET}")},
+        "text": SECRET, "call": "1", "result": null, "error": null, "agent": null
+    })
+}
+
+#[test]
+fn reports_hold_no_contents() {
+    let mut other = event();
+    other["kind"] = json!([SECRET]);
+    let trace = json!({"id": "t", "events": [event(), other]});
+    let folder = Folder::new(&[("s.guard", SPEC), ("t.jsonl", &trace.to_string())]);
+    for format in ["human", "json", "sarif", "junit", "html"] {
+        let args = ["audit", "s.guard", "t.jsonl", "--format", format];
+        let whole = folder.guard(&args);
+        assert!(whole.out.contains(SECRET), "{format}: {}", whole.out);
+        let redacted = folder.guard(&[&args[..], &["--redact"]].concat());
+        for text in [&redacted.out, &redacted.err] {
+            assert!(!text.contains(SECRET), "{format}: {text}");
+        }
+        assert!(redacted.out.contains("no_rm"), "{format}: {}", redacted.out);
+        assert!(
+            redacted.out.contains("[redacted]"),
+            "{format}: {}",
+            redacted.out
+        );
+        assert_eq!(redacted.code, whole.code, "{format}");
+    }
+}
+
+#[test]
+fn logs_and_journals_hold_no_contents() {
+    let folder = Folder::new(&[("s.guard", SPEC)]);
+    let mut line = event();
+    line["trace"] = "t".into();
+    let files = [
+        "--journal",
+        "j",
+        "--snapshot",
+        "st",
+        "--log",
+        "l",
+        "--redact",
+    ];
+    let args = [&["monitor", "s.guard"][..], &files].concat();
+    let run = folder.guard_with(&args, &format!("{line}\n{line}\n"));
+    assert!(
+        run.out.contains(SECRET),
+        "decisions are answered in full: {}",
+        run.out
+    );
+    for file in ["j", "l"] {
+        let bytes = std::fs::read(folder.path().join(file)).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains(SECRET), "{file}: {text}");
+    }
+    assert!(folder.read("l").contains("no_rm"));
+    let verified = folder.guard(&["monitor", "s.guard", "--verify-log", "l"]);
+    assert_eq!(verified.code, 0, "{}", verified.err);
+    // another process goes on from these files
+    let resumed = folder.guard_with(
+        &[&args[..], &["--resume", "st"]].concat(),
+        &format!("{line}\n"),
+    );
+    assert!(
+        resumed.out.contains("resumed"),
+        "{} {}",
+        resumed.out,
+        resumed.err
+    );
+
+    for (hook, more) in [
+        ("PreToolUse", json!({})),
+        ("PostToolUse", json!({"tool_response": {"text": SECRET}})),
+    ] {
+        let mut call = json!({
+            "session_id": "s", "hook_event_name": hook, "tool_name": "Bash",
+            "tool_input": {"command": format!("ls {SECRET}")}, "tool_use_id": "1"
+        });
+        call.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let args = ["hook", "s.guard", "--state", "hooks", "--redact"];
+        let run = folder.guard_with(&args, &call.to_string());
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
+    let mut kept = Vec::new();
+    for entry in std::fs::read_dir(folder.path().join("hooks")).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        if String::from_utf8_lossy(&bytes).contains(SECRET) {
+            kept.push(path);
+        }
+    }
+    assert!(kept.is_empty(), "{kept:?}");
+}
