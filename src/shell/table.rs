@@ -54,8 +54,59 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "repeat",
+        names: "firejail bwrap tini catatonit chronic ifne rlwrap valgrind proot fakechroot tsp run-one dbus-launch \
+                ssh-agent entr caffeinate tsocks trickle systemd-inhibit daemonize sem arch",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "repeat logsave faketime gosu su-exec setuidgid s6-setuidgid envuidgid envdir runcon",
         operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: "chpst",
+        flags: "vP012",
+        values: "uUbenlmdofpcrtC",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "numactl",
+        flags: "alshH",
+        values: "NCmipPwx",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "cpulimit",
+        flags: "bvqzif",
+        values: "lpPesc",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "cgexec",
+        values: "g",
+        long_flags: "sticky help",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "sshpass",
+        flags: "vhV",
+        values: "pfdP",
+        attached: "e",
+        ..PLAIN
+    },
+    Wrapper {
+        names: "cross-env",
+        assigns: true,
+        ..PLAIN
+    },
+    Wrapper {
+        names: "npx bunx pnpx",
+        flags: "yqvh",
+        values: "pw",
+        long_flags: "yes no quiet no-install ignore-existing prefer-offline prefer-online offline bun verbose silent \
+                     version help workspaces include-workspace-root",
+        long_values: "package workspace cache userconfig registry prefix",
+        lines: "c call",
         ..PLAIN
     },
     Wrapper {
@@ -346,7 +397,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "bundle direnv",
+        names: "bundle direnv asdf rbenv pyenv nodenv goenv mise pnpm yarn",
         subcommand: Some("exec"),
         ..PLAIN
     },

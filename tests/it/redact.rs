@@ -105,12 +105,21 @@ fn logs_and_journals_hold_no_contents() {
         assert_eq!(run.code, 0, "{}", run.err);
     }
     let mut kept = Vec::new();
-    for entry in std::fs::read_dir(folder.path().join("hooks")).unwrap() {
-        let path = entry.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
-        if String::from_utf8_lossy(&bytes).contains(SECRET) {
-            kept.push(path);
+    let mut folders = vec![folder.path().join("hooks")];
+    let mut files = 0;
+    while let Some(path) = folders.pop() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            if String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains(SECRET) {
+                kept.push(path);
+            }
         }
     }
+    assert!(files >= 3);
     assert!(kept.is_empty(), "{kept:?}");
 }
