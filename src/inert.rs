@@ -41,8 +41,9 @@ pub(crate) fn push_json(out: &mut String, json: &str) {
 }
 
 /// Whether the program may have written colours into a text.
+#[cfg(feature = "cli")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colours {
+pub(crate) enum Colours {
     /// `ESC [ 1 ; 31 m` and the like stay.
     Kept,
     /// The text has none.
@@ -53,7 +54,8 @@ pub enum Colours {
 /// JSON keeps its meaning.
 ///
 /// Linear in the text.
-pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
+#[cfg(feature = "cli")]
+pub(crate) fn push_lines(out: &mut String, text: &str, colours: Colours) {
     let mut rest = text;
     while let Some(at) = rest.find(|c| acts(c) && !matches!(c, '\n' | '\t')) {
         let (plain, from) = rest.split_at(at);
@@ -76,7 +78,8 @@ pub fn push_lines(out: &mut String, text: &str, colours: Colours) {
     out.push_str(rest);
 }
 
-/// The bytes of the colour with which a text begins.
+/// Returns the bytes of the colour with which a text begins.
+#[cfg(feature = "cli")]
 fn colour(text: &str) -> usize {
     let Some(inside) = text.strip_prefix("\u{1b}[") else {
         return 0;
@@ -128,6 +131,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "cli")]
     #[test]
     fn lines_and_colours_stay() {
         let lines = |text, colours| {

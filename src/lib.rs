@@ -90,8 +90,8 @@ pub mod query;
 #[cfg(test)]
 #[path = "../tests/it/support/random.rs"]
 mod random;
-#[doc(hidden)]
-pub mod redact;
+#[cfg(feature = "cli")]
+mod redact;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]

@@ -14,10 +14,10 @@ use crate::value::Value;
 use crate::verdict::{TraceReport, Verdict};
 
 /// The text in the place of contents.
-pub const REDACTED: &str = "[redacted]";
+pub(crate) const REDACTED: &str = "[redacted]";
 
 /// Returns a decision as it may be kept.
-pub fn decision(decision: &Decision) -> Decision {
+pub(crate) fn decision(decision: &Decision) -> Decision {
     let mut redacted = decision.clone();
     for clause in &mut redacted.clauses {
         REDACTED.clone_into(&mut clause.message);
@@ -34,7 +34,7 @@ pub fn decision(decision: &Decision) -> Decision {
 }
 
 /// Returns the report on a trace as it may be passed on.
-pub fn trace(report: &TraceReport) -> TraceReport {
+pub(crate) fn trace(report: &TraceReport) -> TraceReport {
     let mut redacted = report.clone();
     for verdict in &mut redacted.verdicts {
         values(verdict.instance.iter_mut().map(|(_, value)| value));
@@ -52,7 +52,7 @@ pub fn trace(report: &TraceReport) -> TraceReport {
 }
 
 /// Returns a problem with data, without what it says of the data.
-pub fn problem(problem: &Problem) -> Problem {
+pub(crate) fn problem(problem: &Problem) -> Problem {
     Problem {
         message: REDACTED.to_owned(),
         ..problem.clone()
@@ -66,7 +66,7 @@ fn values<'v>(values: impl Iterator<Item = &'v mut Value>) {
 }
 
 /// Passes reports on without contents.
-pub struct Redacting<'r>(pub Box<dyn Reporter + 'r>);
+pub(crate) struct Redacting<'r>(pub(crate) Box<dyn Reporter + 'r>);
 
 impl std::fmt::Debug for Redacting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

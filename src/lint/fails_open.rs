@@ -104,7 +104,7 @@ fn diagnostic(cast: &LenientCast, place: Span) -> Diagnostic {
     let mut diagnostic = Diagnostic::new(
         Code::G0924,
         *span,
-        format!("a value that is no `{ty}` lets the action through"),
+        format!("a value that is not of type `{ty}` lets the action through"),
     )
     .label(format!("counts as `{counts_as}` if the cast fails"));
     if !within(*span, place) {
