@@ -54,13 +54,27 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: "firejail bwrap tini catatonit chronic ifne rlwrap valgrind proot fakechroot tsp run-one dbus-launch \
+        names: "firejail bwrap tini catatonit chronic ifne rlwrap proot fakechroot tsp run-one dbus-launch \
                 ssh-agent entr caffeinate tsocks trickle systemd-inhibit daemonize sem arch",
         ..PLAIN
     },
     Wrapper {
         names: "repeat logsave faketime gosu su-exec setuidgid s6-setuidgid envuidgid envdir runcon",
         operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: "valgrind",
+        flags: "dhqv",
+        long_flags: "tool leak-check leak-resolution show-leak-kinds show-reachable show-possibly-lost errors-for-leak-kinds \
+                     track-origins track-fds undef-value-errors error-exitcode error-limit exit-on-first-error \
+                     trace-children trace-children-skip child-silent-after-fork suppressions gen-suppressions \
+                     default-suppressions log-file log-fd xml xml-file xml-fd num-callers main-stacksize max-stackframe \
+                     malloc-fill free-fill freelist-vol redzone-size keep-stacktraces keep-debuginfo fullpath-after \
+                     demangle run-libc-freeres vgdb vgdb-error time-stamp stats sim-hints read-var-info \
+                     callgrind-out-file cachegrind-out-file massif-out-file dump-instr collect-jumps cache-sim branch-sim \
+                     collect-atstart instr-atstart toggle-collect separate-threads threshold time-unit detailed-freq \
+                     max-snapshots pages-as-heap history-level quiet verbose help version",
         ..PLAIN
     },
     Wrapper {
