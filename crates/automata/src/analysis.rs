@@ -2,9 +2,10 @@
 //!
 //! Everything is about non-empty traces unless [`Traces`] says otherwise, and exact.
 
-use super::dfa::{Dfa, StateId};
+use super::dfa::Dfa;
 use super::formula::{Letter, Word};
 use super::product::Traces;
+use super::states::StateId;
 use super::verdict::{Finality, Verdict};
 
 /// The classification of a formula: can it be enforced, can it be monitored.

@@ -7,9 +7,10 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::backward::Backward;
-use super::dfa::{Dfa, StateId};
+use super::dfa::Dfa;
 use super::diagram::{Branch, Ref};
 use super::limits::{LimitError, Limits, Resource, check};
+use super::states::StateId;
 use super::verdict::Finality;
 
 /// A pair of states in which both formulas are open.

@@ -21,57 +21,59 @@ use super::program::{Core, NEVER, NodeId, Program, Register, Window, Words};
 /// Up to so many steps, a delay in the past is a bit for each: that is `2^8` ways to have been.
 const FEW_DELAYS: i128 = 8;
 
-/// Returns the program of a formula.
-pub(super) fn desugar(
-    formulas: &Formulas,
-    formula: FormulaId,
-    words: Words,
-    limits: &Limits,
-) -> Result<Program, LimitError> {
-    let atoms = formulas.atoms(formula);
-    check(Resource::Atoms, limits.atoms as u64, atoms.len() as u64)?;
-    let vars = atoms
-        .iter()
-        .enumerate()
-        .map(|(var, &atom)| (atom, var as u32))
-        .collect();
-    let mut lower = Lower {
-        nodes: IndexSet::default(),
-        future: Vec::new(),
-        registers: IndexSet::default(),
-        vars,
-        guesses: Vec::new(),
-        limit: limits.states,
-        words,
-    };
-    let mut pairs = vec![(0, 0); formula.index() + 1];
-    for part in formulas.parts(formula) {
-        pairs[part.index()] = lower.node(formulas.node(part), &pairs)?;
+impl Program {
+    /// Returns the program of a formula.
+    pub(super) fn new(
+        formulas: &Formulas,
+        formula: FormulaId,
+        words: Words,
+        limits: &Limits,
+    ) -> Result<Program, LimitError> {
+        let atoms = formulas.atoms(formula);
+        check(Resource::Atoms, limits.atoms as u64, atoms.len() as u64)?;
+        let vars = atoms
+            .iter()
+            .enumerate()
+            .map(|(var, &atom)| (atom, var as u32))
+            .collect();
+        let mut lower = Lower {
+            nodes: IndexSet::default(),
+            future: Vec::new(),
+            registers: IndexSet::default(),
+            vars,
+            guesses: Vec::new(),
+            limit: limits.states,
+            words,
+        };
+        let mut pairs = vec![(0, 0); formula.index() + 1];
+        for part in formulas.parts(formula) {
+            pairs[part.index()] = lower.node(formulas.node(part), &pairs)?;
+        }
+        let mut root = pairs[formula.index()].0;
+        for (index, (holds, fails)) in lower.guesses.clone().into_iter().enumerate() {
+            let (guess, no_guess) = lower.literal((atoms.len() + index) as u32);
+            let (right, wrong) = (lower.or(no_guess, holds), lower.or(guess, fails));
+            let agrees = lower.and(right, wrong);
+            let falsum = lower.add(Core::False);
+            let always = lower.release(falsum, agrees, Window::ALL);
+            root = lower.and(root, always);
+        }
+        check(
+            Resource::Atoms,
+            limits.atoms as u64,
+            (atoms.len() + lower.guesses.len()) as u64,
+        )?;
+        let nodes: Vec<Core> = lower.nodes.into_iter().collect();
+        let registers: Vec<Register> = lower.registers.into_iter().collect();
+        Ok(Program::assemble(
+            &nodes,
+            &registers,
+            root,
+            atoms,
+            lower.guesses.len(),
+            words,
+        ))
     }
-    let mut root = pairs[formula.index()].0;
-    for (index, (holds, fails)) in lower.guesses.clone().into_iter().enumerate() {
-        let (guess, no_guess) = lower.literal((atoms.len() + index) as u32);
-        let (right, wrong) = (lower.or(no_guess, holds), lower.or(guess, fails));
-        let agrees = lower.and(right, wrong);
-        let falsum = lower.add(Core::False);
-        let always = lower.release(falsum, agrees, Window::ALL);
-        root = lower.and(root, always);
-    }
-    check(
-        Resource::Atoms,
-        limits.atoms as u64,
-        (atoms.len() + lower.guesses.len()) as u64,
-    )?;
-    let nodes: Vec<Core> = lower.nodes.into_iter().collect();
-    let registers: Vec<Register> = lower.registers.into_iter().collect();
-    Ok(Program::assemble(
-        &nodes,
-        &registers,
-        root,
-        atoms,
-        lower.guesses.len(),
-        words,
-    ))
 }
 
 /// A formula and its negation.

@@ -8,19 +8,8 @@ use super::backward::Backward;
 use super::diagram::{Branch, Branches, Diagrams, Ref, below, paths};
 use super::formula::Atom;
 use super::formula::Letter;
-use super::states::StateSet;
+use super::states::{StateId, StateSet};
 use super::verdict::{Finality, Verdict};
-
-/// A state of a [`Dfa`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StateId(pub(super) u32);
-
-impl StateId {
-    /// Returns the index of the state in its automaton.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {

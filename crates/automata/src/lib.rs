@@ -85,7 +85,7 @@ mod path;
 
 pub use analysis::Class;
 pub use compile::{compile, compile_counted, compile_raw};
-pub use dfa::{Dfa, StateId};
+pub use dfa::Dfa;
 pub use eval::{eval, eval_empty, eval_timed};
 pub use formula::{Atom, FormulaId, Formulas, Interval, Letter, Node, Word};
 pub use lazy::{Found, Instant, LazyDfa, LazyState, Next, Run, Spot, StepError, Survey};
@@ -96,7 +96,7 @@ pub use path::{Counterexample, PathChecker};
 pub use print::Display;
 pub use product::Traces;
 pub use recurring::Recurring;
-pub use states::StateSet;
+pub use states::{StateId, StateSet};
 pub use verdict::{Finality, Verdict};
 
 #[cfg(doctest)]

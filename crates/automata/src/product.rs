@@ -3,11 +3,12 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::dfa::{Dfa, StateId};
+use super::dfa::Dfa;
 use super::diagram::{Branch, Diagrams, Ref, paths};
 use super::formula::Atom;
 use super::formula::Word;
 use super::limits::{LimitError, Limits, Resource, check};
+use super::states::StateId;
 use super::verdict::{Finality, Verdict};
 
 /// Whether the empty trace is among those that are spoken of.

@@ -4,8 +4,7 @@
 //! A [`Program`] is a list of nodes in which operands come first. It speaks of non-empty traces only; how a formula becomes
 //! one is the matter of `desugar.rs`.
 
-use super::formula::{Atom, FormulaId, Formulas, Interval};
-use super::limits::{LimitError, Limits};
+use super::formula::{Atom, Interval};
 
 /// Index of a node of a [`Program`].
 pub(super) type NodeId = u32;
@@ -134,16 +133,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Returns the program of a formula.
-    pub(super) fn new(
-        formulas: &Formulas,
-        formula: FormulaId,
-        words: Words,
-        limits: &Limits,
-    ) -> Result<Program, LimitError> {
-        super::desugar::desugar(formulas, formula, words, limits)
-    }
-
     /// Returns the nodes that `root` needs, in their order, with what is known about each.
     pub(super) fn assemble(
         nodes: &[Core],

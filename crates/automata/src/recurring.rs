@@ -7,10 +7,11 @@
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::dfa::{Dfa, StateId};
+use super::dfa::Dfa;
 use super::diagram::{Branch, Diagrams, Ref};
 use super::formula::Atom;
 use super::limits::{LimitError, Limits, Resource, check};
+use super::states::StateId;
 use super::verdict::Finality;
 
 /// An automaton that goes on after violations.

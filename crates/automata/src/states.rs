@@ -1,6 +1,15 @@
-//! Sets of states, for letters that are only partly known.
+//! States, and sets of states for letters that are only partly known.
 
-use super::dfa::StateId;
+/// A state of an automaton.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub(super) u32);
+
+impl StateId {
+    /// Returns the index of the state in its automaton.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A set of states of one automaton.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -5,11 +5,11 @@ use std::fmt;
 use super::guards::{Guard, Guards};
 use super::marks::Marks;
 use super::scc::Components;
-use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
 use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Resource, check};
+use crate::states::StateId;
 
 /// A transition: from its state, for the letters of its guard, to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,8 +10,8 @@ use super::buchi::{Buchi, Edge};
 use super::marks::Marks;
 use super::reduce::{Form, reduce_as};
 use super::scc::Components;
-use crate::dfa::StateId;
 use crate::limits::{LimitError, Limits};
+use crate::states::StateId;
 
 impl Buchi {
     /// Returns an equivalent automaton with at most one mark, on edges.

@@ -7,11 +7,12 @@ use super::buchi::Buchi;
 use super::marks::Marks;
 use super::scc::Components;
 use super::subsets::Steps;
-use crate::dfa::{Dfa, StateId};
+use crate::dfa::Dfa;
 use crate::diagram::{Branch, Branches, Cache, Combine, Diagrams, PairCache, Ref, below};
 use crate::formula::Atom;
 use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Meter, Resource, check};
+use crate::states::StateId;
 
 /// A complete deterministic automaton over infinite words, with marks on its transitions and any acceptance condition.
 ///

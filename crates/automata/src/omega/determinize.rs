@@ -23,9 +23,9 @@ use super::deterministic::{Builder, Deterministic};
 use super::guards::Guard;
 use super::marks::Marks;
 use super::subsets::Steps;
-use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::limits::{LimitError, Limits, Resource, check};
+use crate::states::StateId;
 
 /// States with the paths to their nodes, by state. Every path begins at the root, 0.
 type Tree = Vec<(u32, Vec<u32>)>;

@@ -20,11 +20,11 @@ use super::buchi::{Buchi, Edge};
 use super::guards::Guards;
 use super::marks::Marks;
 use super::word::Lasso;
-use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
 use crate::formula::{Letter, Word};
 use crate::limits::{LimitError, Limits, Resource, check};
+use crate::states::StateId;
 
 /// The edges that leave a vertex: label, marks, target.
 pub type Edges<G> = Vec<(<G as Graph>::Label, Marks, <G as Graph>::Vertex)>;

@@ -11,8 +11,8 @@ use super::acceptance::Acceptance;
 use super::buchi::{Buchi, Edge};
 use super::marks::Marks;
 use super::reduce::{reduce, renumber};
-use crate::dfa::StateId;
 use crate::limits::{LimitError, Limits, Resource, check};
+use crate::states::StateId;
 
 /// Alternatives of one condition.
 const MOST: usize = 4_096;

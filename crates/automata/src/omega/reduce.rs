@@ -8,8 +8,8 @@ use super::guards::Guard;
 use super::marks::Marks;
 use super::scc::Components;
 use super::simulation::{Direction, merge, prune};
-use crate::dfa::StateId;
 use crate::limits::LimitError;
+use crate::states::StateId;
 
 /// The form of the marks of an automaton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
 use super::marks::Marks;
 use super::reduce::{Form, trim};
-use crate::dfa::StateId;
 use crate::limits::{LimitError, Limits};
+use crate::states::StateId;
 
 /// States beyond which nothing is tried; every pair of states is.
 const MAX_STATES: usize = 20;

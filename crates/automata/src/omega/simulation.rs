@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use super::buchi::{Buchi, Edge};
 use super::guards::Guard;
-use crate::dfa::StateId;
 use crate::limits::LimitError;
+use crate::states::StateId;
 
 /// The edges of a state that are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,13 +23,13 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::buchi::{Buchi, Edge};
 use super::guards::{Guard, Guards};
 use super::marks::Marks;
-use crate::dfa::StateId;
 use crate::diagram::{Cache, Ref};
 use crate::formula::{FormulaId, Formulas};
 use crate::limits::{CompileError, LimitError, Limits};
 use crate::program::{Program, Words};
 use crate::progress::{Engine, Reading};
 use crate::registers::NO_REGISTERS;
+use crate::states::StateId;
 
 /// As constructed: nothing is simplified or reduced but what the construction itself does not make.
 ///

@@ -18,11 +18,11 @@ use super::deterministic::{Builder, Deterministic};
 use super::guards::{Guard, Guards};
 use super::marks::Marks;
 use super::subsets::Steps;
-use crate::dfa::StateId;
 use crate::diagram::Cache;
 use crate::formula::Atom;
 use crate::formula::Letter;
 use crate::limits::{LimitError, Limits, Resource, check};
+use crate::states::StateId;
 
 /// Returns the minimal deterministic weak automaton of the words that `buchi` accepts, if there is one. `complement` accepts
 /// the other words.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::dfa::{Dfa, StateId};
+use crate::dfa::Dfa;
 use crate::formula::Atom;
 use crate::limits::{LimitError, Limits};
 use crate::omega::acceptance::Acceptance;
@@ -12,6 +12,7 @@ use crate::omega::determinize::determinize;
 use crate::omega::guards::Guards;
 use crate::omega::marks::Marks;
 use crate::omega::reduce::{reduce, renumber};
+use crate::states::StateId;
 
 /// The reason why an automaton cannot become one of another kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

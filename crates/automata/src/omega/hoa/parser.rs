@@ -4,13 +4,13 @@ use rustc_hash::FxHashMap;
 
 use super::automaton::Automaton;
 use super::lexer::{Error, Lexer, Token};
-use crate::dfa::StateId;
 use crate::formula::Atom;
 use crate::limits::Limits;
 use crate::omega::acceptance::Acceptance;
 use crate::omega::buchi::Edge;
 use crate::omega::guards::{Guard, Guards};
 use crate::omega::marks::Marks;
+use crate::states::StateId;
 
 /// Levels of parentheses and negations in labels and conditions.
 const MAX_DEPTH: usize = 200;
