@@ -43,7 +43,7 @@ pub(super) struct EvalCache {
     class: Option<u32>,
     /// Whether all events of the trace are read with the same tables, so that classes keep their numbers.
     pub(super) keeps_tables: bool,
-    /// What is left of the work of the step.
+    /// The remaining work of the step.
     work_left: u64,
     work_most: u64,
     // Errors.

@@ -126,7 +126,7 @@ pub(super) fn has_element(
 /// Lists of at least this many elements are looked up by hash from the second lookup on.
 const LONG_LIST: usize = 64;
 
-/// How many of them are kept on each thread: a condition may ask several lists in turn.
+/// The number of them that are kept on each thread: a condition may test several lists in turn.
 const KEPT_LISTS: usize = 8;
 
 /// A long list that was asked lately on this thread: itself, and its elements once it was asked twice.

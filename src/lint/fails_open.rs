@@ -137,7 +137,7 @@ struct Part {
     denies: bool,
     /// The casts below it that may fail.
     casts: Vec<ExprId>,
-    /// Where the condition stands.
+    /// The span of the condition.
     place: Span,
 }
 
@@ -146,7 +146,7 @@ struct Conditions<'s> {
     spec: &'s Spec,
     /// Casts that may fail, without those that the spec compares with null.
     casts: FxHashSet<ExprId>,
-    /// What was looked at, with the truth that leads to a denial.
+    /// The visited expressions, with the truth value that leads to a denial.
     seen: FxHashSet<(ExprId, bool)>,
     parts: Vec<Part>,
 }

@@ -25,7 +25,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What stands between the double parentheses; the place is after both closing ones then.
+    /// Parses the text between the double parentheses; the position is then after both closing ones.
     pub(super) fn arithmetic(&mut self, start: usize, end: usize) -> Result<Part> {
         let text = self.text.get(start..end).unwrap_or_default();
         self.names.assign_all(text);
