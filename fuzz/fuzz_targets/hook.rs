@@ -18,6 +18,9 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn has_trace(&self, trace: &str) -> bool {
+        self.0.has_trace(trace)
+    }
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         assert!(!event.contains('\n'), "an event is one line");
         // As another process would replay it.

@@ -1,10 +1,12 @@
 //! Any lines in both directions of `guard proxy`: each line that a peer gets is one JSON text for every reader of lines, no
-//! text that the rules deny reaches the client, and every event is JSON. A line of the input begins with `>` (client) or `<`.
+//! text that the rules deny reaches the client, and every event is JSON. A line of the input begins with `>` (client) or
+//! `<`, or with `)` or `(` if it is too long and only its rest is known.
 
 #![no_main]
 
 use guard_lang::integrations::Judge;
 use guard_lang::integrations::mcp::{Limits, Session};
+use guard_lang::monitor::lenient::{Intake, Outline};
 use guard_lang::monitor::{Cause, Decision, Request, Ruling};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value as Json;
@@ -12,6 +14,14 @@ use serde_json::Value as Json;
 struct Rules;
 
 impl Judge for Rules {
+    fn reads(&self, _: &str) -> bool {
+        true
+    }
+
+    fn has_trace(&self, _: &str) -> bool {
+        false
+    }
+
     fn request(&mut self, _: Request, event: &str) -> Result<Decision, String> {
         let event: Json = serde_json::from_str(event).expect("events are JSON");
         let mut decision = Decision::new(Cause::Event);
@@ -32,6 +42,12 @@ fn has(value: &Json, phrase: &str) -> bool {
     }
 }
 
+fn kept(line: &[u8]) -> Option<Outline> {
+    let mut intake = Intake::new(64);
+    intake.take(line);
+    intake.finish().ok()
+}
+
 fuzz_target!(|data: &[u8]| {
     let limits = Limits {
         entries: 3,
@@ -42,6 +58,14 @@ fuzz_target!(|data: &[u8]| {
         let (from_client, turn) = match line.split_first() {
             Some((b'>', line)) => (true, session.from_client(&mut Rules, line)),
             Some((b'<', line)) => (false, session.from_server(&mut Rules, line)),
+            Some((b')', line)) => {
+                let kept = kept(line);
+                (true, session.cut_from_client(kept.as_ref(), "too long"))
+            }
+            Some((b'(', line)) => {
+                let kept = kept(line);
+                (false, session.cut_from_server(&mut Rules, kept.as_ref(), "too long"))
+            }
             _ => continue,
         };
         for sent in turn.on.iter().chain(&turn.back) {

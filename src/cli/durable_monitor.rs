@@ -10,8 +10,9 @@ use super::models::{self, ModelArgs};
 use super::spec;
 use crate::artifact;
 use crate::integrations::Judge;
-use crate::monitor::journal::Input;
-use crate::monitor::{Cause, Decision, Identity, Monitor, MonitorError, Options, Request};
+use crate::monitor::journal::{Input, Pieces};
+use crate::monitor::lenient::Outline;
+use crate::monitor::{Cause, Decision, Identity, Monitor, MonitorError, Options, Request, Speaker};
 use crate::value::Instant;
 
 /// A monitor, what it keeps, and the time.
@@ -109,6 +110,12 @@ pub(super) struct ReservationArgs {
     /// The same for one trace [default: 256]
     #[arg(long, value_name = "N")]
     max_trace_proposals: Option<usize>,
+    /// Bytes of proposals that are neither committed nor abandoned [default: 268435456]
+    #[arg(long, value_name = "BYTES")]
+    max_proposal_bytes: Option<usize>,
+    /// The same for one trace [default: 67108864]
+    #[arg(long, value_name = "BYTES")]
+    max_trace_proposal_bytes: Option<usize>,
 }
 
 impl ReservationArgs {
@@ -117,6 +124,9 @@ impl ReservationArgs {
         options.reservation = seconds.unwrap_or(options.reservation);
         options.proposals = self.max_proposals.unwrap_or(options.proposals);
         options.trace_proposals = self.max_trace_proposals.unwrap_or(options.trace_proposals);
+        options.proposal_bytes = self.max_proposal_bytes.unwrap_or(options.proposal_bytes);
+        let of_trace = self.max_trace_proposal_bytes;
+        options.trace_proposal_bytes = of_trace.unwrap_or(options.trace_proposal_bytes);
     }
 }
 
@@ -196,6 +206,13 @@ impl DurableMonitor {
         })
     }
 
+    /// Sets who makes the following requests, and for which client.
+    pub(super) fn speak_as(&mut self, speaker: Speaker, client: u32) {
+        self.monitor.speak_as(speaker);
+        self.monitor.set_client(client);
+        self.state.client = client;
+    }
+
     /// Returns the time that the monitor is given.
     pub(super) fn now(&self) -> Option<Instant> {
         self.time.now()
@@ -218,6 +235,15 @@ impl DurableMonitor {
         }
         self.late.extend(decisions);
         Ok(())
+    }
+
+    /// Returns the decision on the rest of a line that is too long, before [keeping](Self::keep) it: an event that happened is
+    /// recorded, and a question is denied.
+    pub(super) fn take_cut(&mut self, kept: Option<&Outline>, why: &str) -> Decision {
+        match kept.map(|kept| kept.as_text().as_bytes()) {
+            Some(line) if self.monitor.states(line) => self.take_noted(Ok(line), Some(why)),
+            _ => self.take(Err(why)),
+        }
     }
 
     /// Returns the decision on a line, after keeping it.
@@ -244,8 +270,9 @@ impl DurableMonitor {
         }
         let now = self.time.now();
         let decision = self.monitor.request(request, event.as_bytes(), now);
-        let line = request.to_line(event.as_bytes());
-        let (number, input) = (self.monitor.taken(), input_of(&line, &decision));
+        let (head, tail) = request.around();
+        let pieces = [head.as_bytes(), event.as_bytes(), tail.as_bytes()];
+        let (number, input) = (self.monitor.taken(), input_of(pieces, &decision));
         self.state
             .take(number, now, input, std::slice::from_ref(&decision));
         self.keep()?;
@@ -255,13 +282,18 @@ impl DurableMonitor {
     /// Returns the decision on a line, or on one that cannot be read for a reason. The caller must [keep](Self::keep) it
     /// before writing it.
     pub(super) fn take(&mut self, line: Result<&[u8], &str>) -> Decision {
+        self.take_noted(line, None)
+    }
+
+    fn take_noted(&mut self, line: Result<&[u8], &str>, note: Option<&str>) -> Decision {
         let now = self.time.now();
-        let decision = match line {
+        let mut decision = match line {
             Ok(line) => self.monitor.line(line, now),
             Err(why) => self.monitor.refuse(why),
         };
+        decision.errors.extend(note.map(str::to_owned));
         let input = match line {
-            Ok(line) => input_of(line, &decision),
+            Ok(line) => input_of([line, b"", b""], &decision),
             Err(why) => Input::Refused(why),
         };
         let number = self.monitor.taken();
@@ -287,7 +319,7 @@ impl DurableMonitor {
 }
 
 /// Returns the journal entry of a line: a line that its sender may not write changes nothing, whoever replays it.
-fn input_of<'l>(line: &'l [u8], decision: &'l Decision) -> Input<'l> {
+fn input_of<'l>(line: Pieces<'l>, decision: &'l Decision) -> Input<'l> {
     match (decision.cause, decision.errors.first()) {
         (Cause::Forbidden, Some(why)) => Input::Refused(why),
         _ => Input::Line(line),
@@ -312,6 +344,10 @@ pub(super) fn unusable(path: &Path, error: &MonitorError) -> Failure {
 impl Judge for DurableMonitor {
     fn reads(&self, member: &str) -> bool {
         self.monitor.reads(member)
+    }
+
+    fn has_trace(&self, trace: &str) -> bool {
+        self.monitor.has_trace(trace)
     }
 
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {

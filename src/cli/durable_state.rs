@@ -33,6 +33,9 @@ pub(super) enum Sync {
 /// The mode of new files: they hold prompts, arguments and contents of files.
 pub(super) const ONLY_ME: u32 = 0o600;
 
+/// Memory for what is to be written that is kept from one input to the next, in bytes.
+const MOST_BUFFERED: usize = 1 << 20;
+
 /// Of a log of more than twice this many bytes only the last ones are read: a hook opens it at every call.
 const LOG_TAIL: u64 = 64 * 1024;
 
@@ -62,6 +65,8 @@ pub(super) struct DurableState {
     log: Option<(Appended, Chain)>,
     /// Inputs taken at the last state.
     kept: u64,
+    /// The client that the inputs come from.
+    pub(super) client: u32,
     buffer: Vec<u8>,
     lines: String,
     /// When the first input since then was replayed or taken.
@@ -123,7 +128,7 @@ pub(super) struct Resumed {
 }
 
 fn failed(what: &str, path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Usage(format!("cannot {what} `{}`: {error}", path.display()))
+    Failure::Files(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
 impl DurableState {
@@ -139,6 +144,7 @@ impl DurableState {
             journal: None,
             log: None,
             kept: 0,
+            client: 0,
             buffer: Vec::new(),
             lines: String::new(),
             since: Instant::now(),
@@ -190,7 +196,7 @@ impl DurableState {
             // A journal that was begun after a state is continued from that state.
             (None, Some(path)) if needed => path,
             (None, None) if needed => {
-                return Err(Failure::Usage(
+                return Err(Failure::Files(
                     "the journal continues an earlier state; give it with `--resume` or `--snapshot`"
                         .to_owned(),
                 ));
@@ -206,7 +212,7 @@ impl DurableState {
             return Ok(Some(hash));
         };
         if start.after > monitor.taken() {
-            return Err(Failure::Usage(format!(
+            return Err(Failure::Files(format!(
                 "the journal begins after input {}, but the state `{}` ends at input {}",
                 start.after,
                 path.display(),
@@ -215,7 +221,7 @@ impl DurableState {
         }
         let other = |of: &String| *of != hash && start.after == monitor.taken();
         if start.state.as_ref().is_some_and(other) {
-            return Err(Failure::Usage(format!(
+            return Err(Failure::Files(format!(
                 "the journal does not continue the state `{}`, but another state after the same number of inputs",
                 path.display()
             )));
@@ -265,7 +271,7 @@ impl DurableState {
             return Ok(log::Inputs::default());
         };
         let wrong =
-            |why: String| Failure::Usage(format!("cannot continue `{}`: {why}", path.display()));
+            |why: String| Failure::Files(format!("cannot continue `{}`: {why}", path.display()));
         let same = self.identity.same(&end.identity);
         same.map_err(|error| wrong(error.to_string()))?;
         let verifying = key.as_ref().map(log::SigningKey::verifying_key);
@@ -361,8 +367,8 @@ impl DurableState {
         let mut latest = None;
         for entry in &journal.entries {
             latest = latest.max(entry.now);
-            if logged.differs(entry.number, entry.input.bytes()) {
-                return Err(Failure::Usage(format!(
+            if logged.differs(entry.number, entry.input.pieces()) {
+                return Err(Failure::Files(format!(
                     "input {} of the journal differs from the input of that number in the log: one of the files was replaced",
                     entry.number
                 )));
@@ -370,20 +376,22 @@ impl DurableState {
             if entry.number <= monitor.taken() {
                 continue;
             }
+            monitor.set_client(entry.client);
             let decisions = match (entry.input, entry.now) {
-                (Input::Line(line), now) => vec![monitor.line(line, now)],
+                (Input::Line(pieces), now) => vec![monitor.line(&pieces.concat(), now)],
                 (Input::Refused(why), _) => vec![monitor.refuse(why)],
                 (Input::Tick, Some(now)) => monitor.tick(now),
                 (Input::Tick, None) => Vec::new(),
             };
             if monitor.taken() != entry.number {
-                return Err(Failure::Usage(format!(
+                return Err(Failure::Files(format!(
                     "replaying input {} of the journal gave a different result; was the state file changed?",
                     entry.number
                 )));
             }
             self.log(entry.number, entry.now, entry.input, &decisions);
         }
+        monitor.set_client(0);
         self.write_log()?;
         Ok(Some(latest))
     }
@@ -425,7 +433,13 @@ impl DurableState {
         decisions: &[Decision],
     ) {
         if self.journal.is_some() {
-            Entry { number, now, input }.write(&mut self.buffer);
+            let entry = Entry {
+                number,
+                now,
+                client: self.client,
+                input,
+            };
+            entry.write(&mut self.buffer);
         }
         self.log(number, now, input, decisions);
     }
@@ -437,8 +451,8 @@ impl DurableState {
         for (place, decision) in (0u64..).zip(decisions) {
             if !chain.has(number, place) {
                 self.lines.push_str(&match self.files.redact {
-                    true => chain.link(number, now, input.bytes(), &redact::decision(decision)),
-                    false => chain.link(number, now, input.bytes(), decision),
+                    true => chain.link(number, now, input.pieces(), &redact::decision(decision)),
+                    false => chain.link(number, now, input.pieces(), decision),
                 });
             }
         }
@@ -451,7 +465,7 @@ impl DurableState {
     /// more is written to them, since the monitor has taken what they do not have: another process goes on from them.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         if let Some(why) = &self.broken {
-            return Err(Failure::Usage(why.clone()));
+            return Err(Failure::Files(why.clone()));
         }
         let written = self.write_journal().and_then(|()| self.write_log());
         if let Err(failure) = &written {
@@ -466,6 +480,7 @@ impl DurableState {
             written.map_err(|error| failed("write", path, &error))?;
         }
         self.buffer.clear();
+        self.buffer.shrink_to(MOST_BUFFERED);
         Ok(())
     }
 

@@ -48,6 +48,8 @@ impl Outcome {
 pub(super) enum Failure {
     /// The arguments ask for what cannot be done.
     Usage(String),
+    /// The files of a monitor cannot be continued, or do not belong together.
+    Files(String),
     /// It was already reported.
     AlreadyReported(u8),
     /// The output cannot be written.
@@ -60,7 +62,7 @@ impl Failure {
     /// A reader that closed the output early has what it wanted: no error.
     pub(super) fn report(&self) -> u8 {
         match self {
-            Failure::Usage(message) => {
+            Failure::Usage(message) | Failure::Files(message) => {
                 complain(message);
                 code::USAGE
             }
@@ -83,7 +85,7 @@ impl From<LoadError> for Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Usage(message) => f.write_str(message),
+            Failure::Usage(message) | Failure::Files(message) => f.write_str(message),
             Failure::AlreadyReported(_) => f.write_str("the spec has errors"),
             Failure::Output(error) => write!(f, "cannot write the output: {error}"),
         }

@@ -320,11 +320,14 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
         warns: false,
         ..Setup::new(&args.spec, &args.models, &args.limits, files)
     })
-    .map_err(|failure| session.remedy(&failure.to_string(), call.session()))?;
+    .map_err(|failure| match failure {
+        Failure::Files(why) => Session::remedy(&why, call.session()),
+        other => other.to_string(),
+    })?;
     let calls = session.file("calls");
     let mut memory: Memory = match std::fs::read(&calls) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-            session.remedy(&format!("`{}`: {error}", calls.display()), call.session())
+            Session::remedy(&format!("`{}`: {error}", calls.display()), call.session())
         })?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Memory::default(),
         Err(error) => return Err(format!("`{}`: {error}", calls.display())),
@@ -332,7 +335,7 @@ fn decide(args: &Args, call: &Call) -> Result<Option<serde_json::Value>, String>
     let before = memory.clone();
     let lost = |why: String| {
         let why = format!("an earlier outcome could not be recorded: {why}");
-        session.remedy(&why, call.session())
+        Session::remedy(&why, call.session())
     };
     for mark in &marked {
         put_on_record(mark, call, &mut monitor, &mut memory).map_err(lost)?;

@@ -173,14 +173,8 @@ impl Session {
         Ok(marks)
     }
 
-    /// Returns the message for an error in the files of a session, with a remedy.
-    pub(super) fn remedy(&self, why: &str, id: &str) -> String {
-        if !why.contains(&self.session)
-            && !why.starts_with("an earlier")
-            && !why.contains("journal")
-        {
-            return why.to_owned();
-        }
+    /// Returns the message for an error in the files of a session of this id, with a remedy.
+    pub(super) fn remedy(why: &str, id: &str) -> String {
         format!(
             "{why}; every call of this session is denied until a person runs `guard hook SPEC --reset {}`, which removes its history and keeps its log",
             shown(id)

@@ -5,20 +5,17 @@
 //! is admitted. If all places are taken, a new connection takes the place of the one that has waited longest without an
 //! admitted request, so that clients that only connect hold up nobody.
 //!
-//! Bodies carry their length; chunks are refused. Heads are parsed by `httparse`.
+//! `integrations/http.rs` reads requests and writes answers. A body that is too long or cut off goes to the service as it
+//! arrives: what it reports has happened.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest head of a request, in bytes.
-const MAX_HEAD: usize = 16 << 10;
-
-/// Header fields of a request.
-const MAX_FIELDS: usize = 64;
+use crate::integrations::http::{Received, RequestHead, Response};
 
 /// The time that a connection may be idle between requests.
 const IDLE: Duration = Duration::from_secs(15);
@@ -43,112 +40,6 @@ pub(super) enum Listener {
     Unix(UnixListener),
 }
 
-/// The head of a request.
-#[derive(Debug)]
-pub(super) struct RequestHead {
-    pub(super) method: String,
-    /// Without what follows a `?`.
-    pub(super) path: String,
-    fields: Vec<(String, String)>,
-    /// Whether the connection is kept.
-    keeps: bool,
-}
-
-impl RequestHead {
-    /// Returns a header field; of several of a name the first.
-    pub(super) fn field(&self, name: &str) -> Option<&str> {
-        self.fields(name).next()
-    }
-
-    /// Returns all header fields of a name.
-    pub(super) fn fields(&self, name: &str) -> impl Iterator<Item = &str> {
-        let fields = self.fields.iter();
-        let found = fields.filter(move |(field, _)| field.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the length of the body, or why it is not sent.
-    fn length(&self) -> Result<usize, Response> {
-        if self.field("Transfer-Encoding").is_some() {
-            return Err(Response::refusal(
-                411,
-                "chunked bodies are not supported; send `Content-Length`",
-            ));
-        }
-        let mut lengths: Vec<&str> = self.fields("Content-Length").collect();
-        lengths.dedup();
-        match &lengths[..] {
-            [] if self.method == "POST" => {
-                let why = "a request with POST needs a `Content-Length`";
-                Err(Response::refusal(411, why))
-            }
-            [] => Ok(0),
-            [one] if one.bytes().all(|byte| byte.is_ascii_digit()) => one
-                .parse()
-                .map_err(|_| Response::refusal(413, "the body is too long")),
-            _ => Err(Response::refusal(400, "conflicting or invalid body length")),
-        }
-    }
-}
-
-/// A response: a status and a body.
-#[derive(Debug)]
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) body: String,
-    pub(super) kind: &'static str,
-}
-
-impl Response {
-    pub(super) fn json(value: &serde_json::Value) -> Response {
-        Response {
-            status: 200,
-            body: value.to_string(),
-            kind: "application/json",
-        }
-    }
-
-    pub(super) fn refusal(status: u16, why: &str) -> Response {
-        Response {
-            status,
-            ..Response::json(&serde_json::json!({"v": 1, "error": why}))
-        }
-    }
-
-    /// Writes it; without the body if only the head was requested.
-    fn write(&self, to: &mut impl Write, keeps: bool, with_body: bool) -> io::Result<()> {
-        let Response { status, kind, .. } = self;
-        let (reason, length) = (reason(*status), self.body.len());
-        let connection = if keeps { "keep-alive" } else { "close" };
-        let mut text = format!(
-            "HTTP/1.1 {status} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: {connection}\r\n\r\n"
-        );
-        if with_body {
-            text.push_str(&self.body);
-        }
-        // One write: one packet.
-        to.write_all(text.as_bytes())?;
-        to.flush()
-    }
-}
-
-fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        411 => "Length Required",
-        413 => "Content Too Large",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        503 => "Service Unavailable",
-        _ => "Bad Request",
-    }
-}
-
 /// Answers requests.
 pub(super) trait Service: Send + Sync + 'static {
     /// The permission that a request receives.
@@ -161,7 +52,17 @@ pub(super) trait Service: Send + Sync + 'static {
     fn admit(&self, head: &RequestHead) -> Result<Self::Grant, Response>;
 
     /// Returns the answer to an admitted request.
-    fn answer(&self, head: &RequestHead, grant: Self::Grant, body: &[u8]) -> Response;
+    fn answer(&self, head: &RequestHead, grant: Self::Grant, body: Vec<u8>) -> Response;
+
+    /// Returns the answer to an admitted request whose body is longer than the limit, or does not arrive completely, which is why it
+    /// is refused. `body` is what arrives of it.
+    fn answer_cut(
+        &self,
+        head: &RequestHead,
+        grant: Self::Grant,
+        body: &mut dyn BufRead,
+        refusal: Response,
+    ) -> Response;
 }
 
 impl Listener {
@@ -381,7 +282,7 @@ impl From<io::Error> for ConnectionEnd {
 struct Client {
     connection: Connection,
     limits: ConnectionLimits,
-    read: Vec<u8>,
+    received: Received,
 }
 
 impl Client {
@@ -389,7 +290,7 @@ impl Client {
         Client {
             connection,
             limits,
-            read: Vec::new(),
+            received: Received::default(),
         }
     }
 
@@ -414,7 +315,7 @@ impl Client {
         slot: &ConnectionSlot,
         idle: Duration,
     ) -> Result<bool, ConnectionEnd> {
-        if self.read.is_empty() {
+        if self.received.is_empty() {
             // Nothing of a request has come: there is nothing to answer.
             let begun = self.more(Instant::now() + idle);
             if !begun.map_err(|_| ConnectionEnd::Away)? {
@@ -423,7 +324,8 @@ impl Client {
         }
         let deadline = Instant::now() + self.limits.patience;
         let head = loop {
-            if let Some(head) = self.head()? {
+            let head = self.received.head();
+            if let Some(head) = head.map_err(ConnectionEnd::Refused)? {
                 break head;
             }
             if !self.more(deadline)? {
@@ -438,60 +340,50 @@ impl Client {
             let why = format!(
                 "the body is longer than {most} bytes; to raise the limit, use `--max-body`"
             );
-            return Err(ConnectionEnd::Refused(Response::refusal(413, &why)));
+            let refusal = Response::refusal(413, &why);
+            let mut body = self.rest_of_body(length, deadline);
+            let answer = service.answer_cut(&head, grant, &mut body, refusal);
+            return Err(ConnectionEnd::Refused(answer));
         }
         let waits = head
             .field("Expect")
             .is_some_and(|what| what.eq_ignore_ascii_case("100-continue"));
-        if waits && self.read.len() < length {
+        if waits && self.received.len() < length {
             self.connection
                 .write_all(b"HTTP/1.1 100 Continue\r\n\r\n")
                 .map_err(|_| ConnectionEnd::Away)?;
         }
-        while self.read.len() < length {
-            if !self.more(deadline)? {
-                return Err(ConnectionEnd::Away);
-            }
+        while self.received.len() < length {
+            let refusal = match self.more(deadline) {
+                Ok(true) => continue,
+                Ok(false) | Err(ConnectionEnd::Away) => {
+                    Response::refusal(400, "the body ends before its length")
+                }
+                Err(ConnectionEnd::Refused(refusal)) => refusal,
+            };
+            let mut body = self.rest_of_body(self.received.len(), deadline);
+            let answer = service.answer_cut(&head, grant, &mut body, refusal);
+            return Err(ConnectionEnd::Refused(answer));
         }
-        let rest = self.read.split_off(length);
-        let body = std::mem::replace(&mut self.read, rest);
-        let answer = service.answer(&head, grant, &body);
-        answer
-            .write(&mut self.connection, head.keeps, head.method != "HEAD")
+        let body = self.received.take(length);
+        let answer = service.answer(&head, grant, body);
+        // One write: one packet.
+        self.connection
+            .write_all(&answer.to_bytes(head.keeps, head.method != "HEAD"))
             .map_err(|_| ConnectionEnd::Away)?;
         Ok(head.keeps)
     }
 
-    /// Returns the head, where it has arrived; it is taken from what was read.
-    fn head(&mut self) -> Result<Option<RequestHead>, ConnectionEnd> {
-        let refused = |status, why: &str| ConnectionEnd::Refused(Response::refusal(status, why));
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-        let mut parsed = httparse::Request::new(&mut fields);
-        let size = match parsed.parse(&self.read) {
-            Ok(httparse::Status::Complete(size)) => size,
-            Ok(httparse::Status::Partial) if self.read.len() < MAX_HEAD => return Ok(None),
-            Ok(httparse::Status::Partial) | Err(httparse::Error::TooManyHeaders) => {
-                return Err(refused(431, "the header section is too long"));
-            }
-            Err(error) => return Err(refused(400, &format!("not an HTTP request: {error}"))),
-        };
-        let text = |value: &[u8]| String::from_utf8_lossy(value).trim().to_owned();
-        let fields: Vec<(String, String)> = parsed
-            .headers
-            .iter()
-            .map(|field| (field.name.to_owned(), text(field.value)))
-            .collect();
-        let path = parsed.path.unwrap_or_default();
-        let mut head = RequestHead {
-            method: parsed.method.unwrap_or_default().to_owned(),
-            path: path.split('?').next().unwrap_or_default().to_owned(),
-            fields,
-            keeps: parsed.version == Some(1),
-        };
-        let closes = |value: &str| value.to_ascii_lowercase().contains("close");
-        head.keeps &= !head.field("Connection").is_some_and(closes);
-        self.read.drain(..size);
-        Ok(Some(head))
+    /// A body of which not all is kept: what was received, and what arrives until a deadline.
+    fn rest_of_body(&mut self, length: usize, deadline: Instant) -> BufReader<Body<'_>> {
+        let received = self.received.take(length);
+        let left = length - received.len();
+        BufReader::new(Body {
+            received: io::Cursor::new(received),
+            client: self,
+            left,
+            deadline,
+        })
     }
 
     /// Reads on until a deadline; false at the end of what the client sends.
@@ -506,7 +398,7 @@ impl Client {
             match self.connection.read(&mut chunk) {
                 Ok(0) => return Ok(false),
                 Ok(n) => {
-                    self.read.extend_from_slice(&chunk[..n]);
+                    self.received.push(&chunk[..n]);
                     return Ok(true);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -521,7 +413,7 @@ impl Client {
         let sent = self
             .connection
             .set_timeouts(LINGER, LINGER)
-            .and_then(|()| answer.write(&mut self.connection, false, true))
+            .and_then(|()| self.connection.write_all(&answer.to_bytes(false, true)))
             .and_then(|()| self.connection.shutdown(Shutdown::Write));
         let mut sink = [0u8; 8 << 10];
         while sent.is_ok() && Instant::now() < deadline {
@@ -530,5 +422,31 @@ impl Client {
                 _ => return,
             }
         }
+    }
+}
+
+/// What arrives of a body; it ends with the client, at the deadline and at its length.
+struct Body<'c> {
+    received: io::Cursor<Vec<u8>>,
+    client: &'c mut Client,
+    /// Bytes that have not arrived.
+    left: usize,
+    deadline: Instant,
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.received.read(into)?;
+        if n > 0 || self.left == 0 {
+            return Ok(n);
+        }
+        if !matches!(self.client.more(self.deadline), Ok(true)) {
+            self.left = 0;
+            return Ok(0);
+        }
+        let arrived = self.client.received.take(self.left);
+        self.left -= arrived.len();
+        self.received = io::Cursor::new(arrived);
+        self.received.read(into)
     }
 }

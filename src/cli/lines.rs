@@ -2,19 +2,32 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::monitor::lenient::{Intake, Outline};
+
 /// The result of reading a line.
 pub(super) enum Line {
     /// A line without its end and the white space before that; never empty.
     Whole(Vec<u8>),
-    /// It is longer than the limit, and was passed over.
-    TooLong,
+    /// It is longer than the limit. What is left of it if it is an object: the values that are too long are unknown.
+    TooLong(Option<Outline>),
     /// The stream cannot be read on.
     Failed(io::Error),
 }
 
+impl Line {
+    /// Returns how many bytes are held.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Line::Whole(line) => line.len(),
+            Line::TooLong(Some(kept)) => kept.as_text().len(),
+            Line::TooLong(None) | Line::Failed(_) => 0,
+        }
+    }
+}
+
 /// Returns the next line of at most so many bytes that is not blank, or `None` at the end of the stream.
 ///
-/// No more than the limit is held, however long a line is.
+/// No more than three times the limit is held, however long a line is.
 pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
     loop {
         let mut line = Vec::new();
@@ -25,8 +38,11 @@ pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
             Err(error) => return Some(Line::Failed(error)),
         }
         if line.last() != Some(&b'\n') && line.len() > longest {
-            return Some(match skip(from) {
-                Ok(()) => Line::TooLong,
+            let mut intake = Intake::new(longest);
+            intake.take(&line);
+            drop(line);
+            return Some(match rest(from, &mut intake) {
+                Ok(()) => Line::TooLong(intake.finish().ok()),
                 Err(error) => Line::Failed(error),
             });
         }
@@ -37,22 +53,22 @@ pub(super) fn next(from: &mut impl BufRead, longest: usize) -> Option<Line> {
     }
 }
 
-/// Passes over the rest of a line without keeping it.
-fn skip(from: &mut impl BufRead) -> io::Result<()> {
+/// Takes the rest of a line.
+fn rest(from: &mut impl BufRead, intake: &mut Intake) -> io::Result<()> {
     loop {
         let bytes = from.fill_buf()?;
         if bytes.is_empty() {
             return Ok(());
         }
-        match memchr::memchr(b'\n', bytes) {
-            Some(end) => {
-                from.consume(end + 1);
-                return Ok(());
-            }
-            None => {
-                let len = bytes.len();
-                from.consume(len);
-            }
+        let end = memchr::memchr(b'\n', bytes);
+        let (line, len) = match end {
+            Some(end) => (&bytes[..end], end + 1),
+            None => (bytes, bytes.len()),
+        };
+        intake.take(line);
+        from.consume(len);
+        if end.is_some() {
+            return Ok(());
         }
     }
 }

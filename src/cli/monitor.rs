@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::durable_monitor::{Clock, DurableMonitor, ReservationArgs, Setup};
@@ -20,6 +21,42 @@ use crate::verdict::Verdict;
 
 /// Lines that are decided together: what came in while the last ones were being written.
 const BATCH: usize = 256;
+
+/// No further line is read while those that are not decided have more bytes than this.
+const QUEUED_BYTES: usize = 16 << 20;
+
+/// The bytes of the lines that were read and are not decided.
+#[derive(Default)]
+struct Queued {
+    bytes: Mutex<usize>,
+    decided: Condvar,
+}
+
+impl Queued {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until another line may be read.
+    fn wait(&self) {
+        let mut bytes = self.lock();
+        while *bytes > QUEUED_BYTES {
+            bytes = self
+                .decided
+                .wait(bytes)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn add(&self, n: usize) {
+        *self.lock() += n;
+    }
+
+    fn remove(&self, n: usize) {
+        *self.lock() -= n;
+        self.decided.notify_one();
+    }
+}
 
 const AFTER_HELP: &str = "\
 Each line of the input reports an event or asks about one:
@@ -182,12 +219,14 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
 }
 
 /// Reads lines until the input ends.
-fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Line>) {
+fn read(mut from: impl BufRead, longest: usize, to: &mpsc::SyncSender<Line>, queued: &Queued) {
     while let Some(line) = lines::next(&mut from, longest) {
         let last = matches!(line, Line::Failed(_));
+        queued.add(line.len());
         if to.send(line).is_err() || last {
             return;
         }
+        queued.wait();
     }
 }
 
@@ -206,7 +245,9 @@ impl<W: Write> MonitorLoop<W> {
         // Bounded, so that a client that floods waits.
         let (to, from) = mpsc::sync_channel(BATCH);
         // Not joined: it may wait for input that never comes.
-        std::thread::spawn(move || read(io::stdin().lock(), longest, &to));
+        let queued = Arc::new(Queued::default());
+        let counted = Arc::clone(&queued);
+        std::thread::spawn(move || read(io::stdin().lock(), longest, &to, &counted));
         loop {
             let Some(first) = self.wait(&from) else {
                 return Ok(());
@@ -220,7 +261,9 @@ impl<W: Write> MonitorLoop<W> {
                 }
             }
             if !batch.is_empty() {
+                let bytes = batch.iter().map(Line::len).sum();
                 self.batch(batch, longest)?;
+                queued.remove(bytes);
             }
         }
     }
@@ -254,16 +297,15 @@ impl<W: Write> MonitorLoop<W> {
         );
         let mut decisions = Vec::with_capacity(batch.len());
         for taken in &batch {
-            let line = match taken {
-                Line::Whole(line) => Ok(line.as_slice()),
-                Line::TooLong => Err(too_long.as_str()),
+            decisions.push(match taken {
+                Line::Whole(line) => self.desk.take(Ok(line)),
+                Line::TooLong(kept) => self.desk.take_cut(kept.as_ref(), &too_long),
                 Line::Failed(why) => {
                     complain(&format!("cannot read further input: {why}"));
                     self.unreadable = true;
                     continue;
                 }
-            };
-            decisions.push(self.desk.take(line));
+            });
         }
         let kept = self.desk.keep();
         self.emit(decisions, kept)
@@ -276,7 +318,7 @@ impl<W: Write> MonitorLoop<W> {
         }
         self.text.clear();
         for mut decision in decisions {
-            if let Err(Failure::Usage(why)) = &kept {
+            if let Err(Failure::Files(why)) = &kept {
                 let denied = Decision::new(decision.cause);
                 decision = Decision {
                     trace: decision.trace,

@@ -13,6 +13,7 @@ use super::lines::{self, Line};
 use super::models::ModelArgs;
 use crate::integrations::mcp::{Limits, Session, Turn};
 use crate::monitor::Decision;
+use crate::monitor::lenient::Outline;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -157,13 +158,7 @@ fn from_client(shared: &Mutex<Shared>, longest: usize, queue: &Queue) {
     while let Some(line) = next_line(&mut input, longest) {
         let on = {
             let mut shared = lock(shared);
-            let turn = match line {
-                Ok(line) => shared.turn(true, line),
-                Err(reason) => Turn {
-                    back: vec![refused(&reason)],
-                    ..Turn::default()
-                },
-            };
+            let turn = shared.turn(true, line, longest);
             report("client", &turn.dropped);
             // Written while the lock is held, so that lines do not mix.
             if turn.back.iter().any(|line| tell(line).is_err()) {
@@ -189,13 +184,7 @@ fn to_client(
     let mut input = BufReader::new(from_server);
     while let Some(line) = next_line(&mut input, longest) {
         let mut shared = lock(shared);
-        let turn = match line {
-            Ok(line) => shared.turn(false, line),
-            Err(reason) => Turn {
-                dropped: vec![reason],
-                ..Turn::default()
-            },
-        };
+        let turn = shared.turn(false, line, longest);
         report("server", &turn.dropped);
         for line in turn.on {
             tell(&line).map_err(Failure::Output)?;
@@ -211,11 +200,16 @@ fn to_client(
 }
 
 impl Shared {
-    fn turn(&mut self, from_client: bool, line: Vec<u8>) -> Turn {
-        let turn = if from_client {
-            self.session.from_client(&mut self.monitor, &line)
-        } else {
-            self.session.from_server(&mut self.monitor, &line)
+    fn turn(&mut self, from_client: bool, line: PeerLine, longest: usize) -> Turn {
+        let (session, monitor) = (&mut self.session, &mut self.monitor);
+        let too_long = || format!("a line is longer than {longest} bytes");
+        let turn = match (from_client, line) {
+            (true, PeerLine::Whole(line)) => session.from_client(monitor, &line),
+            (false, PeerLine::Whole(line)) => session.from_server(monitor, &line),
+            (true, PeerLine::Cut(kept)) => session.cut_from_client(kept.as_ref(), &too_long()),
+            (false, PeerLine::Cut(kept)) => {
+                session.cut_from_server(monitor, kept.as_ref(), &too_long())
+            }
         };
         let late = std::mem::take(&mut self.monitor.late);
         if self.verbose {
@@ -243,11 +237,6 @@ fn says_something(decision: &Decision) -> bool {
     !decision.clauses.is_empty() || !decision.errors.is_empty()
 }
 
-fn refused(reason: &str) -> String {
-    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": reason}});
-    error.to_string()
-}
-
 fn tell(line: &str) -> std::io::Result<()> {
     send(&mut std::io::stdout().lock(), line)
 }
@@ -258,11 +247,18 @@ fn send(to: &mut impl Write, line: &str) -> std::io::Result<()> {
     to.flush()
 }
 
-/// Returns the next line, or `None` at the end of the stream, or after an error. A line beyond the limit is skipped.
-fn next_line(from: &mut impl BufRead, longest: usize) -> Option<Result<Vec<u8>, String>> {
+/// A line of a peer.
+enum PeerLine {
+    Whole(Vec<u8>),
+    /// One beyond the limit, and what is left of it.
+    Cut(Option<Outline>),
+}
+
+/// Returns the next line, or `None` at the end of the stream, or after an error.
+fn next_line(from: &mut impl BufRead, longest: usize) -> Option<PeerLine> {
     match lines::next(from, longest)? {
-        Line::Whole(line) => Some(Ok(line)),
-        Line::TooLong => Some(Err(format!("a line is longer than {longest} bytes"))),
+        Line::Whole(line) => Some(PeerLine::Whole(line)),
+        Line::TooLong(kept) => Some(PeerLine::Cut(kept)),
         Line::Failed(_) => None,
     }
 }

@@ -3,8 +3,9 @@
 //! One thread owns the monitor and has a large stack; the threads of connections hand it one line at a time, so clients
 //! take turns, however many lines each of them sends at once.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::AssertUnwindSafe;
@@ -16,12 +17,15 @@ use std::time::Duration;
 
 use super::durable_monitor::{DurableMonitor, FileArgs, ReservationArgs, Setup};
 use super::failure::{Failure, Outcome, code, complain};
-use super::http::{ConnectionLimits, Listener, RequestHead, Response, Service};
+use super::http::{ConnectionLimits, Listener, Service};
 use super::limits::LimitArgs;
+use super::lines::{self, Line};
 use super::models::ModelArgs;
 use crate::inert::inert;
 use crate::integrations::hook::{self, Call, Memory, Scope};
-use crate::monitor::{Approval, Speaker};
+use crate::integrations::http::{RequestHead, Response};
+use crate::monitor::lenient::{Intake, Outline};
+use crate::monitor::{Approval, Envelope, EnvelopeFields, Speaker};
 
 /// The stack of the thread that judges, in bytes: what is read may be nested as deeply as its limits allow.
 const JUDGE_STACK: usize = 256 << 20;
@@ -51,9 +55,10 @@ pub(super) struct Args {
     /// Listen on a Unix socket instead
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// A file whose first line is the token that requests must carry
+    /// A file whose first line is the token that requests must carry; may be given several times, once for each client:
+    /// clients share the limits on proposals equally
     #[arg(long, value_name = "FILE", required_unless_present = "no_token")]
-    token_file: Option<PathBuf>,
+    token_file: Vec<PathBuf>,
     /// Serve whoever can connect, the agent's own commands included
     #[arg(long, conflicts_with = "token_file")]
     no_token: bool,
@@ -95,35 +100,48 @@ pub(super) struct Args {
 struct Server {
     jobs: SyncSender<Job>,
     /// Hashes of tokens are compared, so that the time reveals nothing about the tokens.
-    token: Option<blake3::Hash>,
+    tokens: Vec<blake3::Hash>,
     approver_token: Option<blake3::Hash>,
     /// The names and addresses that a request may be addressed to; `None` at a Unix socket, which no web page reaches.
     hosts: Option<Hosts>,
     traces: Arc<AtomicUsize>,
     patience: Duration,
+    max_body: usize,
+    /// Which members of an envelope events have themselves.
+    own: EnvelopeFields,
 }
 
 /// A job for the judging thread.
 struct Job {
-    speaker: Speaker,
+    speaker: Client,
     request: JobRequest,
     /// Set by whoever is first: the judge, when it begins, or the client, when it has waited too long.
     claimed: Arc<AtomicBool>,
     reply: SyncSender<Result<String, String>>,
 }
 
+/// Who makes a request.
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    role: Speaker,
+    /// Its place among the tokens; approvers come last.
+    client: u32,
+}
+
 enum JobRequest {
-    Line(Vec<u8>),
-    Hook(Vec<u8>),
+    /// A line of a body.
+    Line(Arc<Vec<u8>>, Range<usize>),
+    Hook(Box<Call>),
     /// Writes the state.
     Close,
 }
 
 pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
-    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    let tokens = args.token_file.iter().map(|file| read_token(file));
+    let tokens = tokens.collect::<Result<Vec<_>, _>>()?;
     let approver_token = args.approver_token_file.as_deref();
     let approver_token = approver_token.map(read_token).transpose()?;
-    if token.is_some() && token == approver_token {
+    if approver_token.is_some_and(|approver| tokens.contains(&approver)) {
         return Err(Failure::Usage(
             "those who report and those who approve need different tokens".to_owned(),
         ));
@@ -141,6 +159,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let monitor = DurableMonitor::open(Setup {
         options: &|options| {
             options.approvals.clone_from(&approvals);
+            options.clients = tokens.len() + usize::from(approver_token.is_some());
             args.reservations.set(options);
         },
         ..Setup::new(&args.spec, models, limits, files)
@@ -153,6 +172,7 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let clients = args.max_clients.max(1);
     let (jobs, from) = mpsc::sync_channel(clients);
     let traces = Arc::new(AtomicUsize::new(monitor.monitor.n_traces()));
+    let own = monitor.monitor.envelope_fields();
     let judge = Judging {
         monitor,
         memory: Memory::default(),
@@ -167,11 +187,13 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     let patience = Duration::from_secs(args.patience.max(1));
     let server = Arc::new(Server {
         jobs,
-        token,
+        tokens,
         approver_token,
         hosts: listener.address().map(|address| Hosts::new(address, &args)),
         traces,
         patience,
+        max_body: args.max_body,
+        own,
     });
     // That nobody reads it is no reason not to serve.
     let _ = writeln!(std::io::stderr(), "listening at {}", inert(&place));
@@ -182,7 +204,11 @@ pub(super) fn run(args: Args) -> Result<Outcome, Failure> {
     };
     let ended = listener.serve(&server, limits);
     // A monitor that failed has said so, and its state must not be written.
-    let _ = server.judged(Speaker::Approver, JobRequest::Close);
+    let owner = Client {
+        role: Speaker::Approver,
+        client: 0,
+    };
+    let _ = server.judged(owner, JobRequest::Close);
     ended.map_err(|error| {
         Failure::Usage(format!("cannot continue listening on `{place}`: {error}"))
     })?;
@@ -320,10 +346,10 @@ impl Judging {
         if let Some(why) = &self.failed {
             return Err(why.clone());
         }
-        self.monitor.monitor.speak_as(job.speaker);
+        self.monitor.speak_as(job.speaker.role, job.speaker.client);
         match &job.request {
-            JobRequest::Line(line) => self.decide(line),
-            JobRequest::Hook(body) => Ok(self.hook(body)),
+            JobRequest::Line(body, line) => self.decide(body.get(line.clone()).unwrap_or_default()),
+            JobRequest::Hook(call) => Ok(self.hook(call)),
             JobRequest::Close => {
                 self.monitor.close();
                 Ok(String::new())
@@ -351,14 +377,8 @@ impl Judging {
         Ok(out)
     }
 
-    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as
-    /// a denial.
-    fn hook(&mut self, body: &[u8]) -> String {
-        let denial = |hook: &str, reason: &str| hook::denial(hook, reason).to_string();
-        let call = match Call::read(body.to_vec(), Scope::default()) {
-            Ok(call) => call,
-            Err(reason) => return denial("PreToolUse", &reason),
-        };
+    /// Answers a hook call that cannot be checked with a JSON denial: Claude Code does not treat every HTTP error status as a denial.
+    fn hook(&mut self, call: &Call) -> String {
         match call.judge(&mut self.monitor, &mut self.memory) {
             Ok(answer) => {
                 self.monitor.late.clear();
@@ -367,14 +387,23 @@ impl Judging {
                     .unwrap_or_else(|| serde_json::json!({}))
                     .to_string()
             }
-            Err(reason) => denial(call.hook(), &reason),
+            Err(reason) => hook::denial(call.hook(), &reason).to_string(),
         }
     }
 }
 
 impl Server {
-    /// Has the thread that judges answer, when it is this client's turn.
-    fn judged(&self, speaker: Speaker, request: JobRequest) -> Result<String, Response> {
+    /// Has the thread that judges answer, when it is this client's turn. What has happened is recorded even if that is after
+    /// the client has waited too long.
+    fn judged(&self, speaker: Client, request: JobRequest) -> Result<String, Response> {
+        let happened = match &request {
+            JobRequest::Line(body, line) => {
+                let line = body.get(line.clone()).unwrap_or_default();
+                Envelope::read(line, self.own).map_or(true, |line| line.request.states())
+            }
+            JobRequest::Hook(call) => call.is_outcome(),
+            JobRequest::Close => true,
+        };
         let claimed = Arc::new(AtomicBool::new(false));
         let (reply, answer) = mpsc::sync_channel(1);
         let job = Job {
@@ -386,6 +415,10 @@ impl Server {
         let gone = || Response::refusal(500, "the monitor has ended");
         self.jobs.send(job).map_err(|_| gone())?;
         let answered = match answer.recv_timeout(self.patience) {
+            Err(RecvTimeoutError::Timeout) if happened => {
+                let why = "the monitor is busy; what happened will be recorded";
+                return Err(Response::refusal(503, why));
+            }
             Err(RecvTimeoutError::Timeout) if !claimed.swap(true, Ordering::AcqRel) => {
                 return Err(Response::refusal(
                     503,
@@ -398,11 +431,21 @@ impl Server {
         answered.map_err(|why| Response::refusal(500, &why))
     }
 
-    fn decide(&self, speaker: Speaker, body: &[u8]) -> Result<Response, Response> {
-        let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    fn decide(&self, speaker: Client, body: Vec<u8>) -> Result<Response, Response> {
+        let body = Arc::new(body);
         let mut out = String::new();
-        for line in lines.filter(|line| !line.is_empty()) {
-            out.push_str(&self.judged(speaker, JobRequest::Line(line.to_vec()))?);
+        let mut start = 0;
+        while start < body.len() {
+            let rest = body.get(start..).unwrap_or_default();
+            let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = rest.get(..len).unwrap_or_default();
+            let blank = len - line.trim_ascii_start().len();
+            let line = start + blank..start + blank + line.trim_ascii().len();
+            start += len + 1;
+            if !line.is_empty() {
+                let line = JobRequest::Line(Arc::clone(&body), line);
+                out.push_str(&self.judged(speaker, line)?);
+            }
         }
         if out.is_empty() {
             return Err(Response::refusal(
@@ -417,20 +460,52 @@ impl Server {
         })
     }
 
-    fn hook(&self, speaker: Speaker, body: &[u8]) -> Result<Response, Response> {
+    /// Answers a hook call, as far as it arrived. One that cannot be checked is answered with a JSON denial: Claude Code does
+    /// not treat every HTTP error status as a denial.
+    fn hook(&self, speaker: Client, read: Result<Outline, String>) -> Result<Response, Response> {
+        let body = match read.and_then(|outline| Call::of(outline, Scope::default())) {
+            Ok(call) => self.judged(speaker, JobRequest::Hook(Box::new(call)))?,
+            Err(reason) => hook::denial("PreToolUse", &reason).to_string(),
+        };
         Ok(Response {
             status: 200,
-            body: self.judged(speaker, JobRequest::Hook(body.to_vec()))?,
+            body,
             kind: "application/json",
         })
+    }
+
+    /// Records what lines of a body that is not decided state.
+    fn record(&self, speaker: Client, mut body: &mut dyn BufRead) -> Result<(), Response> {
+        while let Some(line) = lines::next(&mut body, self.max_body) {
+            let line = match line {
+                Line::Whole(line) => line,
+                Line::TooLong(Some(kept)) => kept.into_bytes(),
+                Line::TooLong(None) => continue,
+                Line::Failed(_) => return Ok(()),
+            };
+            // The last line may be cut off.
+            let mut intake = Intake::new(self.max_body);
+            intake.take(&line);
+            let line = intake.finish().map_or(line, Outline::into_bytes);
+            let envelope = Envelope::read(&line, self.own);
+            if envelope.is_ok_and(|line| line.request.states()) {
+                let range = 0..line.len();
+                self.judged(speaker, JobRequest::Line(Arc::new(line), range))?;
+            }
+        }
+        Ok(())
     }
 }
 
 impl Service for Server {
-    type Grant = Speaker;
+    type Grant = Client;
 
-    fn admit(&self, head: &RequestHead) -> Result<Speaker, Response> {
+    fn admit(&self, head: &RequestHead) -> Result<Client, Response> {
         let refused = |status, why| Err(Response::refusal(status, why));
+        let reporter = |place: usize| Client {
+            role: Speaker::Reporter,
+            client: u32::try_from(place).unwrap_or(u32::MAX),
+        };
         // A page in a browser may send to this machine what its user never meant to.
         let fetched = head
             .field("Sec-Fetch-Site")
@@ -449,16 +524,20 @@ impl Service for Server {
             }
         }
         if head.path == "/v1/health" {
-            return Ok(Speaker::Reporter);
+            return Ok(reporter(0));
         }
         let given = head.field("Authorization");
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
         let given = given.map(|given| blake3::hash(given.trim().as_bytes()));
-        let speaker = match (given, self.token) {
-            (Some(given), _) if Some(given) == self.approver_token => Speaker::Approver,
-            (_, None) => Speaker::Reporter,
-            (Some(given), Some(token)) if given == token => Speaker::Reporter,
-            _ => return refused(401, "missing or wrong token"),
+        let place = given.and_then(|given| self.tokens.iter().position(|token| *token == given));
+        let speaker = match place {
+            _ if given.is_some() && given == self.approver_token => Client {
+                role: Speaker::Approver,
+                client: u32::try_from(self.tokens.len()).unwrap_or(u32::MAX),
+            },
+            Some(place) => reporter(place),
+            None if self.tokens.is_empty() => reporter(0),
+            None => return refused(401, "missing or wrong token"),
         };
         if !["/v1/decide", "/v1/hook"].contains(&head.path.as_str()) {
             return refused(
@@ -472,7 +551,7 @@ impl Service for Server {
         Ok(speaker)
     }
 
-    fn answer(&self, head: &RequestHead, speaker: Speaker, body: &[u8]) -> Response {
+    fn answer(&self, head: &RequestHead, speaker: Client, body: Vec<u8>) -> Response {
         let answer = match head.path.as_str() {
             "/v1/health" => {
                 let traces = self.traces.load(Ordering::Relaxed);
@@ -480,9 +559,39 @@ impl Service for Server {
                     &serde_json::json!({"v": 1, "ok": true, "traces": traces}),
                 ))
             }
-            "/v1/hook" => self.hook(speaker, body),
+            "/v1/hook" => self.hook(speaker, Outline::read(body)),
             _ => self.decide(speaker, body),
         };
         answer.unwrap_or_else(|refusal| refusal)
+    }
+
+    fn answer_cut(
+        &self,
+        head: &RequestHead,
+        speaker: Client,
+        body: &mut dyn BufRead,
+        refusal: Response,
+    ) -> Response {
+        let answer = match head.path.as_str() {
+            "/v1/hook" => self.hook(speaker, kept(body, self.max_body)),
+            "/v1/decide" => self.record(speaker, body).and(Err(refusal)),
+            _ => Err(refusal),
+        };
+        answer.unwrap_or_else(|refusal| refusal)
+    }
+}
+
+/// What is left of a document that is too long or cut off.
+fn kept(body: &mut dyn BufRead, most: usize) -> Result<Outline, String> {
+    let mut intake = Intake::new(most);
+    loop {
+        let n = match body.fill_buf() {
+            Ok([]) | Err(_) => return intake.finish(),
+            Ok(bytes) => {
+                intake.take(bytes);
+                bytes.len()
+            }
+        };
+        body.consume(n);
     }
 }

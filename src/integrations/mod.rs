@@ -3,6 +3,7 @@
 //! | module | who speaks |
 //! |---|---|
 //! | [`hook`] | command hooks of Claude Code and the Claude Agent SDK, one JSON document per call |
+//! | `http` | clients of `guard serve`: requests and answers as bytes (feature `cli`) |
 //! | [`mcp`] | an MCP client and its server, JSON-RPC messages one a line |
 //!
 //! Both make the canonical event of `std.agent`, with the message itself under `raw` and, of hooks, its members beside the
@@ -15,6 +16,8 @@
 
 pub mod event;
 pub mod hook;
+#[cfg(feature = "cli")]
+pub mod http;
 pub mod mcp;
 
 use serde_json::json;
@@ -31,6 +34,9 @@ pub trait Judge {
 
     /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
     fn reads(&self, member: &str) -> bool;
+
+    /// Returns whether a trace of this name is live.
+    fn has_trace(&self, trace: &str) -> bool;
 
     /// Judges an action, and records it as having happened if the ruling is below `ask`: one step. If a person must be
     /// asked, the decision carries the number of a proposal, which counts until it is committed or abandoned.
@@ -71,6 +77,17 @@ pub trait Judge {
     /// As [`Judge::request`].
     fn observe(&mut self, event: &str) -> Result<Decision, String> {
         self.request(Request::Observe, event)
+    }
+
+    /// Gives the history of a trace to a new trace as well.
+    ///
+    /// # Errors
+    /// As [`Judge::request`].
+    fn fork(&mut self, trace: &str, new: &str) -> Result<Decision, String> {
+        self.request(
+            Request::Fork,
+            &json!({"trace": trace, "as": new}).to_string(),
+        )
     }
 
     /// May the trace end here?

@@ -80,6 +80,8 @@ pub enum Cause {
     End,
     /// The end of a trace that is proposed.
     ProposedEnd,
+    /// A trace that begins with the history of another one.
+    Fork,
     /// A part that could not be read.
     Unreadable,
     /// A statement that its sender may not make.
@@ -94,6 +96,7 @@ impl Cause {
             Cause::Act => Some("act"),
             Cause::Deadline => Some("deadline"),
             Cause::End => Some("end"),
+            Cause::Fork => Some("fork"),
             Cause::ProposedEnd => Some("before_end"),
         }
     }

@@ -8,6 +8,7 @@
 //! | `{"phase":"before","event":{…}}` | may it happen? If it may, it counts until it is committed or abandoned |
 //! | `{"phase":"commit","proposal":n,"event":{…}}` | what was proposed has happened |
 //! | `{"phase":"abandon","proposal":n}` | what was proposed will not happen |
+//! | `{"phase":"fork","event":{"trace":"t1","as":"t2"}}` | what happened in `t1` has happened in the new trace `t2` too |
 //! | `{"trace":"t1","end":true}` | the trace has ended; with `before` around it: may it end? |
 
 use memchr::memmem;
@@ -16,7 +17,7 @@ use super::raw_object::RawObject;
 use crate::input_schema::{FieldSource, InputSchema, Path};
 
 /// The phases that an envelope may name.
-const PHASES: [&str; 5] = ["act", "before", "after", "commit", "abandon"];
+const PHASES: [&str; 6] = ["act", "before", "after", "commit", "abandon", "fork"];
 
 /// A line, with what it is about still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub enum Request {
     Commit(u64),
     /// The proposed action will not happen.
     Abandon(u64),
+    /// A new trace has the history of another one.
+    Fork,
 }
 
 /// The members of an envelope that events of a spec have themselves.
@@ -108,6 +111,7 @@ impl<'l> Envelope<'l> {
             ("act", Some(_)) => Request::Act,
             ("before", Some(_)) => Request::Propose,
             ("after", Some(_)) => Request::Observe,
+            ("fork", Some(_)) => Request::Fork,
             ("commit" | "abandon", _) => {
                 let number = members
                     .raw("proposal")
@@ -124,7 +128,7 @@ impl<'l> Envelope<'l> {
                 }
             }
             _ if own.phase => return Ok(plain),
-            ("act" | "before" | "after", None) => {
+            ("act" | "before" | "after" | "fork", None) => {
                 return Err(EnvelopeError::Wrong(format!(
                     "`\"phase\":\"{phase}\"` requires an `event` that is an object"
                 )));
@@ -171,26 +175,33 @@ impl Request {
     }
 
     /// Returns whether the request states what has happened, rather than asking.
-    pub(super) fn states(self) -> bool {
+    pub fn states(self) -> bool {
         matches!(self, Request::Observe | Request::Commit(_))
     }
 
-    /// Returns the line of this request, for journals. `event` is one line; `Abandon` has none.
-    pub fn to_line(self, event: &[u8]) -> Vec<u8> {
+    /// What stands before and after the event in the line that makes this request.
+    pub fn around(self) -> (String, &'static str) {
         let head = match self {
-            Request::Observe => "{\"phase\":\"after\"".to_owned(),
-            Request::Act => "{\"phase\":\"act\"".to_owned(),
-            Request::Propose => "{\"phase\":\"before\"".to_owned(),
-            Request::Commit(number) => format!("{{\"phase\":\"commit\",\"proposal\":{number}"),
-            Request::Abandon(number) => format!("{{\"phase\":\"abandon\",\"proposal\":{number}"),
+            Request::Observe => "{\"phase\":\"after\",\"event\":",
+            Request::Act => "{\"phase\":\"act\",\"event\":",
+            Request::Propose => "{\"phase\":\"before\",\"event\":",
+            Request::Fork => "{\"phase\":\"fork\",\"event\":",
+            Request::Commit(number) => {
+                let head = format!("{{\"phase\":\"commit\",\"proposal\":{number},\"event\":");
+                return (head, "}");
+            }
+            Request::Abandon(number) => {
+                let head = format!("{{\"phase\":\"abandon\",\"proposal\":{number}");
+                return (head, "}");
+            }
         };
-        let mut line = head.into_bytes();
-        if self.needs_event() {
-            line.extend_from_slice(b",\"event\":");
-            line.extend_from_slice(event);
-        }
-        line.push(b'}');
-        line
+        (head.to_owned(), "}")
+    }
+
+    /// The line that makes this request. `event` is one line; it is empty for `Abandon`.
+    pub fn to_line(self, event: &[u8]) -> Vec<u8> {
+        let (head, tail) = self.around();
+        [head.as_bytes(), event, tail.as_bytes()].concat()
     }
 }
 

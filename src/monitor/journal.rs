@@ -4,13 +4,14 @@
 //! one input:
 //!
 //! ```text
-//! guard-journal {"version":2,"tool":"0.1.0","spec":"…","model":null,"after":0,"state":null,"log":null}
+//! guard-journal {"version":3,"tool":"0.1.0","spec":"…","model":null,"after":0,"state":null,"log":null} 5f3c60a1b2c3d4e5
 //! 1 1763629200000000000000000000 line 28 9f86d081884c7d65 {"trace":"t1","kind":"call"}
 //! 2 1763629203000000000000000000 tick 0 60303ae22b998861
 //! ```
 //!
-//! The number is that of the input, then the time it was given at (attoseconds, or `-`), what it was, its bytes, and a
-//! checksum over all of these and the input. `state` and `log` are the hashes of the state that the journal goes on from and
+//! The number is that of the input, then the time it was given at (attoseconds, or `-`), what it was (`line:3` if it came
+//! from the third client beside the first), its bytes, and a
+//! checksum over all of these and the input; the first line ends in a checksum of its own. `state` and `log` are the hashes of the state that the journal goes on from and
 //! of the last line of the decision log at that time. A last line without its line end was being written when the power went
 //! out: it was never acknowledged, and is left out. Any other line that does not fit is damage.
 
@@ -24,7 +25,7 @@ use crate::value::Instant;
 const MAGIC: &str = "guard-journal ";
 
 /// The version that is written and read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,20 +57,25 @@ pub struct Start {
 
 /// One input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'j> {
+pub struct Entry<'j> {
     /// Its number; the first one ever is 1.
     pub number: u64,
     /// The time it was given at.
     pub now: Option<Instant>,
+    /// The client that it came from.
+    pub client: u32,
     /// The input.
     pub input: Input<'j>,
 }
 
-/// An input of a monitor.
+/// Bytes that follow one another.
+pub type Pieces<'j> = [&'j [u8]; 3];
+
+/// What a monitor is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'j> {
-    /// A line.
-    Line(&'j [u8]),
+    /// A line, in pieces that follow one another: a large one is not put together to be written.
+    Line(Pieces<'j>),
     /// A line that was not even looked at, and why.
     Refused(&'j str),
     /// Time passed, and something was decided about a deadline.
@@ -85,19 +91,19 @@ impl<'j> Input<'j> {
         }
     }
 
-    /// Returns its bytes; empty for the passing of time.
-    pub fn bytes(self) -> &'j [u8] {
+    /// Returns its bytes, in pieces; empty for the passing of time.
+    pub fn pieces(self) -> Pieces<'j> {
         match self {
-            Input::Line(line) => line,
-            Input::Refused(why) => why.as_bytes(),
-            Input::Tick => &[],
+            Input::Line(pieces) => pieces,
+            Input::Refused(why) => [why.as_bytes(), b"", b""],
+            Input::Tick => [b"", b"", b""],
         }
     }
 }
 
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Journal<'j> {
+pub struct Journal<'j> {
     /// The start of the journal.
     pub start: Start,
     /// The inputs, in order.
@@ -108,7 +114,7 @@ pub(crate) struct Journal<'j> {
 
 /// The reason why a journal cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum JournalError {
+pub enum JournalError {
     /// It is something else.
     #[error("not a monitor journal")]
     NotAJournal,
@@ -142,25 +148,32 @@ pub fn head(identity: &Identity, start: &Start) -> Result<String, StateError> {
     };
     let json = serde_json::to_string(&head);
     let json = json.map_err(|error| StateError::Unwritable(error.to_string()))?;
-    Ok(format!("{MAGIC}{json}\n"))
+    let sum = checksum(json.as_bytes(), [b"", b"", b""]);
+    Ok(format!("{MAGIC}{json} {sum}\n"))
 }
 
 impl Entry<'_> {
     /// Adds the entry's line, with its line end.
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         let mut text = String::with_capacity(64);
         let _ = write!(text, "{} ", self.number);
         match self.now {
             Some(now) => drop(write!(text, "{} ", now.0)),
             None => text.push_str("- "),
         }
-        let line = self.input.bytes();
-        let _ = write!(text, "{} {} ", self.input.word(), line.len());
-        let sum = checksum(text.as_bytes(), line);
+        let pieces = self.input.pieces();
+        let len: usize = pieces.iter().map(|piece| piece.len()).sum();
+        text.push_str(self.input.word());
+        if self.client != 0 {
+            let _ = write!(text, ":{}", self.client);
+        }
+        let _ = write!(text, " {len} ");
+        let sum = checksum(text.as_bytes(), pieces);
+        out.reserve(text.len() + sum.len() + len + 2);
         out.extend_from_slice(text.as_bytes());
         out.extend_from_slice(sum.as_bytes());
         out.push(b' ');
-        out.extend_from_slice(line);
+        pieces.iter().for_each(|piece| out.extend_from_slice(piece));
         out.push(b'\n');
     }
 }
@@ -170,7 +183,7 @@ impl<'j> Journal<'j> {
     ///
     /// # Errors
     /// See [`JournalError`].
-    pub(crate) fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
+    pub fn read(bytes: &'j [u8], identity: &Identity) -> Result<Journal<'j>, JournalError> {
         let mut lines = Lines { bytes, at: 0 };
         let Some((first, true)) = lines.next() else {
             // The first line itself was being written.
@@ -183,14 +196,21 @@ impl<'j> Journal<'j> {
         let first = first
             .strip_prefix(MAGIC.as_bytes())
             .ok_or(JournalError::NotAJournal)?;
+        // Earlier versions have no checksum here.
+        let end = first.iter().rposition(|byte| *byte == b'}');
+        let (json, sum) = first.split_at(end.map_or(0, |end| end + 1));
         let version: Version =
-            serde_json::from_slice(first).map_err(|_| JournalError::NotAJournal)?;
+            serde_json::from_slice(json).map_err(|_| JournalError::NotAJournal)?;
         if version.version != VERSION {
             return Err(JournalError::Version {
                 found: version.version,
             });
         }
-        let head: Head = serde_json::from_slice(first).map_err(|_| JournalError::NotAJournal)?;
+        let expected = checksum(json, [b"", b"", b""]);
+        if sum.strip_prefix(b" ") != Some(expected.as_bytes()) {
+            return Err(JournalError::Damaged { line: 1 });
+        }
+        let head: Head = serde_json::from_slice(json).map_err(|_| JournalError::NotAJournal)?;
         identity.same(&head.identity).map_err(JournalError::Other)?;
         let mut journal = Journal {
             start: head.start,
@@ -277,18 +297,24 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
         sum,
         rest,
     } = Header::read(line)?;
-    let expected = checksum(format!("{number} {now} {kind} {len} ").as_bytes(), rest);
+    let head = format!("{number} {now} {kind} {len} ");
+    let expected = checksum(head.as_bytes(), [rest, b"", b""]);
     if expected != sum || rest.len() != len {
         return None;
     }
+    let (word, client) = match kind.split_once(':') {
+        Some((word, client)) => (word, client.parse().ok()?),
+        None => (kind, 0),
+    };
     Some(Entry {
         number: number.parse().ok()?,
+        client,
         now: match now {
             "-" => None,
             now => Some(Instant(now.parse().ok()?)),
         },
-        input: match kind {
-            "line" => Input::Line(rest),
+        input: match word {
+            "line" => Input::Line([rest, b"", b""]),
             "refused" => Input::Refused(std::str::from_utf8(rest).ok()?),
             "tick" => Input::Tick,
             _ => return None,
@@ -296,10 +322,13 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// Returns a quarter of a BLAKE3 hash: more than enough to detect accidental changes.
-fn checksum(head: &[u8], line: &[u8]) -> String {
+/// Half of a BLAKE3 would be enough against accidents; a quarter is.
+fn checksum(head: &[u8], pieces: Pieces<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(head).update(line);
+    hasher.update(head);
+    for piece in pieces {
+        hasher.update(piece);
+    }
     let hex = hasher.finalize().to_hex();
     hex.chars().take(16).collect()
 }
@@ -316,14 +345,21 @@ mod tests {
         };
         let mut bytes = head(&identity, &start)?.into_bytes();
         let inputs = [
-            Input::Line(b"{\"a\": 1}"),
+            Input::Line([b"{\"a\":", b" 1", b"}"]),
             Input::Tick,
-            Input::Line(b"\xff b"),
+            Input::Line([b"\xff b", b"", b""]),
         ];
         for (number, input) in (8u32..).zip(inputs) {
             let now = (number != 8).then_some(Instant(number.into()));
             let number = number.into();
-            Entry { number, now, input }.write(&mut bytes);
+            let client = u32::from(number == 10);
+            let entry = Entry {
+                number,
+                now,
+                client,
+                input,
+            };
+            entry.write(&mut bytes);
         }
         Ok((identity, bytes))
     }
@@ -353,15 +389,16 @@ mod tests {
         let (identity, bytes) = written()?;
         let whole = Journal::read(&bytes, &identity)?;
         let first = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) + 1;
-        for at in first..bytes.len() {
+        for (at, bit) in (0..bytes.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
             let mut changed = bytes.clone();
-            changed[at] ^= 1;
-            // Whatever is changed, the last line with its line end included, is found, or changes nothing.
+            changed[at] ^= 1 << bit;
+            // Whatever is changed, the first line and the last one with its line end included, is found.
             let read = Journal::read(&changed, &identity);
-            assert!(
-                matches!(read, Err(JournalError::Damaged { .. })),
-                "{at}: {read:?}"
-            );
+            let found = match at < first {
+                true => read.is_err(),
+                false => matches!(read, Err(JournalError::Damaged { .. })),
+            };
+            assert!(found, "{at}: {read:?}");
         }
         assert_eq!(whole.entries.len(), 3);
         let other = Identity {

@@ -8,25 +8,21 @@ use smol_str::SmolStr;
 use super::arms::Memory;
 use super::decision::{Cause, Decision, Ruling};
 use super::envelope::{Envelope, EnvelopeError, EnvelopeFields, Request};
-use super::judge::{Context, StepMemory};
-use super::reading::problem_message;
+use super::raw_object::RawObject;
 use super::reserve::{Proposal, Reserved};
 use super::risk::{ChainPosition, Chains};
 use super::table::{Table, Unreached};
-use super::{Identity, Options, Speaker, owed_text, value_text};
+use super::usage::Clients;
+use super::{Identity, Options, Speaker, value_text};
 use crate::eval::{self, Live, Program, StepCache};
-use crate::hir::{Abstraction, ModelSource, PropertyKind, Spec};
-use crate::ids::{AbstractionId, PropertyId};
+use crate::hir::{Abstraction, Expr, ModelSource, PropertyKind, Spec};
+use crate::ids::{AbstractionId, ExprId, PropertyId};
 use crate::input::projection::{Projection, ProjectionError, ReadBuffers, ReadOutcome};
 use crate::input::record::{Event, FileName, Step, Unit};
-use crate::input_schema::{Events, FieldSource, InputSchema, Path};
-use crate::problem::{Problem, ProblemKind};
+use crate::input_schema::{Absent, Events, FieldSource, InputSchema, Path};
 use crate::query::{ForecastError, Solved};
-use crate::value::{Cell, Instant, Truth, Value};
+use crate::value::{Cell, Instant, Value};
 use crate::verdict::Verdict;
-
-/// Obligations of one property that a proposed end tells.
-const MOST_OWED: usize = 20;
 
 /// A spec that no monitor can be made of.
 #[derive(Debug, thiserror::Error)]
@@ -69,16 +65,18 @@ pub struct Monitor {
     pub(super) chains: Chains,
     pub(super) projection: Projection,
     pub(super) own: EnvelopeFields,
-    names: Vec<SmolStr>,
+    pub(super) names: Vec<SmolStr>,
+    /// Which fields an expression of the spec reads, or must be there.
+    used: Vec<bool>,
     /// Positions of the fields that an action has only once it has happened.
     pub(super) awaited: Vec<usize>,
-    clock: Option<usize>,
+    pub(super) clock: Option<usize>,
     /// Which events are approvals: the position of a field, and its value as text.
-    approvals: Vec<(usize, SmolStr)>,
+    pub(super) approvals: Vec<(usize, SmolStr)>,
     speaker: Speaker,
     pub(super) options: Options,
     pub(super) file: FileName,
-    step_cache: StepCache,
+    pub(super) step_cache: StepCache,
     pub(super) buffers: ReadBuffers,
     pub(super) outcomes: Vec<ReadOutcome>,
     pub(super) traces: HashMap<SmolStr, Trace>,
@@ -87,6 +85,10 @@ pub struct Monitor {
     pub(super) proposals: BTreeMap<u64, Proposal>,
     /// The open proposals, by trace.
     pub(super) reserved: HashMap<SmolStr, Reserved>,
+    /// What the open proposals of each client cost.
+    pub(super) clients: Clients,
+    /// The client that makes the requests.
+    pub(super) client: u32,
     pub(super) next_proposal: u64,
     /// How many lines and ticks were taken.
     pub(super) taken: u64,
@@ -112,22 +114,6 @@ pub(super) struct Read {
     pub(super) trace: SmolStr,
     pub(super) event: Event,
     pub(super) errors: Vec<String>,
-}
-
-/// The step_cache, and what judging needs besides; both from a monitor, of which other parts stay free.
-macro_rules! context {
-    ($monitor:expr) => {
-        (
-            &mut $monitor.step_cache,
-            Context {
-                program: &$monitor.program,
-                table: &$monitor.table,
-                chains: &$monitor.chains,
-                names: &$monitor.names,
-                outcomes: $monitor.options.outcomes,
-            },
-        )
-    };
 }
 
 impl Monitor {
@@ -166,7 +152,7 @@ impl Monitor {
             let field = field.ok_or_else(|| MonitorError::NoField(approval.field.clone()))?;
             Ok((field, approval.value.clone()))
         });
-        let approvals = approvals.collect::<Result<_, MonitorError>>()?;
+        let approvals: Vec<(usize, SmolStr)> = approvals.collect::<Result<_, MonitorError>>()?;
         let names = spec
             .properties
             .iter()
@@ -179,6 +165,7 @@ impl Monitor {
             projection,
             own: EnvelopeFields::of(&spec.schema),
             names,
+            used: used_fields(&spec, &approvals),
             awaited: spec.outcomes.clone(),
             clock: spec.schema.clock,
             approvals,
@@ -191,6 +178,8 @@ impl Monitor {
             due: BTreeSet::new(),
             proposals: BTreeMap::new(),
             reserved: HashMap::new(),
+            clients: Clients::default(),
+            client: 0,
             next_proposal: 1,
             taken: 0,
             program,
@@ -221,19 +210,63 @@ impl Monitor {
 
     /// Returns whether events are read at a member of this name: what is read nowhere need not be given.
     pub fn reads(&self, member: &str) -> bool {
-        let signature = &self.program.spec().schema;
-        let fields = signature.fields.iter().chain(&signature.meta);
+        let schema = &self.program.spec().schema;
+        let fields = schema.fields.iter().enumerate();
+        let fields = fields.filter(|(idx, _)| self.used.get(*idx).is_none_or(|used| *used));
         let mut paths = fields
+            .map(|(_, field)| field)
+            .chain(&schema.meta)
             .filter_map(|field| match &field.source {
                 FieldSource::Event(path) => Some(path),
                 FieldSource::Each(_) | FieldSource::Origin(_) => None,
             })
-            .chain(&signature.layout.each)
-            .chain(&signature.layout.id);
+            .chain(&schema.layout.each)
+            .chain(&schema.layout.id);
         paths.any(|path| match path {
             Path::Pointer(tokens) => tokens.first().is_none_or(|first| first == member),
             Path::JsonPath(_) => true,
         })
+    }
+
+    /// Returns whether a trace of this name is live.
+    pub fn has_trace(&self, trace: &str) -> bool {
+        self.traces.contains_key(trace)
+    }
+
+    /// Begins a trace with the history of another one: `{"trace":"t1","as":"t2"}`. Its open proposals are not part of it.
+    fn fork_trace(&mut self, request: &[u8]) -> Decision {
+        if self.is_bound() {
+            return forbidden("only an approver may fork a trace");
+        }
+        let members = RawObject::parse(request).ok();
+        let name = |key: &str| members.as_ref()?.text(key).map(SmolStr::from);
+        let (Some(from), Some(to)) = (name("trace"), name("as")) else {
+            return self.unreadable("a fork requires the names of two traces".to_owned());
+        };
+        let mut decision = Decision::new(Cause::Fork);
+        decision.trace = Some(to.clone());
+        let limit = self.options.traces;
+        let why = match self.traces.contains_key(&to) {
+            true => Some(format!("a trace `{to}` is live")),
+            false if self.traces.len() >= limit => Some(too_many(limit)),
+            false => None,
+        };
+        if let Some(why) = why {
+            decision.ruling = Ruling::Block;
+            decision.errors.push(why);
+            return decision;
+        }
+        let mut copy = match self.traces.remove(&from) {
+            Some(mut trace) => {
+                let copy = self.fork(&mut trace);
+                self.traces.insert(from, trace);
+                copy
+            }
+            None => self.begin_trace(),
+        };
+        copy.due = None;
+        self.rest(&to, copy);
+        decision
     }
 
     /// How many traces are live.
@@ -250,6 +283,12 @@ impl Monitor {
     /// Says who makes the requests from here on.
     pub fn speak_as(&mut self, speaker: Speaker) {
         self.speaker = speaker;
+    }
+
+    /// Sets the client that makes the following requests. Each of [`Options::clients`] has an equal share of the limits on
+    /// proposals.
+    pub fn set_client(&mut self, client: u32) {
+        self.client = client;
     }
 
     /// Decides a line; lines are as in [`Envelope`](super::Envelope). Parses the line once if it is an event, twice if it is
@@ -274,6 +313,21 @@ impl Monitor {
             Request::Propose => self.propose(event, now),
             Request::Commit(proposal) => self.commit(proposal, event, now),
             Request::Abandon(proposal) => self.abandon(proposal),
+            Request::Fork => self.fork_trace(event),
+        }
+    }
+
+    /// Returns which members of an envelope the events of the spec have themselves.
+    pub(crate) fn envelope_fields(&self) -> EnvelopeFields {
+        self.own
+    }
+
+    /// Returns whether a line states what has happened, rather than asking: it must not be lost.
+    pub fn states(&self, line: &[u8]) -> bool {
+        match Envelope::read(line, self.own) {
+            Ok(envelope) => envelope.request.states(),
+            // It may state something.
+            Err(_) => true,
         }
     }
 
@@ -419,281 +473,12 @@ impl Monitor {
         (!own).then(|| self.unreadable("the event was read for another spec".to_owned()))
     }
 
-    /// A trace in which nothing has happened.
-    pub(super) fn begin_trace(&self) -> Trace {
-        Trace {
-            live: Live::new(&self.program),
-            memory: vec![Memory::default(); self.table.clauses.len()].into(),
-            chain_position: self.chains.begin(),
-            next: 0,
-            ahead: 0,
-            due: None,
-        }
-    }
-
-    /// A copy of a trace; both share what neither changes.
-    pub(super) fn fork(&self, trace: &mut Trace) -> Trace {
-        Trace {
-            live: trace.live.fork(&self.program),
-            memory: trace.memory.clone(),
-            chain_position: trace.chain_position.clone(),
-            ..*trace
-        }
-    }
-
-    /// Takes up the trace of an event, or begins it.
-    pub(super) fn take(
-        &mut self,
-        mut event: Event,
-        now: Option<Instant>,
-    ) -> Result<(Read, Trace), Decision> {
-        if self.is_bound() && self.is_approval(&event) {
-            return Err(forbidden("only an approver may report an approval"));
-        }
-        let name = event.trace.clone().unwrap_or_default();
-        let mut trace = match self.traces.remove(&name) {
-            Some(trace) => trace,
-            None if self.traces.len() >= self.options.traces => {
-                let limit = self.options.traces;
-                let mut decision = self.unreadable(format!(
-                    "{limit} traces are live, which is the limit (`--max-traces`)"
-                ));
-                decision.trace = Some(name);
-                return Err(decision);
-            }
-            None => self.begin_trace(),
-        };
-        trace.live.learn_meta(&event.meta);
-        if let Some(clock) = self.clock {
-            self.set_clock(clock, &mut event, &mut trace, now);
-        }
-        let errors = event
-            .problems
-            .iter()
-            .filter(|problem| problem.kind.is_error());
-        let errors = errors.map(problem_message).collect();
-        for step in &mut event.steps {
-            step.index = trace.next;
-        }
-        let read = Read {
-            trace: name,
-            event,
-            errors,
-        };
-        Ok((read, trace))
-    }
-
-    /// A missing time is the caller's; a time of the event's own sets the clock of the trace.
-    fn set_clock(&self, clock: usize, event: &mut Event, trace: &mut Trace, now: Option<Instant>) {
-        let Some(now) = now else {
-            return;
-        };
-        let name = self
-            .program
-            .spec()
-            .schema
-            .fields
-            .get(clock)
-            .map(|field| &field.name);
-        let absent = |problem: &Problem| {
-            problem.kind == ProblemKind::MissingField && problem.field.as_ref() == name
-        };
-        let mut filled = false;
-        for step in &mut event.steps {
-            match &step.cells[clock] {
-                Cell::Known(Value::Time(own)) => trace.ahead = own.0.saturating_sub(now.0),
-                Cell::Known(Value::Null) => filled = true,
-                Cell::Unknown if event.problems.iter().any(absent) => filled = true,
-                _ => {}
-            }
-            if filled {
-                let own = now.0.saturating_add(trace.ahead);
-                let own = trace.live.latest().map_or(own, |latest| latest.max(own));
-                step.cells[clock] = Cell::Known(Value::Time(Instant(own)));
-            }
-        }
-        if filled {
-            event.problems.retain(|problem| !absent(problem));
-        }
-    }
-
-    /// An event that happened.
-    pub(super) fn event(
-        &mut self,
-        event: Event,
-        now: Option<Instant>,
-        acted: &[(usize, usize)],
-    ) -> Decision {
-        let (mut read, mut trace) = match self.take(event, now) {
-            Ok(taken) => taken,
-            Err(refused) => return refused,
-        };
-        for (clause, arm) in acted {
-            if let Some(memory) = trace.memory.get_mut(*clause) {
-                memory.acted |= 1u64.checked_shl(*arm as u32).unwrap_or(0);
-            }
-        }
-        let mut decision = Decision::new(Cause::Event);
-        decision.step = Some(trace.next);
-        self.advance(&mut trace, &mut read, false, &mut decision);
-        if decision.verdicts.is_empty() {
-            self.record_current(&mut trace, &mut decision);
-        }
-        self.rest(&read.trace, trace);
-        decision.trace = Some(read.trace);
-        decision
-    }
-
-    /// Steps a trace by an event, and judges it. `awaits`: whether the fields marked `@outcome` are not there yet.
-    pub(super) fn advance(
-        &mut self,
-        trace: &mut Trace,
-        read: &mut Read,
-        awaits: bool,
-        decision: &mut Decision,
-    ) {
-        for step in &mut read.event.steps {
-            step.index = trace.next;
-        }
-        trace.next = trace.next.saturating_add(1);
-        let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
-        let awaited = if awaits { &self.awaited[..] } else { &[] };
-        for step in read.event.steps.iter().filter(|_| is_trace) {
-            let Trace {
-                live,
-                memory,
-                chain_position,
-                ..
-            } = trace;
-            let (step_cache, context) = context!(self);
-            context.judge(decision, &read.errors, |look| {
-                step_cache.happened(&self.program, live, step, |view| {
-                    let kept = StepMemory {
-                        memory,
-                        chain_position,
-                    };
-                    look(view, kept, Some(step.index), awaited);
-                })
-            });
-        }
-    }
-
-    /// Judges an event as if it happened, and leaves the trace as it is.
-    pub(super) fn judge_fork(
-        &mut self,
-        trace: &mut Trace,
-        read: &mut Read,
-        decision: &mut Decision,
-    ) {
-        let [step] = &read.event.steps[..] else {
-            // An event that is several steps: one follows the other.
-            let mut fork = self.fork(trace);
-            return self.advance(&mut fork, read, true, decision);
-        };
-        if self.program.is_trace(trace.live.meta()) == Truth::False {
-            return;
-        }
-        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
-        let (step_cache, context) = context!(self);
-        context.judge(decision, &read.errors, |look| {
-            step_cache.proposed(&self.program, &mut trace.live, step, |view| {
-                let kept = StepMemory {
-                    memory: &mut memory,
-                    chain_position: &mut chain_position,
-                };
-                look(view, kept, Some(step.index), &self.awaited);
-            })
-        });
-    }
-
-    /// Puts a trace back in which something has happened.
-    pub(super) fn rest(&mut self, name: &SmolStr, mut trace: Trace) {
-        if let Some(latest) = trace.live.latest() {
-            self.wait(name, &mut trace, latest);
-        }
-        if let Some(reserved) = self.reserved.get_mut(name) {
-            reserved.fork = None;
-        }
-        self.traces.insert(name.clone(), trace);
-    }
-
-    /// Judges a trace at a moment without an event.
-    fn peek(&mut self, trace: &mut Trace, moment: eval::Peek, decision: &mut Decision) {
-        if self.program.is_trace(trace.live.meta()) == Truth::False {
-            return;
-        }
-        // A trace that says of itself that it is not complete leaves its verdicts open.
-        let open = self
-            .program
-            .complete(trace.live.meta())
-            .is_some_and(|c| c != Truth::True);
-        if moment == eval::Peek::End && open {
-            self.record_current(trace, decision);
-            return;
-        }
-        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
-        let live = &mut trace.live;
-        let (step_cache, context) = context!(self);
-        let mut owed = Vec::new();
-        context.judge(decision, &[], |look| {
-            step_cache.peek(&self.program, live, moment, |view| {
-                let kept = StepMemory {
-                    memory: &mut memory,
-                    chain_position: &mut chain_position,
-                };
-                look(view, kept, None, &[]);
-                if moment == eval::Peek::End {
-                    for (idx, name) in self.names.iter().enumerate() {
-                        let all = view.obligations(PropertyId::new(idx), MOST_OWED);
-                        let enums = &self.program.spec().enums;
-                        owed.extend(all.iter().map(|owed| owed_text(name, owed, enums)));
-                    }
-                }
-            });
-            true
-        });
-        decision.owed = owed;
-    }
-
-    /// Tells where a trace is that nothing happened in.
-    pub(super) fn record_current(&mut self, trace: &mut Trace, decision: &mut Decision) {
-        for (idx, name) in self.names.iter().enumerate() {
-            let property = PropertyId::new(idx);
-            let verdict = self
-                .step_cache
-                .verdict(&self.program, &mut trace.live, property);
-            decision.verdicts.push((name.clone(), verdict));
-        }
-        let (_, context) = context!(self);
-        context.record_current_risk(&trace.chain_position, decision);
-    }
-
-    /// Notes when something is due in a trace, after a time on its clock.
-    fn wait(&mut self, name: &str, trace: &mut Trace, after: i128) {
-        let next = self.step_cache.deadline(&mut trace.live, after);
-        let next = next.map(|deadline| deadline.saturating_sub(trace.ahead));
-        self.schedule(name, trace.due, next);
-        trace.due = next;
-    }
-
-    fn schedule(&mut self, name: &str, before: Option<i128>, next: Option<i128>) {
-        if before == next {
-            return;
-        }
-        if let Some(before) = before {
-            self.due.remove(&(before, SmolStr::new(name)));
-        }
-        if let Some(next) = next {
-            self.due.insert((next, SmolStr::new(name)));
-        }
-    }
-
     /// Returns whether whoever makes the requests may not say everything.
     pub(super) fn is_bound(&self) -> bool {
         self.speaker == Speaker::Reporter && !self.approvals.is_empty()
     }
 
-    fn is_approval(&self, event: &Event) -> bool {
+    pub(super) fn is_approval(&self, event: &Event) -> bool {
         let enums = &self.program.spec().enums;
         let has = |step: &Step, field: usize, wanted: &str| match &step.cells[field] {
             Cell::Known(Value::String(text)) => **text == *wanted,
@@ -729,6 +514,30 @@ pub(super) fn forbidden(why: &str) -> Decision {
     decision.ruling = Ruling::Block;
     decision.errors.push(why.to_owned());
     decision
+}
+
+/// Returns which fields of events must be given: those that an expression reads, that approvals are told by, that are the
+/// clock, and those whose absence is an error.
+fn used_fields(spec: &Spec, approvals: &[(usize, SmolStr)]) -> Vec<bool> {
+    let fields = spec.schema.fields.iter();
+    let mut used: Vec<bool> = fields.map(|field| field.absent == Absent::Error).collect();
+    let exprs = (0..spec.exprs.len()).map(|id| spec.exprs.get(ExprId::new(id)));
+    let read = exprs.filter_map(|expr| match expr {
+        Expr::Field(field) => Some(*field),
+        _ => None,
+    });
+    let named = approvals.iter().map(|(field, _)| *field);
+    for field in read.chain(named).chain(spec.schema.clock) {
+        if let Some(used) = used.get_mut(field) {
+            *used = true;
+        }
+    }
+    used
+}
+
+/// The reason why no further trace can begin.
+pub(super) fn too_many(limit: usize) -> String {
+    format!("{limit} traces are live (limit: `max-traces`)")
 }
 
 /// The schema of single events, whatever records they would be part of.

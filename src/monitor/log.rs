@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use ed25519_dalek::{SigningKey, VerifyingKey};
 
 use super::decision::Decision;
+use super::journal::Pieces;
 use super::state::Identity;
 use crate::value::Instant;
 
@@ -75,10 +76,10 @@ impl Inputs {
     }
 
     /// Whether an input is another one than the log has under its number; false if that is not known.
-    pub(crate) fn differs(&self, number: u64, input: &[u8]) -> bool {
+    pub fn differs(&self, number: u64, input: Pieces<'_>) -> bool {
         let place = self.of.binary_search_by_key(&number, |(of, _)| *of);
         let logged = place.ok().and_then(|place| self.of.get(place));
-        logged.is_some_and(|(_, logged)| *logged != blake3::hash(input).to_hex().as_str())
+        logged.is_some_and(|(_, logged)| *logged != hash_of(input))
     }
 
     /// Whether a line of this hash is among the last lines.
@@ -251,7 +252,7 @@ impl Chain {
         &mut self,
         number: u64,
         now: Option<Instant>,
-        input: &[u8],
+        input: Pieces<'_>,
         decision: &Decision,
     ) -> String {
         let mut line = format!("{{\"n\":{number},\"at\":");
@@ -259,11 +260,7 @@ impl Chain {
             Some(now) => drop(write!(line, "\"{now}\"")),
             None => line.push_str("null"),
         }
-        let _ = write!(
-            line,
-            ",\"input\":\"{}\",\"decision\":",
-            blake3::hash(input).to_hex()
-        );
+        let _ = write!(line, ",\"input\":\"{}\",\"decision\":", hash_of(input));
         decision.write_json(&mut line);
         self.close(&mut line);
         self.count(number);
@@ -327,6 +324,14 @@ impl Chain {
     pub fn has(&self, number: u64, place: u64) -> bool {
         number < self.last || (number == self.last && place < self.of_last)
     }
+}
+
+fn hash_of(input: Pieces<'_>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for piece in input {
+        hasher.update(piece);
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 fn hash(before: &str, line: &str) -> String {
@@ -486,7 +491,7 @@ mod tests {
         let mut lines = Vec::new();
         for number in [1, 2, 3, 3, 3, 4, 4] {
             let decision = Decision::new(Cause::Event);
-            lines.push(chain.link(number, None, b"x", &decision));
+            lines.push(chain.link(number, None, [b"x", b"", b""], &decision));
         }
         let from = |place: usize| resume(first.trim_end(), &lines[place..].concat());
         for place in 0..5 {
@@ -494,7 +499,11 @@ mod tests {
             assert_eq!(end, Some((Identity::default(), chain.clone())));
         }
         let inputs = from(2).map(|end| end.inputs).unwrap_or_default();
-        assert!(inputs.differs(4, b"y") && !inputs.differs(4, b"x") && !inputs.differs(1, b"y"));
+        assert!(
+            inputs.differs(4, [b"y", b"", b""])
+                && !inputs.differs(4, [b"", b"x", b""])
+                && !inputs.differs(1, [b"y", b"", b""])
+        );
         assert!(inputs.has_line(chain.hash()) && !inputs.has_line(NOTHING));
         // All of one input: there may be more before.
         assert_eq!(from(5), None);
@@ -512,7 +521,7 @@ mod tests {
         let decision = Decision::new(Cause::Event);
         let (mut chain, mut text) = Chain::begin(&Identity::default(), start(&key));
         for number in 1..4 {
-            text.push_str(&chain.link(number, None, b"x", &decision));
+            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
         }
         let verified = verify(text.as_bytes())?;
         assert_eq!(
@@ -524,7 +533,7 @@ mod tests {
         for other in [None, Some(SigningKey::from_bytes(&[8; 32]))] {
             let mut forged = chain.clone();
             forged.sign_with(other);
-            let line = forged.link(4, None, b"x", &decision);
+            let line = forged.link(4, None, [b"x", b"", b""], &decision);
             assert!(
                 verify(format!("{text}{line}").as_bytes()).is_err(),
                 "{line}"
@@ -542,7 +551,7 @@ mod tests {
         let (mut chain, mut text) = Chain::begin(&Identity::default(), Start::default());
         for number in 1..5 {
             let decision = Decision::new(Cause::Event);
-            text.push_str(&chain.link(number, None, b"x", &decision));
+            text.push_str(&chain.link(number, None, [b"x", b"", b""], &decision));
         }
         let verified = verify(text.as_bytes());
         assert_eq!(

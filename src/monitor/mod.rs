@@ -45,7 +45,7 @@ mod decision;
 mod envelope;
 pub mod journal;
 mod judge;
-pub(crate) mod lenient;
+pub mod lenient;
 mod live;
 pub mod log;
 mod raw_object;
@@ -54,7 +54,9 @@ mod repair;
 mod reserve;
 mod risk;
 mod state;
+mod step;
 mod table;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,9 +66,10 @@ use smol_str::SmolStr;
 
 pub use decision::{Cause, Decision, Fired, Ruling};
 pub use envelope::Request;
+pub(crate) use envelope::{Envelope, EnvelopeFields};
 pub use live::{Monitor, MonitorError};
-pub(crate) use raw_object::RawObject;
-pub(crate) use state::Identity;
+pub(crate) use raw_object::{RawObject, folded, unique_keys};
+pub use state::Identity;
 pub use table::Row;
 pub(crate) use table::{Clause, Table, Unreached};
 
@@ -101,6 +104,12 @@ pub struct Options {
     pub proposals: usize,
     /// The same of one trace (`max-trace-proposals`): a proposal is judged after all that are open in its trace.
     pub trace_proposals: usize,
+    /// Bytes of all open proposals (`max-proposal-bytes`); further ones are denied.
+    pub proposal_bytes: usize,
+    /// The same of one trace (`max-trace-proposal-bytes`).
+    pub trace_proposal_bytes: usize,
+    /// Clients that share `proposals` and `proposal_bytes` equally.
+    pub clients: usize,
     /// The time for which a proposal counts that is neither committed nor abandoned, by the times that callers pass.
     pub reservation: Duration,
     /// The treatment of outcomes.
@@ -178,6 +187,9 @@ impl Default for Options {
             traces: 1_000_000,
             proposals: 10_000,
             trace_proposals: 256,
+            proposal_bytes: 256 << 20,
+            trace_proposal_bytes: 64 << 20,
+            clients: 1,
             reservation: Duration::from_secs(600),
             outcomes: Outcomes::default(),
             approvals: Vec::new(),

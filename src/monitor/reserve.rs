@@ -18,6 +18,7 @@ use smol_str::SmolStr;
 
 use super::decision::{Cause, Decision, Ruling};
 use super::live::{Monitor, Read, Trace, forbidden};
+use super::usage::{self, Usage};
 use crate::input::record::{Event, Unit};
 use crate::value::{Cell, Instant, Value};
 
@@ -33,6 +34,10 @@ pub(super) struct Proposal {
     pub(super) steps: Vec<Box<[Cell]>>,
     /// Whether a person is asked about it.
     asked: bool,
+    /// The client that made it.
+    client: u32,
+    /// The size of its cells.
+    bytes: usize,
     /// The last time at which it counts, on the caller's clock; `None` if it was made without a time.
     until: Option<i128>,
 }
@@ -42,6 +47,7 @@ pub(super) struct Proposal {
 pub(super) struct Reserved {
     /// Their numbers, ascending.
     pub(super) numbers: Vec<u64>,
+    pub(super) usage: Usage,
     /// The trace as if all of them had happened; made when it is needed, since anything recorded invalidates it.
     pub(super) fork: Option<Trace>,
 }
@@ -342,25 +348,14 @@ impl Monitor {
         fork: Option<Trace>,
         decision: &mut Decision,
     ) {
-        let in_trace = self.reserved.get(&read.trace);
-        let in_trace = in_trace.map_or(0, |reserved| reserved.numbers.len());
-        let limits = [
-            (
-                in_trace,
-                self.options.trace_proposals,
-                "max-trace-proposals",
-            ),
-            (
-                self.proposals.len(),
-                self.options.proposals,
-                "max-proposals",
-            ),
-        ];
-        if let Some((_, limit, name)) = limits.into_iter().find(|(n, limit, _)| n >= limit) {
+        let cells = read.event.steps.iter().flat_map(|step| step.cells.iter());
+        let bytes = usage::size(cells.chain(read.event.meta.iter()));
+        let of_trace = self.reserved.get(&read.trace);
+        let of_trace = of_trace.map_or(Usage::default(), |reserved| reserved.usage);
+        let of_client = self.clients.get(self.client);
+        if let Err(why) = usage::room(&self.options, (of_trace, of_client), bytes) {
             decision.ruling = decision.ruling.max(Ruling::Block);
-            decision.errors.push(format!(
-                "{limit} proposals are neither committed nor abandoned (limit: `{name}`)"
-            ));
+            decision.errors.push(why);
             return;
         }
         let acted = decision.clauses.iter();
@@ -378,14 +373,17 @@ impl Monitor {
                 .map(|step| step.cells.clone())
                 .collect(),
             asked: decision.ruling == Ruling::Ask,
+            client: self.client,
+            bytes,
             until: now.map(|now| now.0.saturating_add(lifetime)),
         };
         let number = self.next_proposal;
         self.next_proposal += 1;
+        self.count(number, &proposal);
         self.proposals.insert(number, proposal);
-        let reserved = self.reserved.entry(read.trace.clone()).or_default();
-        reserved.numbers.push(number);
-        reserved.fork = fork;
+        if let Some(reserved) = self.reserved.get_mut(&read.trace) {
+            reserved.fork = fork;
+        }
         decision.proposal = Some(number);
     }
 
@@ -404,8 +402,10 @@ impl Monitor {
     /// Takes a proposal out of what is reserved.
     fn release(&mut self, number: u64) -> Option<Proposal> {
         let proposal = self.proposals.remove(&number)?;
+        self.clients.remove(proposal.client, proposal.bytes);
         if let Some(reserved) = self.reserved.get_mut(&proposal.trace) {
             reserved.numbers.retain(|other| *other != number);
+            reserved.usage.remove(proposal.bytes);
             reserved.fork = None;
             if reserved.numbers.is_empty() {
                 self.reserved.remove(&proposal.trace);
@@ -414,11 +414,21 @@ impl Monitor {
         Some(proposal)
     }
 
+    /// Counts a proposal among those of its trace and its client.
+    pub(super) fn count(&mut self, number: u64, proposal: &Proposal) {
+        let reserved = self.reserved.entry(proposal.trace.clone()).or_default();
+        reserved.numbers.push(number);
+        reserved.usage.add(proposal.bytes);
+        self.clients.add(proposal.client, proposal.bytes);
+    }
+
     /// Ends all proposals of a trace that has ended.
     pub(super) fn release_all(&mut self, trace: &str) {
         let reserved = self.reserved.remove(trace);
         for number in reserved.into_iter().flat_map(|reserved| reserved.numbers) {
-            self.proposals.remove(&number);
+            if let Some(proposal) = self.proposals.remove(&number) {
+                self.clients.remove(proposal.client, proposal.bytes);
+            }
         }
     }
 }

@@ -16,10 +16,11 @@ use super::arms::Memory;
 use super::live::{Monitor, Trace};
 use super::reserve::Proposal;
 use super::risk::ChainPosition;
+use super::usage::Clients;
 use crate::eval::{Live, Saved};
 
 /// The version that is written and read.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 const MAGIC: &[u8] = b"guard-state ";
 
@@ -208,9 +209,9 @@ impl Monitor {
             .collect();
         self.traces = traces.into_iter().collect();
         self.reserved.clear();
+        self.clients = Clients::default();
         for (number, proposal) in &body.proposals {
-            let reserved = self.reserved.entry(proposal.trace.clone()).or_default();
-            reserved.numbers.push(*number);
+            self.count(*number, proposal);
         }
         self.proposals = body.proposals.into_iter().collect();
         self.next_proposal = body.next_proposal;

@@ -108,6 +108,78 @@ fn a_recorded_conversation_is_judged_as_it_was() {
     );
 }
 
+/// The sub-agent of the recorded session runs the tests and reads a secret. Its test is not the main agent's, and the secret
+/// is: in both cases what it did is reported in the background, before the main agent goes on.
+#[test]
+fn a_sub_agent_fulfils_nothing_and_hides_nothing() {
+    let recorded = std::fs::read_to_string(suite("hooks.jsonl")).unwrap();
+    let recorded: Vec<Json> = recorded
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let find = |name: &str, call: &str| {
+        let is = |hook: &&Json| hook["hook_event_name"] == name && hook["tool_use_id"] == call;
+        recorded.iter().find(is).unwrap().clone()
+    };
+    let spec = std::fs::read_to_string(suite("agent.guard")).unwrap()
+        + r#"
+predicate secret = kind == "result" and text contains "SECRET"
+property no_leak = never (kind == "call" and tool == "Write" and once secret)
+enforce no_leak { violated => block "no file after a secret" }
+"#;
+    // What the sub-agent did, and whether the main agent may then deploy and write.
+    let run = |scope: &str, mut of_agent: [Json; 2], command: &str, said: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("agent.guard"), &spec).unwrap();
+        for hook in &mut of_agent {
+            hook["tool_input"]["command"] = json!(command);
+        }
+        of_agent[1]["tool_response"]["stdout"] = json!(said);
+        let [before, after] = of_agent;
+        let main = [
+            find("PreToolUse", "toolu_09"),
+            find("PreToolUse", "toolu_11"),
+        ];
+        let mut answers = Vec::new();
+        for hook in [find("PreToolUse", "toolu_02"), before, after]
+            .iter()
+            .chain(&main)
+        {
+            let mut guard = Command::new(GUARD);
+            guard.args(["hook", "agent.guard", "--state", "state", "--scope", scope]);
+            let mut child = guard
+                .current_dir(folder.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            std::io::Write::write_all(
+                &mut child.stdin.take().unwrap(),
+                hook.to_string().as_bytes(),
+            )
+            .unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{hook}");
+            answers.push(
+                !String::from_utf8(output.stdout)
+                    .unwrap()
+                    .contains("\"deny\""),
+            );
+        }
+        [answers[3], answers[4]]
+    };
+    let of_agent = [
+        find("PreToolUse", "toolu_05"),
+        find("PostToolUse", "toolu_05"),
+    ];
+    assert!(of_agent.iter().all(|hook| hook["agent_id"].is_string()));
+    let run = |scope: &str, command: &str, said: &str| run(scope, of_agent.clone(), command, said);
+    assert_eq!(run("session", "make test", "ok"), [false, true]);
+    assert_eq!(run("session", "cat key", "a SECRET"), [false, false]);
+    // Each agent by itself: the secret is not known, which is why this is not the default.
+    assert_eq!(run("agent", "cat key", "a SECRET"), [false, true]);
+}
+
 /// The program of Claude Code; none where it is not there.
 fn claude_code() -> Option<PathBuf> {
     let claude = std::env::var_os("GUARD_CLAUDE_CODE").map(PathBuf::from);
@@ -129,7 +201,7 @@ fn agent_sdk() -> Option<PathBuf> {
 }
 
 /// Holds a conversation with Claude Code or the Agent SDK.
-fn converse(claude: &Path, spec: &Path, script: &str) -> Vec<Json> {
+fn converse(claude: &Path, scope: &str, spec: &Path, script: &str) -> Vec<Json> {
     use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
     let mut run = Command::new("python3")
@@ -137,8 +209,10 @@ fn converse(claude: &Path, spec: &Path, script: &str) -> Vec<Json> {
         .arg(claude)
         .arg(GUARD)
         .arg(spec)
-        // The sub-agent of the script reports in the background: in one trace with the main agent its report may come first.
-        .arg(settings().replace("guard hook agent", "guard hook --scope agent agent"))
+        .arg(settings().replace(
+            "guard hook agent",
+            &format!("guard hook --scope {scope} agent"),
+        ))
         .arg(folder.path().join("f"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -173,9 +247,9 @@ fn told(lines: &[Json]) -> Vec<(&str, &str, bool)> {
 }
 
 /// The conversation of the script: what is denied, what is not, what is pressed.
-fn is_held_to_the_spec(claude: &Path) -> Vec<Json> {
+fn is_held_to_the_spec(claude: &Path, scope: &str, presses: bool) -> Vec<Json> {
     let script = std::fs::read_to_string(suite("script.json")).unwrap();
-    let lines = converse(claude, &suite("agent.guard"), &script);
+    let lines = converse(claude, scope, &suite("agent.guard"), &script);
     let calls = told(&lines);
     let of = |call: &str| calls.iter().find(|(id, ..)| *id == call).unwrap();
     let (_, denied, error) = of("toolu_01");
@@ -185,7 +259,7 @@ fn is_held_to_the_spec(claude: &Path) -> Vec<Json> {
     assert!(failed.contains("No rule to make target"), "{failed}");
     assert_eq!((of("toolu_07").1, of("toolu_09").1), ("ok", "deployed"));
     let pressed = lines.iter().any(|line| line["pressed"] == true);
-    assert!(pressed, "the stop hook sends it on once");
+    assert_eq!(pressed, presses, "the stop hook sends it on once");
     assert_eq!(lines.last().unwrap()["result"], "deployed and reported");
     lines
 }
@@ -193,7 +267,10 @@ fn is_held_to_the_spec(claude: &Path) -> Vec<Json> {
 #[test]
 fn the_agent_sdk_is_held_to_the_spec() {
     if let Some(sdk) = agent_sdk() {
-        is_held_to_the_spec(&sdk);
+        // The sub-agent runs in the background, tests and deploys. By itself it owes the report when it stops; in the session the
+        // main agent has written it before it stops.
+        is_held_to_the_spec(&sdk, "agent", true);
+        is_held_to_the_spec(&sdk, "session", false);
     }
 }
 
@@ -202,7 +279,7 @@ fn claude_code_is_held_to_the_spec() {
     let Some(claude) = claude_code() else {
         return;
     };
-    let lines = is_held_to_the_spec(&claude);
+    let lines = is_held_to_the_spec(&claude, "session", true);
     // What the hooks were given is what is replayed above.
     let recorded = std::fs::read_to_string(suite("hooks.jsonl")).unwrap();
     let recorded: Vec<Json> = recorded
@@ -232,7 +309,7 @@ fn claude_code_does_nothing_under_a_spec_that_is_wrong() {
     let Some(claude) = claude_code() else {
         return;
     };
-    let lines = converse(&claude, &spec, &script);
+    let lines = converse(&claude, "session", &spec, &script);
     // The prompt itself is refused.
     assert!(told(&lines).is_empty());
     assert_ne!(lines.last().unwrap()["result"], "nothing was done");

@@ -60,7 +60,7 @@ not json
 }
 
 #[test]
-fn long_lines_are_denied_and_passed_over() {
+fn of_long_lines_what_happened_is_recorded() {
     let folder = Folder::new(&[("pay.guard", PAY)]);
     let long = format!(
         "{{\"kind\":\"{}\"}}\n{{\"kind\":\"ok\"}}\n",
@@ -74,6 +74,41 @@ fn long_lines_are_denied_and_passed_over() {
     assert_eq!((run.code, lines.len()), (3, 2));
     assert!(lines[0].contains("longer than 200 bytes"), "{}", lines[0]);
     assert!(lines[1].contains(r#""decision":"allow""#), "{}", lines[1]);
+    // The approval counts although something beside it is too long, and an action that is too long is denied.
+    let x = "x".repeat(500);
+    let long = [
+        format!(r#"{{"trace":"a","kind":"ok","tool":"ask","note":"{x}"}}"#),
+        r#"{"phase":"act","event":{"trace":"a","kind":"call","tool":"pay"}}"#.to_owned(),
+        format!(r#"{{"phase":"after","event":{{"trace":"b","kind":"ok","note":"{x}"}}}}"#),
+        format!(
+            r#"{{"phase":"act","event":{{"trace":"b","kind":"call","tool":"pay","note":"{x}"}}}}"#
+        ),
+        r#"{"phase":"act","event":{"trace":"b","kind":"call","tool":"pay"}}"#.to_owned(),
+        format!("[{x}]"),
+    ];
+    let args = ["monitor", "pay.guard", "--max-record-bytes", "200"];
+    let run = folder.guard_with(&args, &(long.join("\n") + "\n"));
+    let steps: Vec<(String, serde_json::Value)> = run
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|told| (told["decision"].to_string(), told["step"].clone()))
+        .collect();
+    let step = serde_json::Value::from;
+    let (allow, block) = ("\"allow\"".to_owned(), "\"block\"".to_owned());
+    assert_eq!(
+        steps,
+        [
+            (allow.clone(), step(0)),
+            (allow.clone(), step(1)),
+            (allow.clone(), step(0)),
+            (block.clone(), serde_json::Value::Null),
+            (allow, step(1)),
+            (block, serde_json::Value::Null),
+        ],
+        "{}",
+        run.out
+    );
 }
 
 /// A monitor at the other end of two pipes.
@@ -342,7 +377,7 @@ fn what_is_of_another_spec_is_refused_by_name() {
     state[last] ^= 1;
     folder.write("damaged", &state);
     refused(&["pay.guard", "--resume", "damaged"], "wrong checksum");
-    let text = String::from_utf8_lossy(&state).replacen("\"version\":4", "\"version\":9", 1);
+    let text = String::from_utf8_lossy(&state).replacen("\"version\":5", "\"version\":9", 1);
     folder.write("newer", text.as_bytes());
     refused(&["pay.guard", "--resume", "newer"], "format version 9");
 

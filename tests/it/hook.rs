@@ -207,7 +207,8 @@ fn what_a_person_has_allowed_counts() {
     assert!(out.contains("no rm (field `args`:"), "{out}");
 }
 
-/// What the main agent has read, an agent that it starts may pass on: they are judged by one history.
+/// What an agent of a session has read, the others may know: they are judged by one history, and the main agent also by its
+/// own.
 #[test]
 fn agents_of_a_session_are_judged_together_unless_told_otherwise() {
     let session = Session::new();
@@ -216,7 +217,13 @@ fn agents_of_a_session_are_judged_together_unless_told_otherwise() {
     done["tool_response"] = json!("ok");
     session.ask("PreToolUse", Some("helper"), call("a", "make test"));
     session.ask("PostToolUse", Some("helper"), done);
-    assert_eq!(session.before("b", "Bash", bash("deploy")), Json::Null);
+    // What the sub-agent tested it may deploy. The main agent has tested nothing.
+    let deploys = session.ask("PreToolUse", Some("helper"), call("h", "deploy"));
+    assert_eq!(deploys, Json::Null);
+    assert_eq!(
+        decision(&session.before("b", "Bash", bash("deploy"))).0,
+        "deny"
+    );
     // What the main agent owes is not asked of a sub-agent.
     session.before("e", "Edit", json!({"file_path": "a"}));
     let stop = session.ask("SubagentStop", Some("helper"), json!({}));

@@ -21,6 +21,10 @@ predicate secret = kind == "result" and text contains "SECRET"
 property no_leak = never (kind == "call" and tool == "mail" and once secret)
 enforce no_leak { violated => block "no mail after a secret" }
 enforce when kind == "call" and tool == "fetch" => ask "fetch?"
+property tested = G (kind == "call" and tool == "deploy" -> once (kind == "result" and tool == "test"))
+enforce tested { violated => block "test first" }
+property told = G (kind == "call" and tool == "deploy" -> F (kind == "call" and tool == "report"))
+enforce told { violated => log }
 "#;
 
 /// Numbers that depend on the seed alone.
@@ -46,6 +50,9 @@ impl Judge for InProcess {
     fn reads(&self, member: &str) -> bool {
         self.0.reads(member)
     }
+    fn has_trace(&self, trace: &str) -> bool {
+        self.0.has_trace(trace)
+    }
     fn request(&mut self, request: Request, event: &str) -> Result<Decision, String> {
         assert!(!event.contains('\n'), "an event is one line");
         // As another process would replay it.
@@ -54,10 +61,34 @@ impl Judge for InProcess {
 }
 
 /// What must be known of one trace.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Trace {
     payments: u32,
     tainted: bool,
+    /// Whether a test has had a result.
+    tested: bool,
+    /// Whether a deployment is not reported.
+    owes: bool,
+}
+
+impl Trace {
+    fn allows(&self, tool: &str) -> bool {
+        let allowed = match tool {
+            "mail" => !self.tainted,
+            "deploy" => self.tested,
+            _ => true,
+        };
+        allowed && self.payments + u32::from(tool == "pay") <= 2
+    }
+
+    fn call(&mut self, tool: &str) {
+        self.payments += u32::from(tool == "pay");
+        self.owes = match tool {
+            "deploy" => true,
+            "report" => false,
+            _ => self.owes,
+        };
+    }
 }
 
 /// The calls that wait for their outcome, and the outcomes that arrived last.
@@ -100,7 +131,8 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         // Sessions come and go: a history that is full denies everything.
         let session = format!("s{}", step / 60 + random.below(2) as u32);
         let agent = random.percent(30).then(|| format!("a{}", random.below(2)));
-        let tool = ["pay", "mail", "fetch", "read"][random.below(4)];
+        let tools = ["pay", "mail", "fetch", "read", "deploy", "test", "report"];
+        let tool = tools[random.below(7)];
         let id = random.percent(90).then(|| random.below(6).to_string());
         let hook = [
             "PreToolUse",
@@ -152,16 +184,31 @@ fn run(seed: u64, steps: u32, scope: Scope) {
         let key = format!("{session} {}", id.unwrap_or_else(|| tool.to_owned()));
         let own = agent.clone().unwrap_or_default();
         let owner = format!("{session}/{own}");
-        let of = match scope {
-            Scope::Session => session.clone(),
-            Scope::Agent => owner.clone(),
+        // The traces that the call counts in; those of the main agent's own begin when a sub-agent acts.
+        let alone = format!("{session}, alone");
+        let acts = outcome || hook == "PreToolUse";
+        if scope == Scope::Session && agent.is_some() && acts && !traces.contains_key(&alone) {
+            let history = traces.get(&session).cloned().unwrap_or_default();
+            traces.insert(alone.clone(), history);
+        }
+        let of: Vec<String> = match scope {
+            Scope::Session if agent.is_none() && traces.contains_key(&alone) => {
+                vec![session.clone(), alone]
+            }
+            Scope::Session => vec![session.clone()],
+            Scope::Agent => vec![owner.clone()],
         };
-        let trace = traces.entry(of).or_default();
+        let called = |traces: &mut HashMap<String, Trace>| {
+            of.iter()
+                .for_each(|of| traces.entry(of.clone()).or_default().call(tool));
+        };
         let json = answer.json.unwrap_or(Json::Null);
         match hook {
             "PreToolUse" => {
-                let pays = u32::from(tool == "pay");
-                let expected = if trace.payments + pays > 2 || (tool == "mail" && trace.tainted) {
+                let allowed = of
+                    .iter()
+                    .all(|of| traces.entry(of.clone()).or_default().allows(tool));
+                let expected = if !allowed {
                     "deny"
                 } else if tool == "fetch" {
                     "ask"
@@ -183,7 +230,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     }
                     calls.denied.push_back(key);
                 } else {
-                    trace.payments += pays;
+                    if expected == "allow" {
+                        called(&mut traces);
+                    }
                     calls.open.push((key, owner, expected == "ask"));
                 }
             }
@@ -192,7 +241,9 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     Some(place) => {
                         let (_, _, asked) = calls.open.remove(place);
                         // What a person allowed is recorded as the outcome states it.
-                        trace.payments += u32::from(asked && tool == "pay");
+                        if asked {
+                            called(&mut traces);
+                        }
                         if calls.ended.len() >= 64 {
                             calls.ended.pop_front();
                         }
@@ -200,7 +251,7 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                     }
                     None if calls.ended.contains(&key) && !calls.denied.contains(&key) => {}
                     None => {
-                        trace.payments += u32::from(tool == "pay");
+                        called(&mut traces);
                         let notice = match calls.denied.contains(&key) {
                             true => "ran although it was denied",
                             false => "not judged before it ran",
@@ -209,12 +260,23 @@ fn run(seed: u64, steps: u32, scope: Scope) {
                         assert!(noticed, "seed {seed}, step {step}: {input} {json}");
                     }
                 }
-                trace.tainted |= taints;
+                for of in &of {
+                    let trace = traces.entry(of.clone()).or_default();
+                    trace.tainted |= taints;
+                    trace.tested |= tool == "test";
+                }
             }
             // The calls that a person was asked about were refused.
-            "Stop" => calls
-                .open
-                .retain(|(_, open, asked)| !(*asked && *open == owner)),
+            "Stop" => {
+                calls
+                    .open
+                    .retain(|(_, open, asked)| !(*asked && *open == owner));
+                let owes = of
+                    .iter()
+                    .any(|of| traces.entry(of.clone()).or_default().owes);
+                let pressed = json.to_string().contains("`told` owes");
+                assert_eq!(pressed, owes, "seed {seed}, step {step}: {input} {json}");
+            }
             "SessionEnd" => assert_eq!(json, Json::Null),
             _ => assert_eq!(json, Json::Null),
         }

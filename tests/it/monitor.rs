@@ -432,7 +432,7 @@ fn traces_are_kept_apart_and_limited() {
             (r#"{"trace":"a","k":"pay"}"#, "allow"),
             (
                 r#"{"trace":"c","k":"idle"}"#,
-                "block | error: 2 traces are live, which is the limit (`--max-traces`)",
+                "block | error: 2 traces are live (limit: `max-traces`)",
             ),
             (r#"{"trace":"a","end":true}"#, "allow"),
             (r#"{"trace":"c","k":"idle"}"#, "allow"),

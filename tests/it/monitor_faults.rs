@@ -199,7 +199,7 @@ fn traces_beyond_the_limit_are_denied_by_its_name() {
         .map(|told| told["decision"].as_str().unwrap())
         .collect();
     assert_eq!(rulings, ["allow", "allow", "allow", "block", "block"]);
-    assert!(told[4]["errors"].to_string().contains("--max-traces"));
+    assert!(told[4]["errors"].to_string().contains("max-traces"));
 }
 
 /// The memory that a process holds, in KiB.

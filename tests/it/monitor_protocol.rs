@@ -99,6 +99,7 @@ impl Reference {
                 self.open.remove(&number);
                 Ruling::Allow
             }
+            Request::Fork => panic!("a fork is about two traces"),
         }
     }
 }
@@ -224,13 +225,103 @@ fn proposals_beyond_the_limits_are_denied_and_age() {
     assert_eq!((first.proposal, second.proposal), (Some(1), Some(2)));
     let third = idle(1, 2);
     assert_eq!(third.ruling, Ruling::Block);
-    let why = "2 proposals are neither committed nor abandoned (limit: `max-trace-proposals`)";
+    let why = "2 proposals of this trace are neither committed nor abandoned (limit: `max-trace-proposals`)";
     assert_eq!(third.errors, [why]);
     assert_eq!(idle(2, 3).proposal, Some(3));
     let why = "3 proposals are neither committed nor abandoned (limit: `max-proposals`)";
     assert_eq!(idle(3, 4).errors, [why]);
     assert_eq!(idle(1, 10).ruling, Ruling::Block, "not over yet");
     assert_eq!(idle(1, 11).proposal, Some(4), "the first one is over");
+}
+
+#[test]
+fn proposals_are_limited_by_size_and_no_client_starves_another() {
+    let text = |n: usize| {
+        format!(
+            r#"{{"trace":"T{n}","k":"idle","text":"{}"}}"#,
+            "x".repeat(1000)
+        )
+    };
+    let mut small = monitor(Options {
+        trace_proposal_bytes: 2500,
+        proposal_bytes: 4000,
+        ..Options::default()
+    });
+    let first = small.propose(text(1).as_bytes(), None);
+    assert_eq!(
+        small.propose(text(1).as_bytes(), None).ruling,
+        Ruling::Allow
+    );
+    let third = small.propose(text(1).as_bytes(), None);
+    assert!(third.ruling.denies() && third.errors[0].contains("max-trace-proposal-bytes"));
+    // Also after a restart, and until one of them ends.
+    let state = small.snapshot().unwrap();
+    small.resume(&state).unwrap();
+    assert!(small.propose(text(1).as_bytes(), None).ruling.denies());
+    assert_eq!(
+        small.propose(text(2).as_bytes(), None).ruling,
+        Ruling::Allow
+    );
+    let fourth = small.propose(text(2).as_bytes(), None);
+    assert!(fourth.ruling.denies() && fourth.errors[0].contains("`max-proposal-bytes`"));
+    small.abandon(first.proposal.unwrap());
+    assert_eq!(
+        small.propose(text(1).as_bytes(), None).ruling,
+        Ruling::Allow
+    );
+
+    // A client that fills its share with traces of its own.
+    let mut shared = monitor(Options {
+        proposals: 6,
+        clients: 3,
+        ..Options::default()
+    });
+    shared.set_client(1);
+    let rulings: Vec<bool> = (0..10)
+        .map(|n| shared.propose(text(n).as_bytes(), None).ruling.denies())
+        .collect();
+    assert_eq!(rulings.iter().filter(|denied| !**denied).count(), 2);
+    for client in [0, 2] {
+        shared.set_client(client);
+        for n in 0..2 {
+            let ruling = shared.propose(text(20 + n).as_bytes(), None).ruling;
+            assert_eq!(ruling, Ruling::Allow, "client {client}");
+        }
+    }
+    shared.end("T0", None);
+    shared.set_client(1);
+    assert_eq!(
+        shared.propose(text(30).as_bytes(), None).ruling,
+        Ruling::Allow
+    );
+}
+
+#[test]
+fn a_fork_has_the_history_of_its_trace_and_its_own_future() {
+    let mut monitor = monitor(Options::default());
+    let fork = br#"{"phase":"fork","event":{"trace":"T","as":"U"}}"#;
+    let pay = |trace: &str| format!(r#"{{"trace":"{trace}","k":"pay"}}"#);
+    monitor.observe(pay("T").as_bytes(), None);
+    monitor.propose(br#"{"trace":"T","k":"idle"}"#, None);
+    assert_eq!(monitor.line(fork, None).ruling, Ruling::Allow);
+    assert!(monitor.has_trace("U"));
+    let asked = monitor.act(pay("U").as_bytes(), None);
+    assert_eq!(
+        (asked.ruling, asked.reserved),
+        (Ruling::Ask, 0),
+        "one payment before, and no proposal"
+    );
+    monitor.observe(pay("U").as_bytes(), None);
+    assert_eq!(monitor.act(pay("U").as_bytes(), None).ruling, Ruling::Block);
+    assert_eq!(monitor.act(pay("T").as_bytes(), None).ruling, Ruling::Ask);
+    // Only once, and with both names.
+    assert!(monitor.line(fork, None).ruling.denies());
+    let unnamed = br#"{"phase":"fork","event":{"trace":"T"}}"#;
+    assert!(monitor.line(unnamed, None).ruling.denies());
+    // A trace without a history has one to give as well.
+    let empty = br#"{"phase":"fork","event":{"trace":"V","as":"W"}}"#;
+    assert_eq!(monitor.line(empty, None).ruling, Ruling::Allow);
+    assert!(monitor.has_trace("W") && !monitor.has_trace("V"));
 }
 
 #[test]

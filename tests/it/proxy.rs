@@ -12,6 +12,8 @@ property once_only = G (count(pays) <= 1)
 enforce once_only { violated => block "one payment a run" }
 property no_secret = never (kind == "result" and text contains "SECRET")
 enforce no_secret { violated => block "the result held a secret" }
+property no_mail = never (kind == "call" and tool == "mail" and once (kind == "result" and text contains "SECRET"))
+enforce no_mail { violated => block "no mail after a secret" }
 enforce when kind == "call" and tool == "delete" => ask "delete {args.path}?"
 "#;
 
@@ -252,6 +254,35 @@ fn answers_that_readers_may_differ_on_are_denied() {
     );
     // What is no JSON at all is left out, and the rest goes on.
     assert_eq!(text(&client.call(3, "chatty", json!({}))), ("done", false));
+}
+
+#[test]
+fn a_result_that_is_too_long_is_an_unknown_result() {
+    let Some(mut client) = Client::with(&["--max-message-bytes", "2000"], None) else {
+        return;
+    };
+    client.hello();
+    // The server quotes it once more, which makes it too long.
+    assert!(!text(&client.call(9, "mail", json!({}))).1);
+    let answer = client.call(1, "echo", json!({"arguments": {"a": "\"".repeat(600)}}));
+    let (why, is_error) = text(&answer);
+    assert!(
+        is_error && why.contains("longer than 2000 bytes"),
+        "{answer}"
+    );
+    assert_eq!(answer["id"], 1);
+    // It may have held a secret.
+    let answer = client.call(2, "mail", json!({}));
+    assert_eq!(text(&answer), ("no mail after a secret", true));
+    // The client's own line is refused, and the connection goes on.
+    let long = client.ask(&format!(
+        r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"{}"}}}}"#,
+        "x".repeat(3000)
+    ));
+    assert_eq!(
+        (&long["id"], &long["error"]["code"]),
+        (&json!(3), &json!(-32700))
+    );
 }
 
 #[test]

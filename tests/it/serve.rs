@@ -6,9 +6,16 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
 const SPEC: &str = r#"
-event { kind: string }
+event {
+  kind: string
+  tool: string? = unknown
+  text: string? = unknown
+}
 property once_only = G (count(kind == "pay") <= 1)
 enforce once_only { violated => block "one payment a run" }
+predicate secret = kind == "result" and text contains "SECRET"
+property no_leak = never (kind == "call" and tool == "mail" and once secret)
+enforce no_leak { violated => block "no mail after a secret" }
 "#;
 
 const TOKEN: &str = "a-token-of-enough-letters";
@@ -143,6 +150,93 @@ fn decisions_over_http() {
             .1
             .contains("\"decision\":\"block\"")
     );
+}
+
+#[test]
+fn what_happened_is_recorded_whatever_becomes_of_the_request() {
+    let daemon = daemon(&["--listen", "127.0.0.1:0", "--max-body", "1000"]);
+    let connect = || TcpStream::connect(&daemon.at).unwrap();
+    let hook = |session: &str, name: &str, tool: &str, rest: &str| {
+        format!(
+            r#"{{"session_id":"{session}","hook_event_name":"{name}","tool_name":"{tool}","tool_input":{{}},"tool_use_id":"{session}{tool}"{rest}}}"#
+        )
+    };
+    let may_mail = |session: &str| {
+        let (status, body) = ask(
+            connect(),
+            "POST",
+            "/v1/hook",
+            "",
+            &hook(session, "PreToolUse", "mail", ""),
+        );
+        assert_eq!(status, 200);
+        !body.contains("\"deny\"")
+    };
+    let cut_off = |path: &str, body: &str| {
+        let mut stream = connect();
+        let head =
+            format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n{body}");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    };
+    let x = "x".repeat(5000);
+    let long = format!(r#","tool_response":{{"stdout":"{x}"}}"#);
+    assert!(may_mail("none"));
+    // A hook's outcome that is too long.
+    let (status, body) = ask(
+        connect(),
+        "POST",
+        "/v1/hook",
+        "",
+        &hook("a", "PostToolUse", "read", &long),
+    );
+    assert!(
+        status == 200 && body.contains("not judged before"),
+        "{body}"
+    );
+    assert!(!may_mail("a"));
+    // One that is cut off, of a client that has gone.
+    let cut = hook(
+        "b",
+        "PostToolUse",
+        "read",
+        r#","tool_response":{"stdout":"begins"#,
+    );
+    let answer = cut_off("/v1/hook", cut.trim_end_matches('}'));
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(!may_mail("b"));
+    // A call that is too long is denied.
+    let (status, body) = ask(
+        connect(),
+        "POST",
+        "/v1/hook",
+        "",
+        &hook("c", "PreToolUse", "read", &long),
+    );
+    assert!(status == 200 && body.contains("\"deny\""), "{body}");
+    assert!(may_mail("c"));
+    // Lines of a body that is too long: what happened is recorded, and nothing is decided.
+    let lines = format!(
+        "{}\n{}\n{}\n",
+        r#"{"phase":"act","event":{"trace":"d","kind":"pay"}}"#,
+        format_args!(r#"{{"phase":"after","event":{{"trace":"d","kind":"result","text":"{x}"}}}}"#),
+        r#"{"trace":"e","kind":"result","text":"SECRET"}"#,
+    );
+    assert_eq!(ask(connect(), "POST", "/v1/decide", "", &lines).0, 413);
+    assert!(!may_mail("d") && !may_mail("e"));
+    let pay = r#"{"phase":"act","event":{"trace":"d","kind":"pay"}}"#;
+    let (_, body) = ask(connect(), "POST", "/v1/decide", "", pay);
+    assert!(body.contains("\"decision\":\"allow\""), "{body}");
+    // Lines that are cut off.
+    let answer = cut_off(
+        "/v1/decide",
+        r#"{"phase":"after","event":{"trace":"f","kind":"result","text":"SEC"#,
+    );
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    assert!(!may_mail("f"));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 //! A message is read once, strictly, and written anew from its parts: a reader at the other end that is laxer, or that takes
 //! other bytes for the end of a line, finds nothing in it that was not judged.
 
-use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde_json::{Value as Json, json};
 
-use crate::monitor::RawObject;
+use crate::monitor::lenient::Outline;
+use crate::monitor::{RawObject, folded, unique_keys};
 
 /// The longest id of a request that is accepted, in bytes.
 const MAX_ID_BYTES: usize = 1024;
@@ -63,6 +63,20 @@ pub(super) struct Malformed<'l> {
     pub(super) reason: String,
 }
 
+impl<'l> Malformed<'l> {
+    /// A message that is too long; `kept` is what is left of it.
+    pub(super) fn cut(kept: Option<&'l Outline>, reason: &str) -> Malformed<'l> {
+        let member = |key: &str| kept.and_then(|kept| kept.raw(key));
+        let keys = kept.iter().flat_map(|kept| kept.iter());
+        Malformed {
+            id: only_id(keys),
+            answers: member("result").is_some() || member("error").is_some(),
+            code: PARSE_ERROR,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 /// Whether two keys of an object that differ in case alone may both stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
@@ -85,7 +99,7 @@ impl<'l> Message<'l> {
             reason: format!("expected a JSON object: {error}"),
         })?;
         Message::of(text, &members, case).map_err(|(code, reason)| Malformed {
-            id: only_id(&members),
+            id: only_id(members.iter()),
             answers: members.raw("result").is_some() || members.raw("error").is_some(),
             code,
             reason,
@@ -94,12 +108,10 @@ impl<'l> Message<'l> {
 
     fn of(text: &str, members: &RawObject<'l>, case: Case) -> Result<Message<'l>, (i32, String)> {
         let invalid = |reason: &str| (INVALID_REQUEST, reason.to_owned());
-        RawObject::read(text.as_bytes()).map_err(|reason| (PARSE_ERROR, reason))?;
+        unique_keys(text.as_bytes(), case == Case::Unique)
+            .map_err(|why| (PARSE_ERROR, why.to_string()))?;
         named_as(members.iter().map(|(key, _)| key), &MEMBERS)
             .map_err(|reason| (INVALID_REQUEST, reason))?;
-        if case == Case::Unique {
-            serde_json::from_str::<OneCase>(text).map_err(|why| (PARSE_ERROR, why.to_string()))?;
-        }
         if members.text("jsonrpc").as_deref() != Some("2.0") {
             return Err(invalid("expected `\"jsonrpc\":\"2.0\"`"));
         }
@@ -278,77 +290,16 @@ fn is_id(id: &str) -> bool {
     id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
 }
 
-/// The id of a message that cannot be judged, if there is no doubt about it: the peer waits for an answer.
-fn only_id<'l>(members: &RawObject<'l>) -> Option<&'l str> {
-    let id = members.raw("id")?;
-    let n_ids = members
-        .iter()
-        .filter(|(key, _)| folded(key) == "id")
-        .count();
-    (n_ids == 1 && is_id(id) && id.len() <= MAX_ID_BYTES).then_some(id)
-}
-
-/// A key without its case, as readers that ignore case compare keys.
-fn folded(key: &str) -> String {
-    key.to_uppercase().to_lowercase()
-}
-
-/// Any JSON in which no object has two keys that differ in case alone.
-struct OneCase;
-
-impl<'de> serde::Deserialize<'de> for OneCase {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OneCase)
-    }
-}
-
-impl<'de> Visitor<'de> for OneCase {
-    type Value = OneCase;
-
-    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<OneCase, E> {
-        Ok(OneCase)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OneCase, A::Error> {
-        while items.next_element::<OneCase>()?.is_some() {}
-        Ok(OneCase)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OneCase, A::Error> {
-        let mut keys = std::collections::HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if !keys.insert(folded(&key)) {
-                return Err(serde::de::Error::custom(format!(
-                    "the key `{key}` stands twice, or differs from another one in case alone"
-                )));
-            }
-            map.next_value::<OneCase>()?;
+/// Returns the id of a message that cannot be judged, if there is no doubt about it: the peer waits for an answer. It is one
+/// that every parser reads, since the answer repeats it.
+fn only_id<'k, 'l>(members: impl Iterator<Item = (&'k str, &'l str)>) -> Option<&'l str> {
+    let mut ids = members.filter(|(key, _)| folded(key) == "id");
+    let is_sound = |id: &str| serde_json::from_str::<Json>(id).is_ok();
+    match (ids.next(), ids.next()) {
+        (Some(("id", id)), None) if is_id(id) && id.len() <= MAX_ID_BYTES && is_sound(id) => {
+            Some(id)
         }
-        Ok(OneCase)
+        _ => None,
     }
 }
 
@@ -363,6 +314,24 @@ mod tests {
             Ok(Message::Answer { .. }) => "answer",
             Err(malformed) if malformed.answers => "malformed answer",
             Err(_) => "malformed",
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_repeated_is_one_that_every_parser_reads() {
+        for (id, repeated) in [
+            (r#""a""#, true),
+            ("1e5", true),
+            (r#""\ud800""#, false),
+            ("1e999", false),
+            ("-", false),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"x":"\ud800"}}"#);
+            let found = Message::read(&text, Case::Unique).map_err(|malformed| malformed.id);
+            assert_eq!(found, Err(Some(id).filter(|_| repeated)), "{id}");
+            let kept = Outline::read(text.into_bytes());
+            let cut = Malformed::cut(kept.as_ref().ok(), "too long");
+            assert_eq!(cut.id, Some(id).filter(|_| repeated), "{id}");
         }
     }
 

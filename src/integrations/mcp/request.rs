@@ -59,21 +59,49 @@ impl Asked {
     }
 }
 
+/// What a message is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About<'c> {
+    pub(super) tool: &'c str,
+    pub(super) args: &'c str,
+    /// The id of the call, if it is of one.
+    pub(super) id: Option<&'c str>,
+}
+
+impl<'c> About<'c> {
+    /// A message that is no call: its method stands for the tool.
+    pub(super) fn message(method: &'c str, params: Option<&'c str>) -> About<'c> {
+        About {
+            tool: method,
+            args: params.unwrap_or("{}"),
+            id: None,
+        }
+    }
+}
+
 impl Call {
-    /// Of a message that is no call of a tool: its method stands for the tool, and its parameters for the arguments.
-    pub(super) fn of_message(method: &str, params: Option<&str>) -> Call {
+    /// A message that is no call, without its parameters.
+    pub(super) fn of_message(method: &str) -> Call {
         Call {
             tool: method.to_owned(),
-            args: params.unwrap_or("{}").to_owned(),
+            args: "{}".to_owned(),
             id: None,
         }
     }
 
-    /// Of what is said while a call is open: it does not answer the call.
-    pub(super) fn part(&self) -> Call {
-        Call {
+    pub(super) fn about(&self) -> About<'_> {
+        About {
+            tool: &self.tool,
+            args: &self.args,
+            id: self.id.as_deref(),
+        }
+    }
+
+    /// The call without its id: something said about it that is not its result.
+    pub(super) fn part(&self) -> About<'_> {
+        About {
             id: None,
-            ..self.clone()
+            ..self.about()
         }
     }
 

@@ -13,7 +13,7 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// RawObject that the protocol names: their keys are not text.
+/// Members that the protocol names: their keys are not text.
 const NAMED: [&str; 32] = [
     "_meta",
     "annotations",
@@ -70,161 +70,229 @@ const WORDS: [(&str, &[&str]); 3] = [
     ("role", &["assistant", "user"]),
 ];
 
+/// The longest string that can be a word of the protocol or a named key, in bytes and however it is escaped.
+const LONGEST_WORD: usize = 128;
+
+/// The text of a value, which stays where it is: results are large, and no part of them is copied before it is needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text<'j> {
+    json: &'j str,
+    n_parts: usize,
+    is_empty: bool,
+}
+
+impl<'j> Text<'j> {
+    /// Finds all the text of a JSON value that is valid. Linear, and without recursion.
+    pub(super) fn of(json: &'j str) -> Text<'j> {
+        let mut parts = Parts::new(None, "");
+        parts.read(json);
+        Text {
+            json,
+            n_parts: parts.n_parts,
+            is_empty: parts.n_parts == 0 || parts.n_parts == 1 && parts.size == 0,
+        }
+    }
+
+    /// Returns whether there is no text.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Adds the text to a line as a JSON string.
+    pub(super) fn push_to(&self, line: &mut String) {
+        line.push('"');
+        Parts::new(Some(line), "\\n").read(self.json);
+        if self.n_parts > 1 {
+            line.push_str("\\n");
+            Parts::new(Some(line), "").read(self.json);
+        }
+        line.push('"');
+    }
+}
+
+/// The parts of a text, joined as they are found. They stay escaped as they are written.
+struct Parts<'o> {
+    /// `None`: only their number and size are wanted.
+    out: Option<&'o mut String>,
+    separator: &'static str,
+    n_parts: usize,
+    /// Their bytes, without separators.
+    size: usize,
+}
+
+/// Where a part stands in what is written, and its size.
+type Part = (Range<usize>, usize);
+
 /// An array or object that is being read.
-struct Level<'j> {
+struct Level {
     is_object: bool,
     /// Whether keys and numbers in it are text.
     data: bool,
     /// In an object, whether the next string is a key.
     at_key: bool,
-    /// The key of the present value; null in arrays.
-    key: Option<Cow<'j, str>>,
+    /// The key of the present value.
+    key: Key,
     /// Whether it is an `image` or `audio` block.
     media: bool,
-    /// Where its `data` stands in the two texts, if that is encoded.
-    encoded: Option<(Range<usize>, Range<usize>)>,
+    /// Its `data`, if those are encoded bytes.
+    encoded: Option<Part>,
 }
 
-#[derive(Default)]
-struct Text {
-    n_parts: usize,
-    lines: String,
-    joined: String,
+/// The key of a value.
+#[derive(Clone, Copy)]
+enum Key {
+    /// The value is an item of an array.
+    None,
+    /// One that the protocol names.
+    Named(&'static str),
+    Other,
 }
 
-impl Text {
-    /// Adds a part, and returns where it stands.
-    fn push(&mut self, part: &str) -> (Range<usize>, Range<usize>) {
-        // Of a single part, which may be large, there is one copy.
-        if self.n_parts == 1 && self.joined.is_empty() {
-            self.joined = self.lines.clone();
+impl<'o> Parts<'o> {
+    fn new(out: Option<&'o mut String>, separator: &'static str) -> Parts<'o> {
+        Parts {
+            out,
+            separator,
+            n_parts: 0,
+            size: 0,
         }
-        let starts = (self.lines.len(), self.joined.len());
-        if self.n_parts > 0 {
-            self.lines.push('\n');
-            self.joined.push_str(part);
+    }
+
+    /// Adds a part, escaped as in a JSON string.
+    fn push(&mut self, part: &str) -> Part {
+        let mut place = 0..0;
+        if let Some(out) = &mut self.out {
+            place.start = out.len();
+            if self.n_parts > 0 {
+                out.push_str(self.separator);
+            }
+            out.push_str(part);
+            place.end = out.len();
         }
         self.n_parts += 1;
-        self.lines.push_str(part);
-        (starts.0..self.lines.len(), starts.1..starts.1 + part.len())
+        self.size += part.len();
+        (place, part.len())
     }
-}
 
-/// All the text of a JSON value that is valid; empty if it has none. Linear, and without recursion.
-pub(super) fn of(json: &str) -> String {
-    let mut text = Text::default();
-    let mut levels: Vec<Level<'_>> = Vec::new();
-    let bytes = json.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        match byte {
-            b'{' | b'[' => {
-                let data = levels.last().is_some_and(Level::is_data_below);
-                levels.push(Level {
-                    is_object: byte == b'{',
-                    data,
-                    at_key: byte == b'{',
-                    key: None,
-                    media: false,
-                    encoded: None,
-                });
-            }
-            b'}' | b']' => {
-                if let Some(level) = levels.pop()
-                    && let (true, Some((line, joined))) = (level.media, level.encoded)
-                {
-                    text.n_parts -= 1;
-                    text.lines.replace_range(line, "");
-                    if text.joined.get(joined.clone()).is_some() {
-                        text.joined.replace_range(joined, "");
-                    }
-                }
-            }
-            b',' => {
-                if let Some(level) = levels.last_mut() {
-                    level.at_key = level.is_object;
-                }
-            }
-            b'"' => {
-                at = end_of_string(bytes, at);
-                let string = decoded(&json[start..at]);
-                match levels.last_mut() {
-                    Some(level) => level.take(string, &mut text),
-                    None => {
-                        text.push(&string);
-                    }
-                }
-            }
-            b'-' | b'0'..=b'9' => {
-                let rest = bytes.iter().skip(at);
-                at += rest
-                    .take_while(|byte| {
-                        matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
-                    })
-                    .count();
-                if levels.last().is_some_and(Level::is_data_below) {
-                    text.push(&json[start..at]);
-                }
-            }
-            _ => {}
+    /// Takes back a part of the innermost object: nothing but parts of that object follows it.
+    fn remove(&mut self, (place, size): Part) {
+        self.n_parts -= 1;
+        self.size -= size;
+        if let Some(out) = &mut self.out {
+            out.replace_range(place, "");
         }
     }
-    if text.n_parts > 1 {
-        text.lines.push('\n');
-        text.lines.push_str(&text.joined);
+
+    fn read(&mut self, json: &str) {
+        let mut levels: Vec<Level> = Vec::new();
+        let bytes = json.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            let start = at;
+            at += 1;
+            match byte {
+                b'{' | b'[' => {
+                    let data = levels.last().is_some_and(Level::is_data_below);
+                    levels.push(Level {
+                        is_object: byte == b'{',
+                        data,
+                        at_key: byte == b'{',
+                        key: Key::None,
+                        media: false,
+                        encoded: None,
+                    });
+                }
+                b'}' | b']' => {
+                    if let Some(level) = levels.pop()
+                        && let (true, Some(part)) = (level.media, level.encoded)
+                    {
+                        self.remove(part);
+                    }
+                }
+                b',' => {
+                    if let Some(level) = levels.last_mut() {
+                        level.at_key = level.is_object;
+                    }
+                }
+                b'"' => {
+                    at = end_of_string(bytes, at);
+                    let written = json.get(start + 1..at - 1).unwrap_or_default();
+                    match levels.last_mut() {
+                        Some(level) => level.take(written, self),
+                        None => drop(self.push(written)),
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    let rest = bytes.iter().skip(at);
+                    at += rest
+                        .take_while(|byte| {
+                            matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
+                        })
+                        .count();
+                    if levels.last().is_some_and(Level::is_data_below) {
+                        self.push(&json[start..at]);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
-    text.lines
 }
 
-impl<'j> Level<'j> {
-    /// Whether keys and numbers of the present value are text.
+impl Level {
     fn is_data_below(&self) -> bool {
-        let named = |key: &Cow<'_, str>| NAMED.contains(&key.as_ref());
-        let data = |key: &Cow<'_, str>| DATA.contains(&key.as_ref());
         self.data
-            || self
-                .key
-                .as_ref()
-                .is_some_and(|key| !named(key) || data(key))
+            || match self.key {
+                Key::None => false,
+                Key::Named(key) => DATA.contains(&key),
+                Key::Other => true,
+            }
     }
 
-    /// Takes a string, be it a key or a value.
-    fn take(&mut self, string: Cow<'j, str>, text: &mut Text) {
+    /// Takes the content of a string as it is written.
+    fn take(&mut self, written: &str, parts: &mut Parts<'_>) {
+        let word = match written.len() <= LONGEST_WORD {
+            true => decoded(written),
+            false => Cow::Borrowed(""),
+        };
         if self.at_key {
             self.at_key = false;
-            if self.data || !NAMED.contains(&string.as_ref()) {
-                text.push(&string);
+            let named = NAMED.iter().find(|name| **name == word);
+            self.key = named.map_or(Key::Other, |name| Key::Named(name));
+            if self.data || named.is_none() {
+                parts.push(written);
             }
-            self.key = Some(string);
             return;
         }
-        let key = match &self.key {
-            Some(key) if !self.data => key.as_ref(),
+        let key = match self.key {
+            Key::Named(key) if !self.data => key,
             _ => "",
         };
         let is_word =
-            |(name, words): &(&str, &[&str])| *name == key && words.contains(&string.as_ref());
+            |(name, words): &(&str, &[&str])| *name == key && words.contains(&word.as_ref());
         if WORDS.iter().any(is_word) {
-            self.media |= matches!(string.as_ref(), "image" | "audio");
+            self.media |= matches!(word.as_ref(), "image" | "audio");
             return;
         }
         if !matches!(key, "blob" | "data") {
-            text.push(&string);
+            parts.push(written);
             return;
         }
-        let bytes = STANDARD.decode(string.as_bytes());
-        match bytes.map(String::from_utf8) {
-            Ok(Ok(decoded)) if key == "blob" => {
-                text.push(&decoded);
+        match STANDARD
+            .decode(decoded(written).as_bytes())
+            .map(String::from_utf8)
+        {
+            Ok(Ok(text)) if key == "blob" => {
+                let json = serde_json::to_string(&text).unwrap_or_default();
+                parts.push(
+                    json.get(1..json.len().saturating_sub(1))
+                        .unwrap_or_default(),
+                );
             }
             // A file that is not text: there is nothing that a pattern could match.
             Ok(Err(_)) if key == "blob" => {}
-            Ok(Err(_)) => self.encoded = Some(text.push(&string)),
-            _ => {
-                text.push(&string);
-            }
+            Ok(Err(_)) => self.encoded = Some(parts.push(written)),
+            _ => drop(parts.push(written)),
         }
     }
 }
@@ -244,23 +312,29 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// A string without its quotes and escapes.
-fn decoded(string: &str) -> Cow<'_, str> {
-    let inner = string
-        .get(1..string.len().saturating_sub(1))
-        .unwrap_or_default();
-    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Cow::Borrowed(inner);
+/// The content of a string without its escapes.
+fn decoded(written: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', written.as_bytes()).is_none() {
+        return Cow::Borrowed(written);
     }
-    match serde_json::from_str::<String>(string) {
+    match serde_json::from_str::<String>(&format!("\"{written}\"")) {
         Ok(decoded) => Cow::Owned(decoded),
-        Err(_) => Cow::Borrowed(inner),
+        Err(_) => Cow::Borrowed(written),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::Text;
+
+    fn of(json: &str) -> String {
+        let text = Text::of(json);
+        let mut line = String::new();
+        text.push_to(&mut line);
+        let decoded: String = serde_json::from_str(&line).unwrap_or(line);
+        assert_eq!(text.is_empty(), decoded.is_empty());
+        decoded
+    }
 
     #[test]
     fn every_kind_of_content_has_its_text() {

@@ -20,43 +20,19 @@
 //!
 //! Source: the types of the Claude Agent SDK for Python; a permission decision must stand inside `hookSpecificOutput`.
 
-use serde::{Deserialize, Serialize};
+mod memory;
+
 use serde_json::{Value as Json, json};
 
 use super::Judge;
 use super::event::Event;
-use crate::monitor::lenient::{Outline, TextOf, UNREAD, text_of};
+use crate::monitor::lenient::{Outline, UNREAD, write_text};
 use crate::monitor::{Cause, Decision, Ruling};
-
-/// The most calls that are remembered until their outcomes arrive; of more, the oldest count as never judged.
-const MOST_CALLS: usize = 1000;
-
-/// What a hook must remember from one call to the next, beside the state of the monitor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
-    /// The calls that were let through, or that a person is asked about, and have no outcome yet; oldest first.
-    calls: Vec<OpenCall>,
-    /// The keys of the calls whose outcomes arrived last.
-    ended: Vec<String>,
-    /// The keys of the calls that were denied last.
-    denied: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct OpenCall {
-    /// What tells it from others.
-    key: String,
-    /// The session, and the sub-agent that made it.
-    owner: String,
-    /// The number of its proposal, while a person is asked.
-    asked: Option<u64>,
-}
+pub use memory::Memory;
+use memory::{Asked, Known, OpenCall};
 
 /// The longest member that is kept of an outcome that could not be judged, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
-
-/// Limit on the remembered calls whose outcome arrived, and on those that were denied.
-const MOST_ENDED: usize = 64;
 
 /// The member that names the call of an outcome that is put on record later.
 const KEY: &str = "guard_call";
@@ -64,7 +40,8 @@ const KEY: &str = "guard_call";
 /// Whose calls are one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of a session: what one agent has read, the agents that it starts may pass on.
+    /// Those of a session: what one agent has read, the agents that it starts may pass on. The main agent is also judged by
+    /// its own calls alone, since no other agent can do what it must do itself.
     #[default]
     Session,
     /// Those of the main agent and of each sub-agent.
@@ -79,6 +56,8 @@ pub struct Call {
     session: String,
     agent: Option<String>,
     trace: String,
+    /// The trace of what the main agent itself did, if the call is judged with the session.
+    own: Option<String>,
     scope: Scope,
 }
 
@@ -115,12 +94,12 @@ impl Call {
             None | Some("null" | "\"\"") => None,
             Some(_) => Some(needed("agent_id")?),
         };
-        let trace = match (&agent, scope) {
-            (Some(agent), Scope::Agent) => {
-                let session = session.replace('%', "%25").replace('/', "%2F");
-                format!("{session}/{agent}")
-            }
-            _ => session.clone(),
+        // No two traces have one name, whatever stands in ids.
+        let id = session.replace('%', "%25").replace('/', "%2F");
+        let (trace, own) = match (&agent, scope) {
+            (Some(agent), Scope::Agent) => (format!("{id}/{agent}"), None),
+            (None, Scope::Agent) => (id, None),
+            (_, Scope::Session) => (id.clone(), Some(format!("{id}/"))),
         };
         let call = Call {
             outline,
@@ -128,6 +107,7 @@ impl Call {
             session,
             agent,
             trace,
+            own,
             scope,
         };
         // What was changed to be read, or is read in two ways, may be read otherwise by the tool.
@@ -234,13 +214,14 @@ impl Call {
     /// What the call lacks, or why nothing was decided; it must not be let through.
     pub fn judge(&self, judge: &mut impl Judge, memory: &mut Memory) -> Result<Answer, String> {
         let mut decisions = Vec::new();
+        self.split(judge, &mut decisions)?;
         let json = match self.hook.as_str() {
             "PreToolUse" => self.before(judge, memory, &mut decisions)?,
             "PostToolUse" | "PostToolUseFailure" => self.after(judge, memory, &mut decisions)?,
             "UserPromptSubmit" => self.prompt(judge, &mut decisions)?,
             "Stop" | "SubagentStop" => self.stop(judge, memory, &mut decisions)?,
             "SessionEnd" => {
-                decisions.push(judge.propose_end(&self.trace)?);
+                decisions.extend(self.ends(judge)?);
                 None
             }
             _ => None,
@@ -257,7 +238,7 @@ impl Call {
         for key in ["tool_name", "tool_input"] {
             self.needed(key)?;
         }
-        let proposed = judge.act(&self.call(judge, true))?;
+        let (proposed, asked) = self.act(judge, |judge, trace| self.call(judge, trace, true))?;
         let ruling = proposed.ruling;
         let reason = told(&proposed);
         // What could not be read has not been put on record, whatever was decided about it.
@@ -265,7 +246,7 @@ impl Call {
             memory.add(OpenCall {
                 key: self.key(),
                 owner: self.owner(),
-                asked: proposed.proposal.filter(|_| ruling == Ruling::Ask),
+                asked,
             });
         } else if ruling.denies() {
             memory.deny(self.key());
@@ -302,14 +283,15 @@ impl Call {
         };
         match known {
             Known::Judged => {}
-            Known::Asked(proposal) => {
-                decisions.push(judge.commit(proposal, &self.call(judge, true))?);
+            Known::Asked(asked) => {
+                let event = |judge: &_, trace: &str| self.call(judge, trace, true);
+                self.commit(judge, asked, event, decisions)?;
             }
             // It is not on record: its hook denied it, failed, or was not asked.
-            Known::Denied | Known::Not => decisions.push(self.happened(judge, Call::call)?),
+            Known::Denied | Known::Not => self.happened(judge, Call::call, decisions)?,
         }
         let n_answered = decisions.len();
-        decisions.push(self.happened(judge, Call::result)?);
+        self.happened(judge, Call::result, decisions)?;
         let (of_call, of_result) = decisions.split_at(n_answered);
         let is_allowed = |decision: &&Decision| {
             matches!(known, Known::Asked(_)) && allowed_by_person(of_call, decision)
@@ -344,18 +326,20 @@ impl Call {
         decisions: &mut Vec<Decision>,
     ) -> Result<Option<Json>, String> {
         let prompt = self.needed("prompt")?;
-        let mut event = Event::new(&self.trace, "message", "user");
-        event
-            .raw("text", prompt)
-            .null(&["tool", "args", "call", "result", "error"]);
-        let event = self.beside(judge, event, true).line();
-        let proposed = judge.act(&event)?;
+        let event = |judge: &_, trace: &str| {
+            let mut event = Event::new(trace, "message", "user", prompt.len() + 256);
+            event
+                .raw("text", prompt)
+                .null(&["tool", "args", "call", "result", "error"]);
+            self.beside(judge, event, true).line()
+        };
+        let (proposed, asked) = self.act(judge, event)?;
         let ruling = proposed.ruling;
         let reason = told(&proposed);
-        if let Some(proposal) = proposed.proposal {
-            judge.commit(proposal, &event)?;
-        }
         decisions.push(proposed);
+        if let Some(asked) = asked {
+            self.commit(judge, asked, event, &mut Vec::new())?;
+        }
         let block = json!({"decision": "block", "reason": reason});
         Ok(match ruling {
             Ruling::Allow => None,
@@ -382,12 +366,16 @@ impl Call {
         if self.hook == "SubagentStop" && self.scope == Scope::Session {
             return Ok(None);
         }
-        let end = judge.propose_end(&self.trace)?;
-        let mut reasons = end.owed.clone();
-        if end.ruling >= Ruling::Reflect {
-            reasons.push(end.reason());
+        let mut reasons = Vec::new();
+        for end in self.ends(judge)? {
+            let reason = (end.ruling >= Ruling::Reflect).then(|| end.reason());
+            for owed in end.owed.iter().cloned().chain(reason) {
+                if !reasons.contains(&owed) {
+                    reasons.push(owed);
+                }
+            }
+            decisions.push(end);
         }
-        decisions.push(end);
         if reasons.is_empty() {
             return Ok(None);
         }
@@ -403,40 +391,140 @@ impl Call {
         json!({"hookSpecificOutput": {"hookEventName": self.hook, "additionalContext": reason}})
     }
 
-    /// Puts on record what has happened; what of it the monitor cannot read is unknown then.
+    /// Gives the main agent a trace of its own when a sub-agent acts for the first time in a session: what the sub-agent does
+    /// counts for the session, but the main agent's obligations are judged by what it did itself.
+    fn split(&self, judge: &mut impl Judge, decisions: &mut Vec<Decision>) -> Result<(), String> {
+        let acts = self.is_outcome() || self.hook == "PreToolUse";
+        let Some(own) = self.own.as_deref().filter(|_| acts && self.agent.is_some()) else {
+            return Ok(());
+        };
+        if !judge.has_trace(own) {
+            let forked = judge.fork(&self.trace, own)?;
+            if forked.ruling.denies() {
+                return Err(told(&forked));
+            }
+            decisions.push(forked);
+        }
+        Ok(())
+    }
+
+    /// The main agent's own trace, if it has one and the call is the main agent's.
+    fn own(&self, judge: &impl Judge) -> Option<&str> {
+        let own = self.own.as_deref().filter(|_| self.agent.is_none())?;
+        judge.has_trace(own).then_some(own)
+    }
+
+    /// Would the traces of the call end well here?
+    fn ends(&self, judge: &mut impl Judge) -> Result<Vec<Decision>, String> {
+        let own = self.own(judge);
+        let traces = [Some(self.trace.as_str()), own];
+        let ends = traces.into_iter().flatten();
+        ends.map(|trace| judge.propose_end(trace)).collect()
+    }
+
+    /// Judges an action and records it if it may happen, in the trace of the session and in the main agent's own: the
+    /// stricter decision stands. Returns the proposals if a person is to decide.
+    fn act<J: Judge>(
+        &self,
+        judge: &mut J,
+        event: impl Fn(&J, &str) -> String,
+    ) -> Result<(Decision, Option<Asked>), String> {
+        let Some(own) = self.own(judge) else {
+            let acted = judge.act(&event(judge, &self.trace))?;
+            let asked = acted.proposal.filter(|_| acted.ruling == Ruling::Ask);
+            let asked = asked.map(|session| Asked { session, own: None });
+            return Ok((acted, asked));
+        };
+        let whole = judge.propose(&event(judge, &self.trace))?;
+        let Some(session) = whole.proposal else {
+            return Ok((whole, None));
+        };
+        let alone = judge.propose(&event(judge, own))?;
+        let Some(of_own) = alone.proposal else {
+            judge.abandon(session)?;
+            return Ok((alone, None));
+        };
+        let asked = Asked {
+            session,
+            own: Some(of_own),
+        };
+        let stricter = |one: Decision, other: Decision| match other.ruling > one.ruling {
+            true => other,
+            false => one,
+        };
+        let decision = stricter(whole, alone);
+        if decision.ruling == Ruling::Ask {
+            return Ok((decision, Some(asked)));
+        }
+        let mut done = Vec::new();
+        self.commit(judge, asked, event, &mut done)?;
+        Ok((done.into_iter().fold(decision, stricter), None))
+    }
+
+    /// Records that what a person was asked about has happened.
+    fn commit<J: Judge>(
+        &self,
+        judge: &mut J,
+        asked: Asked,
+        event: impl Fn(&J, &str) -> String,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), String> {
+        decisions.push(judge.commit(asked.session, &event(judge, &self.trace))?);
+        if let Some(own) = self.own(judge) {
+            let event = event(judge, own);
+            decisions.push(match asked.own {
+                Some(proposal) => judge.commit(proposal, &event)?,
+                // The trace began while the person was being asked.
+                None => judge.observe(&event)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Records what has happened. Parts of it that the monitor cannot read are unknown.
     fn happened<J: Judge>(
         &self,
         judge: &mut J,
-        event: fn(&Call, &J, bool) -> String,
-    ) -> Result<Decision, String> {
-        let decision = judge.observe(&event(self, judge, true))?;
-        if decision.cause != Cause::Unreadable {
-            return Ok(decision);
+        event: fn(&Call, &J, &str, bool) -> String,
+        decisions: &mut Vec<Decision>,
+    ) -> Result<(), String> {
+        for trace in [Some(self.trace.as_str()), self.own(judge)]
+            .into_iter()
+            .flatten()
+        {
+            let mut decision = judge.observe(&event(self, judge, trace, true))?;
+            if decision.cause == Cause::Unreadable {
+                decision = judge.observe(&event(self, judge, trace, false))?;
+            }
+            if decision.cause == Cause::Unreadable {
+                return Err(told(&decision));
+            }
+            decisions.push(decision);
         }
-        let decision = judge.observe(&event(self, judge, false))?;
-        match decision.cause {
-            Cause::Unreadable => Err(told(&decision)),
-            _ => Ok(decision),
-        }
+        Ok(())
     }
 
     /// The event of the call; `whole` with all that came with it, else with what cannot be read unknown.
-    fn call<J: Judge>(&self, judge: &J, whole: bool) -> String {
-        let mut event = Event::new(&self.trace, "call", "assistant");
+    fn call<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
+        let size = self.known("tool_input").len() + 256;
+        let mut event = Event::new(trace, "call", "assistant", size);
         event.null(&["text", "result", "error"]);
-        self.tool(&mut event, whole);
+        self.tool(judge, &mut event, whole);
         self.beside(judge, event, whole).line()
     }
 
     /// The event of the outcome, as [`Call::call`].
-    fn result<J: Judge>(&self, judge: &J, whole: bool) -> String {
-        let mut event = Event::new(&self.trace, "result", "tool");
-        self.tool(&mut event, whole);
+    fn result<J: Judge>(&self, judge: &J, trace: &str, whole: bool) -> String {
+        let size = self.outline.as_text().len() + 256;
+        let mut event = Event::new(trace, "result", "tool", size);
+        self.tool(judge, &mut event, whole);
         let failed = self.hook == "PostToolUseFailure";
         let outcome = self.known(if failed { "error" } else { "tool_response" });
-        event.raw("result", if whole { outcome } else { UNREAD });
+        if judge.reads("result") {
+            event.raw("result", if whole { outcome } else { UNREAD });
+        }
         if judge.reads("text") {
-            event.raw("text", said(outcome));
+            event.with("text", |line| write_text(outcome, line));
         }
         event.raw("error", if failed { "true" } else { "false" });
         self.beside(judge, event, whole).line()
@@ -482,16 +570,16 @@ impl Call {
         }
     }
 
-    fn tool(&self, event: &mut Event, whole: bool) {
+    fn tool(&self, judge: &impl Judge, event: &mut Event, whole: bool) {
         event.raw("tool", self.known("tool_name"));
-        event.raw(
-            "args",
-            if whole {
+        if judge.reads("args") {
+            let args = if whole {
                 self.known("tool_input")
             } else {
                 UNREAD
-            },
-        );
+            };
+            event.raw("args", args);
+        }
         event.raw(
             "call",
             match self.outline.raw("tool_use_id") {
@@ -507,7 +595,7 @@ impl Call {
             .agent
             .as_deref()
             .map(|agent| Json::from(agent).to_string());
-        event.raw("agent", agent.unwrap_or_else(|| "null".to_owned()));
+        event.raw("agent", agent.as_deref().unwrap_or("null"));
         if judge.reads("raw") {
             event.raw(
                 "raw",
@@ -522,72 +610,6 @@ impl Call {
         event.beside(members.map(|(key, _)| (key, if whole { self.known(key) } else { UNREAD })));
         event
     }
-}
-
-impl Memory {
-    /// Remembers a call until its outcome arrives.
-    fn add(&mut self, call: OpenCall) {
-        self.denied.retain(|denied| *denied != call.key);
-        if self.calls.len() >= MOST_CALLS {
-            self.calls.remove(0);
-        }
-        self.calls.push(call);
-    }
-
-    /// Remembers a call that was denied: it must not run, so an outcome of it is reported.
-    fn deny(&mut self, key: String) {
-        self.ended.retain(|ended| *ended != key);
-        self.denied.retain(|denied| *denied != key);
-        if self.denied.len() >= MOST_ENDED {
-            self.denied.remove(0);
-        }
-        self.denied.push(key);
-    }
-
-    /// Remembers that the outcome of a call has arrived; returns what was known of the call.
-    fn end(&mut self, key: &str) -> Known {
-        let Some(place) = self.calls.iter().position(|call| call.key == key) else {
-            if self.denied.iter().any(|denied| denied == key) {
-                return Known::Denied;
-            }
-            return match self.ended.iter().any(|ended| ended == key) {
-                true => Known::Judged,
-                false => Known::Not,
-            };
-        };
-        let call = self.calls.remove(place);
-        if self.ended.len() >= MOST_ENDED {
-            self.ended.remove(0);
-        }
-        self.ended.push(call.key);
-        call.asked.map_or(Known::Judged, Known::Asked)
-    }
-
-    /// Whether the outcome of this call is on record.
-    pub fn has_ended(&self, call: &Call) -> bool {
-        self.ended.contains(&call.key())
-    }
-
-    /// Forgets the calls that a person was asked about; returns their proposals.
-    fn refused(&mut self, owner: &str) -> Vec<u64> {
-        let asked = |call: &OpenCall| call.asked.filter(|_| call.owner == owner);
-        let proposals = self.calls.iter().filter_map(asked).collect();
-        self.calls.retain(|call| asked(call).is_none());
-        proposals
-    }
-}
-
-/// What is known of a call whose outcome arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    /// It was let through.
-    Judged,
-    /// A person was asked, by the proposal of this number.
-    Asked(u64),
-    /// It was denied.
-    Denied,
-    /// Nothing: it was never judged.
-    Not,
 }
 
 /// Returns whether a decision only asks what a person has answered by allowing the call: a clause that lasts asks again
@@ -617,15 +639,6 @@ fn ending(mut answer: Json, reason: &str) -> Json {
         members.insert("stopReason".to_owned(), Json::from(reason));
     }
     answer
-}
-
-/// The text of an outcome: all that is in it, null if there is none, and unknown if some of it cannot be read.
-fn said(outcome: &str) -> String {
-    match text_of(outcome) {
-        TextOf::All(text) => Json::from(text).to_string(),
-        TextOf::Nothing => "null".to_owned(),
-        TextOf::Unread => UNREAD.to_owned(),
-    }
 }
 
 /// Whether something can go on because of what this hook answers, so that it must not fail open.

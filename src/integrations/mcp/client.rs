@@ -1,0 +1,226 @@
+//! What the client says: requests, notifications, and answers to the server.
+
+use std::sync::Arc;
+
+use super::super::Judge;
+use super::message::{
+    self, Case, DENIED, INVALID_PARAMS, INVALID_REQUEST, Malformed, Message, Object, Outcome,
+};
+use super::request::{About, Asked, Call, comparable, hashed};
+use super::text::Text;
+use super::{CALL_PARAMS, PLAIN, Session, Turn, VERSION, answered, cancelled, closed, is_typed};
+
+impl Session {
+    pub(super) fn client_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
+        match Message::read(text, Case::Unique) {
+            Ok(Message::Request { id, method, params }) => {
+                self.request(judge, text, (id, method, params), turn);
+            }
+            Ok(Message::Notification { method, params }) => {
+                self.client_notifies(judge, text, &method, params, turn);
+            }
+            Ok(Message::Answer { id, outcome }) => {
+                self.client_answers(judge, text, id, outcome, turn);
+            }
+            Err(malformed) => self.client_is_malformed(&malformed, turn),
+        }
+    }
+
+    /// A message of the client that is not passed on.
+    pub(super) fn client_is_malformed(&mut self, malformed: &Malformed<'_>, turn: &mut Turn) {
+        let reason = &malformed.reason;
+        if !malformed.answers {
+            let id = malformed.id.unwrap_or("null");
+            return turn.back.push(message::error(id, malformed.code, reason));
+        }
+        // The server waits for an answer, if it asked.
+        if let Some(asked) = closed(&mut self.from_server, malformed.id) {
+            turn.on.push(message::error(&asked.id, DENIED, reason));
+        }
+        turn.dropped.push(reason.clone());
+    }
+
+    /// A request of the client.
+    fn request(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        (id, method, params): (&str, String, Option<&str>),
+        turn: &mut Turn,
+    ) {
+        let asked = match self.asked(id, &method, params, judge.reads("args")) {
+            Ok(asked) => asked,
+            Err((code, reason)) => return turn.back.push(message::error(id, code, &reason)),
+        };
+        if !PLAIN.contains(&method.as_str())
+            && let Err(reason) = self.call(judge, text, &asked, params, turn)
+        {
+            return turn.back.push(asked.denial(&reason));
+        }
+        let size = asked.size();
+        let key = message::id_key(id);
+        let (number, evicted) = self.from_client.insert(key, asked, size);
+        for asked in evicted {
+            let reason = "too many requests are open: this one is given up";
+            turn.back.push(asked.denial(reason));
+        }
+        turn.on
+            .push(message::ask(Some(&number.to_string()), &method, params));
+    }
+
+    /// Reads what a request of the client asks for.
+    fn asked(
+        &mut self,
+        id: &str,
+        method: &str,
+        params: Option<&str>,
+        keeps_args: bool,
+    ) -> Result<Asked, (i32, String)> {
+        if self.from_client.number(&message::id_key(id)).is_some() {
+            let reason = "another request of this id is open";
+            return Err((INVALID_REQUEST, reason.to_owned()));
+        }
+        let invalid = |reason: String| (INVALID_PARAMS, reason);
+        let members = Object::of(params);
+        message::named_as(members.iter().map(|(key, _)| key), &CALL_PARAMS).map_err(invalid)?;
+        let meta = Object::of(members.raw("_meta"));
+        if method == "initialize" {
+            let offered = members.text("protocolVersion");
+            self.typed_offered = offered.is_some_and(|version| is_typed(&version));
+        }
+        // Arguments may be large.
+        let kept = |args: &str| {
+            if keeps_args {
+                args.to_owned()
+            } else {
+                String::new()
+            }
+        };
+        let mut call = Call {
+            tool: method.to_owned(),
+            args: kept(params.unwrap_or("{}")),
+            id: Some(message::id_text(id)),
+        };
+        if method == "tools/call" {
+            let tool = members.text("name");
+            call.tool = tool.ok_or_else(|| invalid("a tool call needs a `name`".to_owned()))?;
+            call.args = match members.raw("arguments") {
+                None | Some("null") => kept("{}"),
+                Some(args) if args.starts_with('{') => kept(args),
+                Some(_) => {
+                    return Err(invalid(
+                        "expected `arguments` that are an object".to_owned(),
+                    ));
+                }
+            };
+        }
+        let mut call = Arc::new(call);
+        let hash = comparable(method, &members);
+        if let Some(question) = members
+            .raw("requestState")
+            .and_then(|state| self.questions.take(&hashed(state)))
+            .filter(|question| question.params == hash)
+        {
+            call = question.call;
+        }
+        if method == "tasks/result"
+            && let Some(of) = members
+                .raw("taskId")
+                .and_then(|task| self.tasks.number(&hashed(task)))
+                .and_then(|number| self.tasks.get(number))
+        {
+            call = Arc::clone(of);
+        }
+        let version = meta.text(VERSION);
+        Ok(Asked {
+            id: id.to_owned(),
+            method: method.to_owned(),
+            call,
+            progress: meta.raw("progressToken").map(str::to_owned),
+            typed: version.map_or(self.typed, |version| is_typed(&version)),
+            task: members.raw("task").is_some(),
+            params: hash,
+        })
+    }
+
+    /// May the client make this call?
+    ///
+    /// # Errors
+    /// Why it may not.
+    fn call(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        asked: &Asked,
+        params: Option<&str>,
+        turn: &mut Turn,
+    ) -> Result<(), String> {
+        let about = asked.call.about();
+        if let Some(answers) = Object::of(params).raw("inputResponses") {
+            let event = self.message(judge, "assistant", about, &Text::of(answers), text);
+            self.act(judge, event, turn)?;
+        }
+        let mut event = self.event(judge, ("call", "assistant"), about, None, text);
+        event.null(&["text", "result", "error"]);
+        self.act(judge, event, turn)
+    }
+
+    /// A notification of the client.
+    fn client_notifies(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        method: &str,
+        params: Option<&str>,
+        turn: &mut Turn,
+    ) {
+        if !method.starts_with("notifications/") {
+            let reason = "a request needs an id";
+            return turn
+                .back
+                .push(message::error("null", INVALID_REQUEST, reason));
+        }
+        if method == "notifications/cancelled" {
+            return match cancelled(&mut self.from_client, params) {
+                Ok(line) => turn.on.push(line),
+                Err(reason) => turn.dropped.push(reason),
+            };
+        }
+        let said = Text::of(params.unwrap_or_default());
+        if !said.is_empty() {
+            let about = About::message(method, params);
+            let event = self.message(judge, "assistant", about, &said, text);
+            if let Err(reason) = self.act(judge, event, turn) {
+                return turn.dropped.push(reason);
+            }
+        }
+        turn.on.push(message::ask(None, method, params));
+    }
+
+    /// An answer of the client to a request of the server.
+    fn client_answers(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        id: &str,
+        outcome: Outcome<'_>,
+        turn: &mut Turn,
+    ) {
+        let answered = answered(&mut self.from_server, id, outcome, ("client", turn));
+        let Some((asked, value)) = answered else {
+            return;
+        };
+        let said = Text::of(value);
+        if !said.is_empty() {
+            let role = match asked.method.as_str() {
+                "sampling/createMessage" => "assistant",
+                _ => "user",
+            };
+            let event = self.message(judge, role, asked.call.about(), &said, text);
+            if let Err(reason) = self.act(judge, event, turn) {
+                return turn.on.push(message::error(&asked.id, DENIED, &reason));
+            }
+        }
+        turn.on.push(message::answer(&asked.id, outcome));
+    }
+}

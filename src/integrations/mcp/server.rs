@@ -1,0 +1,246 @@
+//! What the server says: answers, requests and notifications.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::super::Judge;
+use super::message::{self, Case, DENIED, INVALID_REQUEST, Malformed, Message, Object, Outcome};
+use super::request::{About, Asked, Call, Question, hash_of, hashed};
+use super::text::Text;
+use super::{PLAIN, QUIET, SUBSCRIPTION, Session, Turn, answered, cancelled, closed, is_typed};
+
+impl Session {
+    pub(super) fn server_says(&mut self, judge: &mut impl Judge, text: &str, turn: &mut Turn) {
+        match Message::read(text, Case::Free) {
+            Ok(Message::Request { id, method, params }) => {
+                self.server_asks(judge, text, (id, method, params), turn);
+            }
+            Ok(Message::Notification { method, params }) => {
+                self.server_notifies(judge, text, &method, params, turn);
+            }
+            Ok(Message::Answer { id, outcome }) => {
+                self.answer(judge, text, id, outcome, turn);
+            }
+            Err(malformed) => self.server_is_malformed(judge, &malformed, turn),
+        }
+    }
+
+    /// A message of the server that is not passed on. The outcome of a request that it answers is unknown.
+    pub(super) fn server_is_malformed(
+        &mut self,
+        judge: &mut impl Judge,
+        malformed: &Malformed<'_>,
+        turn: &mut Turn,
+    ) {
+        if !malformed.answers {
+            return turn.dropped.push(malformed.reason.clone());
+        }
+        let reason = format!(
+            "the answer of the server was not checked: {}",
+            malformed.reason
+        );
+        let Some(asked) = closed(&mut self.from_client, malformed.id) else {
+            return turn.dropped.push(reason);
+        };
+        // Its text and its result are left out: they are unknown.
+        let event = self.event(judge, ("result", "tool"), asked.call.about(), None, "null");
+        match judge.observe(&event.line()) {
+            Ok(decision) => turn.decisions.push(decision),
+            Err(reason) => turn.dropped.push(reason),
+        }
+        turn.on.push(asked.denial(&reason));
+    }
+
+    /// An answer of the server.
+    fn answer(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        id: &str,
+        outcome: Outcome<'_>,
+        turn: &mut Turn,
+    ) {
+        let answered = answered(&mut self.from_client, id, outcome, ("server", turn));
+        let Some((asked, value)) = answered else {
+            return;
+        };
+        let result = match outcome {
+            Outcome::Result(result) => Object::of(Some(result)),
+            Outcome::Error(_) => Object::of(None),
+        };
+        if asked.method == "initialize" {
+            let agreed = result.text("protocolVersion");
+            self.typed = self.typed_offered && agreed.is_some_and(|version| is_typed(&version));
+        }
+        let said = Text::of(value);
+        let has = |names: &[&str]| result.iter().all(|(key, _)| names.contains(&key));
+        let question = asked.typed
+            && result.text("resultType").as_deref() == Some("input_required")
+            && has(&["_meta", "inputRequests", "requestState", "resultType"]);
+        let task = asked
+            .task
+            .then(|| Object::of(result.raw("task")).raw("taskId"))
+            .flatten()
+            .filter(|_| has(&["_meta", "resultType", "task"]));
+        let failed = matches!(outcome, Outcome::Error(_)) || result.is_true("isError");
+        let carries = !said.is_empty() || !PLAIN.contains(&asked.method.as_str());
+        if carries || asked.method == "tasks/result" {
+            let event = match question || task.is_some() {
+                true => self.said(judge, asked.call.part(), value, (&said, false), text),
+                false => self.said(judge, asked.call.about(), value, (&said, failed), text),
+            };
+            if let Err(reason) = self.happened(judge, event, turn) {
+                return turn.on.push(asked.denial(&reason));
+            }
+        }
+        let value = match self.subscription(value, Some((id, &asked.id))) {
+            Ok(rewritten) => rewritten,
+            Err(reason) => return turn.on.push(asked.denial(&reason)),
+        };
+        let value = value.as_deref().unwrap_or(match outcome {
+            Outcome::Result(value) | Outcome::Error(value) => value,
+        });
+        if question && let Some(state) = result.raw("requestState") {
+            let question = Question {
+                params: asked.params,
+                call: Arc::clone(&asked.call),
+            };
+            let key = hashed(state);
+            self.questions.take(&key);
+            self.questions.insert(key, question, asked.call.size());
+        }
+        if let Some(task) = task {
+            let key = hashed(task);
+            if self.tasks.number(&key).is_none() {
+                self.tasks
+                    .insert(key, Arc::clone(&asked.call), asked.call.size());
+            }
+        }
+        turn.on.push(message::answer(
+            &asked.id,
+            match outcome {
+                Outcome::Result(_) => Outcome::Result(value),
+                Outcome::Error(_) => Outcome::Error(value),
+            },
+        ));
+    }
+
+    /// A request of the server.
+    fn server_asks(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        (id, method, params): (&str, String, Option<&str>),
+        turn: &mut Turn,
+    ) {
+        let key = message::id_key(id);
+        if self.from_server.number(&key).is_some() {
+            let reason = "another request of this id is open";
+            return turn.back.push(message::error(id, INVALID_REQUEST, reason));
+        }
+        let said = Text::of(params.unwrap_or_default());
+        if !said.is_empty() || !QUIET.contains(&method.as_str()) {
+            let (about, value) = (About::message(&method, params), params.unwrap_or("null"));
+            let event = self.said(judge, about, value, (&said, false), text);
+            if let Err(reason) = self.happened(judge, event, turn) {
+                return turn.back.push(message::error(id, DENIED, &reason));
+            }
+        }
+        let asked = Asked {
+            id: id.to_owned(),
+            method: method.clone(),
+            // The parameters are not needed again.
+            call: Arc::new(Call::of_message(&method)),
+            progress: None,
+            typed: false,
+            task: false,
+            params: hash_of(&[]),
+        };
+        let size = asked.size();
+        let (number, evicted) = self.from_server.insert(key, asked, size);
+        for asked in evicted {
+            let reason = "too many requests are open: this one is given up";
+            turn.back.push(message::error(&asked.id, DENIED, reason));
+        }
+        turn.on
+            .push(message::ask(Some(&number.to_string()), &method, params));
+    }
+
+    /// A notification of the server.
+    fn server_notifies(
+        &mut self,
+        judge: &mut impl Judge,
+        text: &str,
+        method: &str,
+        params: Option<&str>,
+        turn: &mut Turn,
+    ) {
+        if method == "notifications/cancelled" {
+            return match cancelled(&mut self.from_server, params) {
+                Ok(line) => turn.on.push(line),
+                Err(reason) => turn.dropped.push(reason),
+            };
+        }
+        let said = Text::of(params.unwrap_or_default());
+        if !said.is_empty() || !QUIET.contains(&method) {
+            let members = Object::of(params);
+            let progress = members
+                .raw("progressToken")
+                .filter(|_| method == "notifications/progress");
+            let of = progress.and_then(|token| {
+                let mut open = self.from_client.values();
+                open.find(|asked| asked.progress.as_deref() == Some(token))
+            });
+            let about = match of {
+                Some(asked) => asked.call.part(),
+                None => About::message(method, params),
+            };
+            let value = params.unwrap_or("null");
+            let event = self.said(judge, about, value, (&said, false), text);
+            if let Err(reason) = self.happened(judge, event, turn) {
+                return turn.dropped.push(reason);
+            }
+        }
+        match self.subscription(params.unwrap_or_default(), None) {
+            Ok(rewritten) => {
+                let params = rewritten.as_deref().or(params);
+                turn.on.push(message::ask(None, method, params));
+            }
+            Err(reason) => turn.dropped.push(reason),
+        }
+    }
+
+    /// An object of the server whose `_meta` names the request that a subscription began with, with the client's id in place
+    /// of ours; `answered` is the request that is answered just now, by both. None if it names no request.
+    ///
+    /// # Errors
+    /// It names one that is not open.
+    fn subscription(
+        &self,
+        value: &str,
+        answered: Option<(&str, &str)>,
+    ) -> Result<Option<String>, String> {
+        let members = Object::of(Some(value));
+        let meta = Object::of(members.raw("_meta"));
+        let Some(named) = meta.raw(SUBSCRIPTION) else {
+            return Ok(None);
+        };
+        let number = message::id_text(named);
+        let open = number
+            .parse()
+            .ok()
+            .and_then(|number| self.from_client.get(number));
+        let id = match (open, answered) {
+            (Some(asked), _) => asked.id.as_str(),
+            (None, Some((ours, theirs))) if message::id_text(ours) == number => theirs,
+            _ => return Err("a subscription of no open request".to_owned()),
+        };
+        // As a string where the server says a string.
+        let id = match named.starts_with('"') {
+            true => Json::from(message::id_text(id)).to_string(),
+            false => id.to_owned(),
+        };
+        Ok(Some(members.with("_meta", &meta.with(SUBSCRIPTION, &id))))
+    }
+}

@@ -1,0 +1,303 @@
+//! Steps of a live trace: events that happen or are imagined, and moments without an event.
+
+use smol_str::SmolStr;
+
+use super::arms::Memory;
+use super::decision::{Cause, Decision};
+use super::judge::{Context, StepMemory};
+use super::live::{Monitor, Read, Trace, forbidden, too_many};
+use super::owed_text;
+use super::reading::problem_message;
+use crate::eval::{self, Live};
+use crate::ids::PropertyId;
+use crate::input::record::Event;
+use crate::problem::{Problem, ProblemKind};
+use crate::value::{Cell, Instant, Truth, Value};
+
+/// Obligations of one property that a proposed end reports.
+const MOST_OWED: usize = 20;
+
+/// The step_cache, and what judging needs besides; both from a monitor, of which other parts stay free.
+macro_rules! context {
+    ($monitor:expr) => {
+        (
+            &mut $monitor.step_cache,
+            Context {
+                program: &$monitor.program,
+                table: &$monitor.table,
+                chains: &$monitor.chains,
+                names: &$monitor.names,
+                outcomes: $monitor.options.outcomes,
+            },
+        )
+    };
+}
+
+impl Monitor {
+    /// A trace in which nothing has happened.
+    pub(super) fn begin_trace(&self) -> Trace {
+        Trace {
+            live: Live::new(&self.program),
+            memory: vec![Memory::default(); self.table.clauses.len()].into(),
+            chain_position: self.chains.begin(),
+            next: 0,
+            ahead: 0,
+            due: None,
+        }
+    }
+
+    /// A copy of a trace; both share what neither changes.
+    pub(super) fn fork(&self, trace: &mut Trace) -> Trace {
+        Trace {
+            live: trace.live.fork(&self.program),
+            memory: trace.memory.clone(),
+            chain_position: trace.chain_position.clone(),
+            ..*trace
+        }
+    }
+
+    /// Takes up the trace of an event, or begins it.
+    pub(super) fn take(
+        &mut self,
+        mut event: Event,
+        now: Option<Instant>,
+    ) -> Result<(Read, Trace), Decision> {
+        if self.is_bound() && self.is_approval(&event) {
+            return Err(forbidden("only an approver may report an approval"));
+        }
+        let name = event.trace.clone().unwrap_or_default();
+        let mut trace = match self.traces.remove(&name) {
+            Some(trace) => trace,
+            None if self.traces.len() >= self.options.traces => {
+                let limit = self.options.traces;
+                let mut decision = self.unreadable(too_many(limit));
+                decision.trace = Some(name);
+                return Err(decision);
+            }
+            None => self.begin_trace(),
+        };
+        trace.live.learn_meta(&event.meta);
+        if let Some(clock) = self.clock {
+            self.set_clock(clock, &mut event, &mut trace, now);
+        }
+        let errors = event
+            .problems
+            .iter()
+            .filter(|problem| problem.kind.is_error());
+        let errors = errors.map(problem_message).collect();
+        for step in &mut event.steps {
+            step.index = trace.next;
+        }
+        let read = Read {
+            trace: name,
+            event,
+            errors,
+        };
+        Ok((read, trace))
+    }
+
+    /// A missing time is the caller's; a time of the event's own sets the clock of the trace.
+    fn set_clock(&self, clock: usize, event: &mut Event, trace: &mut Trace, now: Option<Instant>) {
+        let Some(now) = now else {
+            return;
+        };
+        let name = self
+            .program
+            .spec()
+            .schema
+            .fields
+            .get(clock)
+            .map(|field| &field.name);
+        let absent = |problem: &Problem| {
+            problem.kind == ProblemKind::MissingField && problem.field.as_ref() == name
+        };
+        let mut filled = false;
+        for step in &mut event.steps {
+            match &step.cells[clock] {
+                Cell::Known(Value::Time(own)) => trace.ahead = own.0.saturating_sub(now.0),
+                Cell::Known(Value::Null) => filled = true,
+                Cell::Unknown if event.problems.iter().any(absent) => filled = true,
+                _ => {}
+            }
+            if filled {
+                let own = now.0.saturating_add(trace.ahead);
+                let own = trace.live.latest().map_or(own, |latest| latest.max(own));
+                step.cells[clock] = Cell::Known(Value::Time(Instant(own)));
+            }
+        }
+        if filled {
+            event.problems.retain(|problem| !absent(problem));
+        }
+    }
+
+    /// An event that happened.
+    pub(super) fn event(
+        &mut self,
+        event: Event,
+        now: Option<Instant>,
+        acted: &[(usize, usize)],
+    ) -> Decision {
+        let (mut read, mut trace) = match self.take(event, now) {
+            Ok(taken) => taken,
+            Err(refused) => return refused,
+        };
+        for (clause, arm) in acted {
+            if let Some(memory) = trace.memory.get_mut(*clause) {
+                memory.acted |= 1u64.checked_shl(*arm as u32).unwrap_or(0);
+            }
+        }
+        let mut decision = Decision::new(Cause::Event);
+        decision.step = Some(trace.next);
+        self.advance(&mut trace, &mut read, false, &mut decision);
+        if decision.verdicts.is_empty() {
+            self.record_current(&mut trace, &mut decision);
+        }
+        self.rest(&read.trace, trace);
+        decision.trace = Some(read.trace);
+        decision
+    }
+
+    /// Steps a trace by an event, and judges it. `awaits`: whether the fields marked `@outcome` are not there yet.
+    pub(super) fn advance(
+        &mut self,
+        trace: &mut Trace,
+        read: &mut Read,
+        awaits: bool,
+        decision: &mut Decision,
+    ) {
+        for step in &mut read.event.steps {
+            step.index = trace.next;
+        }
+        trace.next = trace.next.saturating_add(1);
+        let is_trace = self.program.is_trace(trace.live.meta()) != Truth::False;
+        let awaited = if awaits { &self.awaited[..] } else { &[] };
+        for step in read.event.steps.iter().filter(|_| is_trace) {
+            let Trace {
+                live,
+                memory,
+                chain_position,
+                ..
+            } = trace;
+            let (step_cache, context) = context!(self);
+            context.judge(decision, &read.errors, |look| {
+                step_cache.happened(&self.program, live, step, |view| {
+                    let kept = StepMemory {
+                        memory,
+                        chain_position,
+                    };
+                    look(view, kept, Some(step.index), awaited);
+                })
+            });
+        }
+    }
+
+    /// Judges an event as if it happened, and leaves the trace as it is.
+    pub(super) fn judge_fork(
+        &mut self,
+        trace: &mut Trace,
+        read: &mut Read,
+        decision: &mut Decision,
+    ) {
+        let [step] = &read.event.steps[..] else {
+            // An event that is several steps: one follows the other.
+            let mut fork = self.fork(trace);
+            return self.advance(&mut fork, read, true, decision);
+        };
+        if self.program.is_trace(trace.live.meta()) == Truth::False {
+            return;
+        }
+        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
+        let (step_cache, context) = context!(self);
+        context.judge(decision, &read.errors, |look| {
+            step_cache.proposed(&self.program, &mut trace.live, step, |view| {
+                let kept = StepMemory {
+                    memory: &mut memory,
+                    chain_position: &mut chain_position,
+                };
+                look(view, kept, Some(step.index), &self.awaited);
+            })
+        });
+    }
+
+    /// Puts a trace back in which something has happened.
+    pub(super) fn rest(&mut self, name: &SmolStr, mut trace: Trace) {
+        if let Some(latest) = trace.live.latest() {
+            self.wait(name, &mut trace, latest);
+        }
+        if let Some(reserved) = self.reserved.get_mut(name) {
+            reserved.fork = None;
+        }
+        self.traces.insert(name.clone(), trace);
+    }
+
+    /// Judges a trace at a moment without an event.
+    pub(super) fn peek(&mut self, trace: &mut Trace, moment: eval::Peek, decision: &mut Decision) {
+        if self.program.is_trace(trace.live.meta()) == Truth::False {
+            return;
+        }
+        // A trace that says of itself that it is not complete leaves its verdicts open.
+        let open = self
+            .program
+            .complete(trace.live.meta())
+            .is_some_and(|c| c != Truth::True);
+        if moment == eval::Peek::End && open {
+            self.record_current(trace, decision);
+            return;
+        }
+        let (mut memory, mut chain_position) = (trace.memory.clone(), trace.chain_position.clone());
+        let live = &mut trace.live;
+        let (step_cache, context) = context!(self);
+        let mut owed = Vec::new();
+        context.judge(decision, &[], |look| {
+            step_cache.peek(&self.program, live, moment, |view| {
+                let kept = StepMemory {
+                    memory: &mut memory,
+                    chain_position: &mut chain_position,
+                };
+                look(view, kept, None, &[]);
+                if moment == eval::Peek::End {
+                    for (idx, name) in self.names.iter().enumerate() {
+                        let all = view.obligations(PropertyId::new(idx), MOST_OWED);
+                        let enums = &self.program.spec().enums;
+                        owed.extend(all.iter().map(|owed| owed_text(name, owed, enums)));
+                    }
+                }
+            });
+            true
+        });
+        decision.owed = owed;
+    }
+
+    /// Tells where a trace is that nothing happened in.
+    pub(super) fn record_current(&mut self, trace: &mut Trace, decision: &mut Decision) {
+        for (idx, name) in self.names.iter().enumerate() {
+            let property = PropertyId::new(idx);
+            let verdict = self
+                .step_cache
+                .verdict(&self.program, &mut trace.live, property);
+            decision.verdicts.push((name.clone(), verdict));
+        }
+        let (_, context) = context!(self);
+        context.record_current_risk(&trace.chain_position, decision);
+    }
+
+    /// Notes when something is due in a trace, after a time on its clock.
+    pub(super) fn wait(&mut self, name: &str, trace: &mut Trace, after: i128) {
+        let next = self.step_cache.deadline(&mut trace.live, after);
+        let next = next.map(|deadline| deadline.saturating_sub(trace.ahead));
+        self.schedule(name, trace.due, next);
+        trace.due = next;
+    }
+
+    pub(super) fn schedule(&mut self, name: &str, before: Option<i128>, next: Option<i128>) {
+        if before == next {
+            return;
+        }
+        if let Some(before) = before {
+            self.due.remove(&(before, SmolStr::new(name)));
+        }
+        if let Some(next) = next {
+            self.due.insert((next, SmolStr::new(name)));
+        }
+    }
+}
