@@ -7,9 +7,9 @@
 #[allow(dead_code, reason = "the bench needs a part of the map")]
 mod overlay_map;
 
-mod binding {
-    pub(super) type Key = Box<[Option<super::value::Value>]>;
-}
+#[path = "../src/eval/binding.rs"]
+#[allow(dead_code, reason = "the bench needs a part of it")]
+mod binding;
 
 mod value {
     pub(super) use guard_lang::value::Value;

@@ -44,11 +44,9 @@ impl Checker<'_> {
             .map(|atom| self.spec.formulas.atom(atom).expr)
             .collect();
         let mut vars = Vec::new();
-        let mut reads_tracks = false;
         for (idx, (name, range)) in names.into_iter().zip(range).enumerate() {
             let mut compared = self.compared(&atoms, &Expr::Var(idx));
             let mut var = variable(name, range);
-            reads_tracks |= !compared.tracks.is_empty();
             let mut seen: Vec<(crate::ids::TrackId, usize)> = Vec::new();
             while let Some((track, position)) = compared.tracks.pop() {
                 if seen.contains(&(track, position)) {
@@ -98,11 +96,7 @@ impl Checker<'_> {
                 break;
             }
         }
-        Some(Quantified {
-            universal,
-            vars,
-            reads_tracks,
-        })
+        Some(Quantified { universal, vars })
     }
 
     /// Whether something within the span was reported as wrong: what depends on it is not reported again.

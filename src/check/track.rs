@@ -80,6 +80,7 @@ impl<'a> Checker<'a> {
             name: def.name.text.clone(),
             params,
             compared: Vec::new(),
+            constants: Vec::new(),
             ty: ty.clone(),
             init: init.id,
             update: init.id,
@@ -89,7 +90,7 @@ impl<'a> Checker<'a> {
         let open = std::mem::take(&mut self.open);
         let update = self.value_as(&inner, &def.then, &ty);
         self.open = open;
-        let mut compared = Vec::new();
+        let (mut compared, mut constants) = (Vec::new(), Vec::new());
         for idx in 0..def.params.len() {
             let found = self.compared(&[update.id], &Expr::Param(idx));
             if !found.element_terms.is_empty() {
@@ -103,10 +104,11 @@ impl<'a> Checker<'a> {
                 );
             }
             compared.push(found.terms);
+            constants.push(found.constants);
         }
         let track = &mut self.spec.tracks[id.index()];
         track.update = update.id;
-        track.compared = compared;
+        (track.compared, track.constants) = (compared, constants);
         Some(id)
     }
 

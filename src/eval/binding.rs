@@ -4,108 +4,94 @@
 //! kept under the most informative key that agrees with it.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::value::Value;
 
-/// One value per place; `None`: any value that did not occur in that place.
-pub(super) type Key = Box<[Option<Value>]>;
+/// One value per place; none: any value not seen in that place. Shared between a map and its indexes.
+pub(super) type Key = Arc<[Option<Value>]>;
 
-/// Returns the entry under the most informative key properly below this one.
-///
-/// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
-/// key will do.
-pub(super) fn below<'m, T: 'm>(
-    get: impl Fn(&[Option<Value>]) -> Option<&'m T>,
-    key: &[Option<Value>],
-) -> Option<&'m T> {
-    // With one place nothing is below but the empty key, which is not kept in the map.
-    if key.len() < 2 {
-        return None;
-    }
-    all_below(get, key).next().map(|(_, found)| found)
+/// A set of places of a key, as bits. Keys have at most as many places as there are bits.
+pub(super) type Places = u32;
+
+/// Returns the set of this one place; empty where there is no such place.
+pub(super) fn place(index: usize) -> Places {
+    u32::try_from(index)
+        .ok()
+        .and_then(|index| 1u32.checked_shl(index))
+        .unwrap_or(0)
 }
 
-/// Returns all that is kept under keys properly below this one, most informative first, with the number of bound places.
-pub(super) fn all_below<'m, T: 'm>(
-    get: impl Fn(&[Option<Value>]) -> Option<&'m T>,
-    key: &[Option<Value>],
-) -> impl Iterator<Item = (u32, &'m T)> {
-    let bound: Vec<usize> = (0..key.len())
-        .filter(|&place| key[place].is_some())
-        .collect();
-    // With one bound place nothing is below but the empty key, which is not kept in the map.
-    let n_masks = if bound.len() > 1 {
-        1u32 << bound.len().min(16)
-    } else {
-        0
-    };
-    let mut masks: Vec<u32> = (1..n_masks.saturating_sub(1)).collect();
-    masks.sort_by_key(|mask| std::cmp::Reverse(mask.count_ones()));
-    let mut part: Vec<Option<Value>> = vec![None; key.len()];
-    masks.into_iter().filter_map(move |mask| {
-        for (bit, &place) in bound.iter().enumerate() {
-            part[place] = if mask >> bit & 1 == 1 {
-                key[place].clone()
-            } else {
-                None
-            };
-        }
-        get(part.as_slice()).map(|found| (mask.count_ones(), found))
+/// Returns the places that are bound.
+pub(super) fn bound(key: &[Option<Value>]) -> Places {
+    let places = key.iter().enumerate();
+    places.fold(0, |all, (index, value)| {
+        all | if value.is_some() { place(index) } else { 0 }
     })
 }
 
-/// Returns every key that an event touches: the joins of kept keys (and of the empty one) with the values that it has for
-/// each place, where at least one place is touched.
-pub(super) fn matched<'m>(
-    kept: impl Iterator<Item = &'m Key>,
-    n_places: usize,
-    values: &[impl Deref<Target = [Value]>],
-) -> Vec<Key> {
-    if values.iter().all(|place| place.is_empty()) {
-        return Vec::new();
+/// Returns whether some tuple agrees with both.
+pub(super) fn compatible(lhs: &[Option<Value>], rhs: &[Option<Value>]) -> bool {
+    lhs.iter()
+        .zip(rhs)
+        .all(|(lhs, rhs)| lhs.is_none() || rhs.is_none() || lhs == rhs)
+}
+
+/// Returns the key of the tuples that agree with both, which are compatible.
+pub(super) fn join(lhs: &[Option<Value>], rhs: &[Option<Value>]) -> Key {
+    lhs.iter()
+        .zip(rhs)
+        .map(|(lhs, rhs)| lhs.as_ref().or(rhs.as_ref()).cloned())
+        .collect()
+}
+
+/// Sorts keys, less informative ones first, and removes repetitions.
+pub(super) fn in_order(keys: &mut Vec<Key>) {
+    if keys.len() > 1 {
+        keys.sort_unstable_by(|lhs, rhs| {
+            let rank = |key: &Key| bound(key).count_ones();
+            rank(lhs).cmp(&rank(rhs)).then_with(|| lhs.cmp(rhs))
+        });
+        keys.dedup();
     }
-    if let [only] = values {
-        return only
-            .iter()
-            .map(|value| [Some(value.clone())].into())
-            .collect();
+}
+
+/// Returns all keys that bind at least one place, each to one of these values for it, less informative ones first.
+pub(super) fn matches(values: &[impl Deref<Target = [Value]>]) -> Vec<Key> {
+    let mut keys: Vec<Vec<Option<Value>>> = vec![Vec::with_capacity(values.len())];
+    for values in values {
+        let longer = |key: Vec<Option<Value>>| {
+            let choices = std::iter::once(None).chain(values.iter().cloned().map(Some));
+            choices.map(move |choice| key.iter().cloned().chain([choice]).collect())
+        };
+        keys = keys.into_iter().flat_map(longer).collect();
     }
-    // All ways to touch at least one place.
-    let mut events: Vec<Vec<Option<Value>>> = vec![Vec::new()];
-    for place in values {
-        let choices = || std::iter::once(None).chain(place.iter().cloned().map(Some));
-        events = events
-            .into_iter()
-            .flat_map(|event| {
-                choices().map(move |choice| event.iter().cloned().chain([choice]).collect())
-            })
-            .collect();
-    }
-    events.retain(|event| event.iter().any(Option::is_some));
-    let mut keys: rustc_hash::FxHashSet<Key> = rustc_hash::FxHashSet::default();
-    let mut join_with = |key: &Key| {
-        for event in &events {
-            if key
-                .iter()
-                .zip(event)
-                .all(|(lhs, rhs)| lhs.is_none() || rhs.is_none() || lhs == rhs)
-            {
-                let join = key
-                    .iter()
-                    .zip(event)
-                    .map(|(lhs, rhs)| lhs.clone().or_else(|| rhs.clone()))
-                    .collect();
-                keys.insert(join);
+    let mut keys: Vec<Key> = keys.into_iter().map(Key::from).collect();
+    keys.retain(|key| bound(key) != 0);
+    in_order(&mut keys);
+    keys
+}
+
+/// Adds the joins of keys, of these and of what is added, that are not among them yet. Whole keys have no others.
+pub(super) fn close(keys: &mut Vec<Key>) {
+    in_order(keys);
+    let is_partial = |key: &&Key| key.iter().any(Option::is_none);
+    let mut new: Vec<Key> = keys.iter().filter(is_partial).cloned().collect();
+    let mut known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
+    while let Some(key) = new.pop() {
+        for other in 0..keys.len() {
+            let other = &keys[other];
+            if !compatible(&key, other) {
+                continue;
+            }
+            let join = join(&key, other);
+            if known.insert(Arc::clone(&join)) {
+                if is_partial(&&join) {
+                    new.push(Arc::clone(&join));
+                }
+                keys.push(join);
             }
         }
-    };
-    kept.for_each(&mut join_with);
-    join_with(&vec![None; n_places].into());
-    // Less informative first, in a fixed order.
-    let mut keys: Vec<Key> = keys.into_iter().collect();
-    keys.sort_by(|lhs, rhs| {
-        let bound = |key: &Key| key.iter().flatten().count();
-        bound(lhs).cmp(&bound(rhs)).then_with(|| lhs.cmp(rhs))
-    });
-    keys
+    }
+    in_order(keys);
 }

@@ -165,9 +165,14 @@ pub(super) enum RegisterKind {
 pub(super) struct TrackCode {
     pub(super) name: SmolStr,
     pub(super) n_params: usize,
-    /// Per parameter.
+    /// Per parameter: the terms that it is compared with.
     pub(super) compared: Vec<Vec<NodeId>>,
-    pub(super) update: NodeId,
+    /// Per parameter: the constants that it is compared with.
+    pub(super) constants: Vec<Vec<Value>>,
+    /// None if nothing that is judged or observed reads the track: it is not followed then.
+    pub(super) update: Option<NodeId>,
+    /// The nodes of the update that read other tracks by a parameter.
+    pub(super) keyed: Box<[NodeId]>,
     /// All values of its type, where the track holds sets of values.
     pub(super) finite: Option<Arc<[Value]>>,
     /// The registers that each key has.
@@ -237,6 +242,48 @@ impl Code {
             Node::Quantifier { over, body, .. } => vec![*over, *body],
             Node::Register(register) => self.registers[*register as usize].kind.operands(),
         }
+    }
+
+    /// Whether evaluation of a node meets no error, whatever the data are.
+    pub(super) fn is_total(&self, id: NodeId) -> bool {
+        match self.node(id) {
+            Node::Const(_)
+            | Node::Unknown
+            | Node::Field(_)
+            | Node::Meta(_)
+            | Node::Param(_)
+            | Node::Var(_)
+            | Node::FieldIs(..) => true,
+            Node::InConst(..)
+            | Node::Not(_)
+            | Node::And(..)
+            | Node::Or(..)
+            | Node::Implies(..)
+            | Node::Iff(..)
+            | Node::Eq(..)
+            | Node::Track(..) => self.operands(id).into_iter().all(|of| self.is_total(of)),
+            _ => false,
+        }
+    }
+
+    /// Returns the nodes at or below these that read a track by a variable or parameter.
+    pub(super) fn keyed_below(&self, roots: impl IntoIterator<Item = NodeId>) -> Box<[NodeId]> {
+        let mut seen = FxHashSet::default();
+        let mut todo: Vec<NodeId> = roots.into_iter().collect();
+        let mut found = Vec::new();
+        while let Some(node) = todo.pop() {
+            let reads = self.info(node).reads;
+            if !reads.has(Reads::KEYED.with(Reads::FRAME)) || !seen.insert(node) {
+                continue;
+            }
+            let keyed = |arg: &NodeId| self.info(*arg).reads.has(Reads::VAR.with(Reads::PARAM));
+            if matches!(self.node(node), Node::Track(_, args) if args.iter().any(keyed)) {
+                found.push(node);
+            }
+            todo.extend(self.operands(node));
+        }
+        found.sort_unstable_by_key(|node| node.0);
+        found.into()
     }
 
     /// Returns the registers below these nodes whose state belongs to an instance or to a key.

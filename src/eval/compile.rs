@@ -1,5 +1,6 @@
 //! From a checked spec to what judges traces.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::automata::Automata;
@@ -8,18 +9,19 @@ use super::clock::Clock;
 use super::code::{NodeId, TrackCode};
 use super::compiled::{
     ClauseCode, Compiled, FilterCode, LetterCode, Message, MessagePart, PropertyCode,
-    QuantifiedCode, Release, VarCode,
+    QuantifiedCode, VarCode,
 };
 use super::eval_cache::EvalCache;
 use super::expr::{Eval, Frame};
-use super::instance_gc::{false_if_unseen, release};
+use super::instance_gc::{condition, false_if_unseen, release};
 use super::limits::{LimitError, Limits};
 use super::lower::{Lower, values_of};
 use super::monitor::Automaton;
 use super::register::Held;
 use super::track::Tracks;
-use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Window};
-use crate::ids::{AtomId, ExprId, FormulaId};
+use crate::hir::reads::reads;
+use crate::hir::{Expr, Formula, Property, Spec, Text, TextPart, Unary, Watched, Window};
+use crate::ids::{AtomId, ExprId, FormulaId, TrackId};
 use crate::translate::translate;
 use crate::value::Cell;
 use guard_automata::{Atom, FormulaId as AFormulaId, Formulas as AFormulas, Interval, PathChecker};
@@ -39,24 +41,26 @@ pub(super) fn compile(
         Cell::Unknown => None,
     };
     let mut lower = Lower::new(spec, initial.iter().map(known).collect());
-    for track in &spec.tracks {
-        let roots = |terms: &Vec<_>, lower: &mut Lower<'_>| -> Result<Vec<NodeId>, LimitError> {
-            terms.iter().map(|term| lower.root(*term, true)).collect()
-        };
-        let compared: Result<Vec<_>, LimitError> = track
-            .compared
-            .iter()
-            .map(|terms| roots(terms, &mut lower))
-            .collect();
-        let update = lower.root(track.update, true)?;
-        lower.code.tracks.push(TrackCode {
+    let read = read_tracks(spec, observed, live);
+    for (index, track) in spec.tracks.iter().enumerate() {
+        let mut code = TrackCode {
             name: track.name.clone(),
             n_params: track.params.len(),
-            compared: compared?,
-            update,
+            compared: Vec::new(),
+            constants: track.constants.clone(),
+            update: None,
+            keyed: Box::default(),
             finite: values_of(&track.ty),
             frame: Box::default(),
-        });
+        };
+        if read.contains(&TrackId::new(index)) {
+            for terms in &track.compared {
+                let terms = terms.iter().map(|term| lower.root(*term, true));
+                code.compared.push(terms.collect::<Result<_, _>>()?);
+            }
+            code.update = Some(lower.root(track.update, true)?);
+        }
+        lower.code.tracks.push(code);
     }
     let filter = FilterCode {
         step: spec
@@ -100,9 +104,20 @@ pub(super) fn compile(
     for property in &mut properties {
         let letters = property.letters.iter().map(|letter| letter.node);
         property.frame = code.frame_of(letters.chain(property.trigger));
+        let roots = property.letters.iter().map(|letter| letter.node);
+        let roots: Vec<NodeId> = roots.chain(property.trigger).collect();
+        if let Some(quantified) = &mut property.quantified {
+            let counted = property.frame.iter();
+            let counted = counted.flat_map(|id| code.registers[*id as usize].kind.operands());
+            let all = roots.iter().copied().chain(counted);
+            quantified.conditions = all.map(|node| condition(&code, node)).collect();
+            quantified.keyed = code.keyed_below(roots);
+        }
     }
     for index in 0..code.tracks.len() {
-        code.tracks[index].frame = code.frame_of([code.tracks[index].update]);
+        let update = code.tracks[index].update;
+        code.tracks[index].frame = code.frame_of(update);
+        code.tracks[index].keyed = code.keyed_below(update);
     }
     code.classes = classes::classes(&code, &properties);
     let held = |(cell, track): (Cell, &TrackCode)| match cell {
@@ -121,6 +136,48 @@ pub(super) fn compile(
         observed,
         initial,
     })
+}
+
+/// Returns the tracks that something reads which is judged or looked at, and those that these read.
+fn read_tracks(spec: &Spec, observed: &[ExprId], live: bool) -> BTreeSet<TrackId> {
+    let values = |text: &Text| -> Vec<ExprId> {
+        let parts = text.parts.iter();
+        let values = parts.filter_map(|part| match part {
+            TextPart::Literal(_) => None,
+            TextPart::Value(expr, _) => Some(*expr),
+        });
+        values.collect()
+    };
+    let mut roots: Vec<ExprId> = observed.to_vec();
+    let filter = &spec.filter;
+    roots.extend(
+        filter
+            .step
+            .iter()
+            .chain(&filter.record)
+            .chain(&filter.complete),
+    );
+    roots.extend(filter.id.iter().flat_map(values));
+    for property in &spec.properties {
+        let letters = spec.formulas.atoms_of(property.formula).into_iter();
+        roots.extend(letters.map(|letter| spec.atom(letter).expr));
+        roots.extend(property.trigger.as_ref().map(|trigger| trigger.expr));
+        roots.extend(property.message.iter().flat_map(values));
+        for var in property.quantified.iter().flat_map(|of| &of.vars) {
+            roots.extend(var.terms.iter().chain(&var.element_terms).chain(&var.range));
+        }
+    }
+    for clause in spec.enforces.iter().filter(|_| live) {
+        if let Watched::When { condition, .. } = &clause.watched {
+            roots.push(*condition);
+        }
+        for arm in &clause.arms {
+            roots.extend(arm.action.message.iter().flat_map(values));
+            let args = arm.action.invoke.iter().flat_map(|invoke| &invoke.args);
+            roots.extend(args.map(|(_, expr)| *expr));
+        }
+    }
+    reads(spec, roots).tracks
 }
 
 /// Returns the initial values of all tracks; they read no event.
@@ -239,15 +296,12 @@ pub(super) fn property_code(
                         .transpose()?,
                 });
             }
-            let release = if quantified.reads_tracks {
-                Release::ReadsTracks
-            } else {
-                release(&automaton, &letters, &lower.code, quantified)
-            };
             Some(QuantifiedCode {
                 universal: quantified.universal,
                 ranged,
-                release,
+                release: release(&automaton, &letters, &lower.code, quantified),
+                conditions: Box::default(),
+                keyed: Box::default(),
                 counts_values: vars.len() != 1
                     || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
                 vars,

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 use smol_str::SmolStr;
 
+use super::binding::Places;
 use super::code::{Code, NodeId, Reads};
 use super::limits::Limits;
 use super::monitor::Automaton;
@@ -126,6 +127,11 @@ pub(super) struct QuantifiedCode {
     /// Bits of the variables that have a range.
     pub(super) ranged: u32,
     pub(super) release: Release,
+    /// The letters, the trigger, and what registers of instances count: all by which values of variables tell instances
+    /// apart.
+    pub(super) conditions: Box<[Condition]>,
+    /// The nodes of those that read tracks by a variable.
+    pub(super) keyed: Box<[NodeId]>,
     /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
     /// nothing has.
     pub(super) counts_values: bool,
@@ -151,6 +157,15 @@ impl QuantifiedCode {
     }
 }
 
+/// How a condition depends on the variables of a property.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Condition {
+    /// The variables that it reads.
+    pub(super) reads: Places,
+    /// The variables that must have the value of a compared term: without, it is false, if all terms of them are known.
+    pub(super) needs: Places,
+}
+
 /// Whether an instance in the state of the root may be forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Release {
@@ -158,8 +173,6 @@ pub(super) enum Release {
     Neutral,
     /// No: at the end each value that occurred may be reported.
     Never,
-    /// No, and each is examined at every event: tracks distinguish them.
-    ReadsTracks,
 }
 
 /// The clauses of a spec.

@@ -56,6 +56,8 @@ pub(super) struct EvalCache {
     pub(super) faults_more: u64,
     faults_most: usize,
     pub(super) json: json::Room,
+    /// Instances and keys of tracks that events were found to touch, or were compared with.
+    pub(super) work: u64,
     /// While properties are stepped: how many faults there were before.
     faults_before: Option<usize>,
 }
@@ -84,6 +86,7 @@ impl EvalCache {
             faults_more: 0,
             faults_most: limits.problems,
             json: json::Room::default(),
+            work: 0,
             faults_before: None,
         }
     }
@@ -97,6 +100,7 @@ impl EvalCache {
         (self.choosing, self.reporting) = (false, true);
         (self.step, self.class) = (None, None);
         self.keeps_tables = false;
+        self.work = 0;
         self.faults.clear();
         self.faults_more = 0;
     }

@@ -1,4 +1,4 @@
-//! Which instances may be forgotten.
+//! What of its variables a property can tell apart, and which instances may be forgotten.
 //!
 //! An instance in the state of the root needs no memory, as long as the root's value can never decide the property:
 //! then nobody asks for the values that it stands for. This is found by walking the automaton while the letters that
@@ -6,8 +6,9 @@
 
 use rustc_hash::FxHashSet;
 
+use super::binding::{Places, place};
 use super::code::{Code, Node, NodeId, Reads};
-use super::compiled::{LetterCode, Release};
+use super::compiled::{Condition, LetterCode, Release};
 use super::monitor::Automaton;
 use crate::hir::Quantified;
 use crate::value::{Truth, Value};
@@ -53,6 +54,37 @@ fn vars_below(code: &Code, root: NodeId) -> FxHashSet<u32> {
         todo.extend(code.operands(node));
     }
     found
+}
+
+/// How a condition depends on variables.
+pub(super) fn condition(code: &Code, node: NodeId) -> Condition {
+    let reads = vars_below(code, node);
+    Condition {
+        reads: reads
+            .into_iter()
+            .fold(0, |all, var| all | place(var as usize)),
+        needs: needs(code, node),
+    }
+}
+
+/// The variables without whose value the expression is false, if all terms that they are compared with are known. Of
+/// membership in a list that is not written out nothing follows: a value that is no list is an error in the data.
+fn needs(code: &Code, node: NodeId) -> Places {
+    let var = |node: NodeId| match code.node(node) {
+        Node::Var(var) => place(*var as usize),
+        _ => 0,
+    };
+    match code.node(node) {
+        Node::Const(Value::Bool(false)) => Places::MAX,
+        Node::Eq(a, b) => var(*a) | var(*b),
+        Node::In(item, list) if matches!(code.node(*list), Node::List(_) | Node::Set(_)) => {
+            var(*item)
+        }
+        Node::InConst(item, _) => var(*item),
+        Node::And(a, b) => needs(code, *a) | needs(code, *b),
+        Node::Or(a, b) | Node::If(_, a, b) => needs(code, *a) & needs(code, *b),
+        _ => 0,
+    }
 }
 
 /// Whether a Boolean expression is false for certain where the variable has a value that nothing has.

@@ -206,13 +206,14 @@ impl StepCache {
         });
     }
 
+    /// Returns how many instances of properties and keys of tracks the steps so far, proposed ones included, have touched, or
+    /// were compared with: the part of the cost that can grow with the values seen.
+    pub fn work(&self) -> u64 {
+        self.cache.eval_cache.work
+    }
+
     /// Returns the verdict on a property.
-    pub(crate) fn verdict(
-        &mut self,
-        program: &Program,
-        live: &mut Live,
-        property: PropertyId,
-    ) -> Verdict {
+    pub fn verdict(&mut self, program: &Program, live: &mut Live, property: PropertyId) -> Verdict {
         self.intern(live);
         live.run
             .verdict(&program.compiled, &self.cache.state_sets, property)

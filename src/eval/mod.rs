@@ -45,7 +45,6 @@ mod register;
 mod report;
 mod run;
 mod saved;
-mod sorted;
 mod states;
 mod step_view;
 mod text;

@@ -1,36 +1,77 @@
-//! Maps from bindings that are cheap to fork.
+//! Maps from bindings that are cheap to fork, and find the keys that agree with a binding by index.
 //!
 //! A proposal steps a fork of a trace, which may have very many instances, and drops it. So before a fork the map becomes
 //! shared, and each side writes its changes to a layer of its own. When the fork is gone, the trace takes its map back. An
 //! instance that no event touches is never copied, and a map without forks is a plain hash table.
 //!
-//! **Invariant:** `above` of a shared map holds only keys that changed since [`OverlayMap::freeze`], and `len` counts the
+//! **Invariant:** `above` of a shared map holds only keys that changed since [`OverlayMap::freeze`], and `shapes` counts the
 //! members that both layers give together.
 //!
 //! A persistent map (`im::HashMap` with the same hasher) needs no layers, but every step pays for it. Measured with texts of 13
 //! bytes as keys, on two loaded cores: at 100 instances a lookup and an update take 16 ns here and 45 ns there, a proposal and
 //! its commit 0.13 µs here and 1.7 to 2.1 µs there; at 100,000 instances 0.4 µs against 1.5 to 1.9 µs, and 0.8 to 1.0 µs against
 //! 9 to 10 µs. `benches/maps.rs` compares both with the keys of the evaluator.
+//!
+//! An event may bind some places of a key and leave others open. Which keys it touches is then found by an index: for each
+//! set of places that keys bind, and each part of it that is asked for, the keys by the values in that part. An index is
+//! built when it is first asked for, and kept up to date from then on: most properties need none, and a map with an index
+//! takes about twice the memory.
+//!
+//! # Source
+//! P. Meredith, D. Jin, F. Chen, G. Roșu, *Efficient monitoring of parametric context-free patterns*, 2010 (indexing
+//! trees), with hash tables by the set of bound places instead of trees.
 
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::binding::Key;
+use super::binding::{self, Key, Places, bound};
 use crate::value::Value;
 
 /// A map from bindings.
 #[derive(Clone, Debug)]
-pub(super) enum OverlayMap<T> {
+pub(super) struct OverlayMap<T> {
+    layers: Layers<T>,
+    /// How many keys bind exactly these places, most places first. Few sets occur.
+    shapes: Vec<(Places, usize)>,
+}
+
+#[derive(Clone, Debug)]
+enum Layers<T> {
     /// Nobody else has it.
-    Own(FxHashMap<Key, T>),
+    Own(Table<T>),
     /// The shared map, and the changes since it was shared: `None` for a removed entry.
     Shared {
-        below: Arc<FxHashMap<Key, T>>,
+        below: Arc<Table<T>>,
         above: FxHashMap<Key, Option<T>>,
-        len: usize,
     },
+}
+
+/// A hash table with its indexes.
+#[derive(Debug)]
+struct Table<T> {
+    members: FxHashMap<Key, T>,
+    /// Those that were asked for. Behind a lock, since a fork may be the first that asks.
+    indexes: RwLock<Vec<Arc<Index>>>,
+}
+
+/// The keys of one shape by what they have in some places.
+#[derive(Clone, Debug)]
+struct Index {
+    shape: Places,
+    /// A part of `shape`.
+    part: Places,
+    /// By the hash of the values in `part`: whoever asks compares values anyway.
+    keys: FxHashMap<u64, Bucket>,
+}
+
+/// Most buckets have one key, which needs no table.
+#[derive(Clone, Debug)]
+enum Bucket {
+    One(Key),
+    Many(FxHashSet<Key>),
 }
 
 /// Maps up to this size are copied rather than shared.
@@ -38,7 +79,136 @@ const FEW: usize = 4;
 
 impl<T> Default for OverlayMap<T> {
     fn default() -> OverlayMap<T> {
-        OverlayMap::Own(FxHashMap::default())
+        OverlayMap {
+            layers: Layers::Own(Table::new(FxHashMap::default())),
+            shapes: Vec::new(),
+        }
+    }
+}
+
+impl Index {
+    fn new<'k>(shape: Places, part: Places, keys: impl Iterator<Item = &'k Key>) -> Index {
+        let mut index = Index {
+            shape,
+            part,
+            keys: FxHashMap::default(),
+        };
+        keys.filter(|key| bound(key) == shape)
+            .for_each(|key| index.insert(key));
+        index
+    }
+
+    fn hash(&self, key: &[Option<Value>]) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (index, value) in key.iter().enumerate() {
+            if self.part & binding::place(index) != 0 {
+                value.hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+
+    fn insert(&mut self, key: &Key) {
+        let hash = self.hash(key);
+        match self.keys.get_mut(&hash) {
+            None => {
+                self.keys.insert(hash, Bucket::One(Arc::clone(key)));
+            }
+            Some(Bucket::Many(keys)) => {
+                keys.insert(Arc::clone(key));
+            }
+            Some(Bucket::One(only)) if only == key => {}
+            Some(bucket @ Bucket::One(_)) => {
+                let before = std::mem::replace(bucket, Bucket::Many(FxHashSet::default()));
+                if let (Bucket::Many(keys), Bucket::One(before)) = (bucket, before) {
+                    keys.extend([before, Arc::clone(key)]);
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &[Option<Value>]) {
+        let hash = self.hash(key);
+        let is_empty = match self.keys.get_mut(&hash) {
+            None => false,
+            Some(Bucket::One(only)) => **only == *key,
+            Some(Bucket::Many(keys)) => {
+                keys.remove(key);
+                keys.is_empty()
+            }
+        };
+        if is_empty {
+            self.keys.remove(&hash);
+        }
+    }
+
+    /// The keys that may have these values.
+    fn get(&self, with: &[Option<Value>]) -> impl Iterator<Item = &Key> {
+        let (one, many) = match self.keys.get(&self.hash(with)) {
+            None => (None, None),
+            Some(Bucket::One(key)) => (Some(key), None),
+            Some(Bucket::Many(keys)) => (None, Some(keys)),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+}
+
+impl<T> Table<T> {
+    fn new(members: FxHashMap<Key, T>) -> Table<T> {
+        Table {
+            members,
+            indexes: RwLock::default(),
+        }
+    }
+
+    fn indexes(&mut self) -> impl Iterator<Item = &mut Index> {
+        let indexes = self.indexes.get_mut();
+        let indexes = indexes.unwrap_or_else(PoisonError::into_inner);
+        indexes.iter_mut().map(Arc::make_mut)
+    }
+
+    fn index(&self, shape: Places, part: Places) -> Arc<Index> {
+        let is = |index: &&Arc<Index>| (index.shape, index.part) == (shape, part);
+        let known = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.iter().find(is) {
+            return Arc::clone(known);
+        }
+        drop(known);
+        let made = Arc::new(Index::new(shape, part, self.members.keys()));
+        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        indexes.push(Arc::clone(&made));
+        made
+    }
+
+    fn insert(&mut self, key: &[Option<Value>], value: T) -> Option<T> {
+        if let Some(slot) = self.members.get_mut(key) {
+            return Some(std::mem::replace(slot, value));
+        }
+        let key = Key::from(key);
+        let shape = bound(&key);
+        for index in self.indexes().filter(|index| index.shape == shape) {
+            index.insert(&key);
+        }
+        self.members.insert(key, value)
+    }
+
+    fn remove(&mut self, key: &[Option<Value>]) -> Option<T> {
+        let before = self.members.remove(key)?;
+        let shape = bound(key);
+        for index in self.indexes().filter(|index| index.shape == shape) {
+            index.remove(key);
+        }
+        Some(before)
+    }
+}
+
+impl<T: Clone> Clone for Table<T> {
+    fn clone(&self) -> Table<T> {
+        let indexes = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        Table {
+            members: self.members.clone(),
+            indexes: RwLock::new(indexes.clone()),
+        }
     }
 }
 
@@ -46,86 +216,176 @@ impl<T: Clone> OverlayMap<T> {
     /// Makes ready for forks: from now on, copies cost what has changed since.
     pub(super) fn freeze(&mut self) {
         self.thaw();
-        if let OverlayMap::Own(map) = self
-            && map.len() > FEW
+        if let Layers::Own(table) = &mut self.layers
+            && table.members.len() > FEW
         {
-            let len = map.len();
-            *self = OverlayMap::Shared {
-                below: Arc::new(std::mem::take(map)),
+            let below = std::mem::replace(table, Table::new(FxHashMap::default()));
+            self.layers = Layers::Shared {
+                below: Arc::new(below),
                 above: FxHashMap::default(),
-                len,
             };
         }
     }
 
-    /// Takes the map back where no fork is left.
+    /// Takes the map back where no fork is left, or where so much has changed since that a copy costs no more.
     pub(super) fn thaw(&mut self) {
-        let OverlayMap::Shared { below, above, .. } = self else {
+        let Layers::Shared { below, above } = &mut self.layers else {
             return;
         };
-        let Some(map) = Arc::get_mut(below) else {
-            return;
+        let is_outgrown = above.len() > below.members.len();
+        let mut table = match Arc::get_mut(below) {
+            Some(table) => std::mem::replace(table, Table::new(FxHashMap::default())),
+            None if is_outgrown => Table::clone(below),
+            None => return,
         };
-        let mut map = std::mem::take(map);
         for (key, value) in above.drain() {
             match value {
-                Some(value) => map.insert(key, value),
-                None => map.remove(&key),
+                Some(value) => table.insert(&key, value),
+                None => table.remove(&key),
             };
         }
-        *self = OverlayMap::Own(map);
+        self.layers = Layers::Own(table);
     }
 
     /// Whether a fork of it may be left.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self, OverlayMap::Shared { .. })
+        matches!(self.layers, Layers::Shared { .. })
     }
 
     pub(super) fn len(&self) -> usize {
-        match self {
-            OverlayMap::Own(map) => map.len(),
-            OverlayMap::Shared { len, .. } => *len,
-        }
+        self.shapes.iter().map(|(_, count)| count).sum()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.shapes.is_empty()
     }
 
     #[inline]
     pub(super) fn get(&self, key: &[Option<Value>]) -> Option<&T> {
-        match self {
-            OverlayMap::Own(map) => map.get(key),
-            OverlayMap::Shared { below, above, .. } => match above.get(key) {
+        match &self.layers {
+            Layers::Own(table) => table.members.get(key),
+            Layers::Shared { below, above } => match above.get(key) {
                 Some(changed) => changed.as_ref(),
-                None => below.get(key),
+                None => below.members.get(key),
             },
+        }
+    }
+
+    /// What is kept under the most informative key properly below this one.
+    ///
+    /// INVARIANT (joined): where two keys below a third hold different things, their join is kept as well; so any maximal
+    /// key will do.
+    #[inline]
+    pub(super) fn below(&self, key: &[Option<Value>]) -> Option<&T> {
+        // With one place nothing is below but the empty key, which is not kept.
+        if key.len() < 2 {
+            return None;
+        }
+        self.all_below(key).next()
+    }
+
+    /// All that is kept under keys properly below this one, most informative first.
+    pub(super) fn all_below(&self, key: &[Option<Value>]) -> impl Iterator<Item = &T> {
+        let own = bound(key);
+        let shapes = self.shapes.iter().map(|(shape, _)| *shape);
+        shapes
+            .filter(move |shape| *shape != own && shape & own == *shape)
+            .filter_map(|shape| self.get(&restricted(key, shape)))
+    }
+
+    /// The keys that bind a wanted set of places and that some tuple agrees with which also agrees with this one, in no
+    /// order.
+    pub(super) fn compatible(
+        &self,
+        with: &[Option<Value>],
+        wanted: impl Fn(Places) -> bool,
+        into: &mut Vec<Key>,
+    ) {
+        let asked = bound(with);
+        let shapes = self.shapes.iter().map(|(shape, _)| *shape);
+        for shape in shapes.filter(|shape| wanted(*shape)) {
+            let part = shape & asked;
+            if shape == part {
+                let key = restricted(with, shape);
+                if self.get(&key).is_some() {
+                    into.push(key.into());
+                }
+                continue;
+            }
+            let agrees = |key: &&Key| binding::compatible(key, with);
+            match &self.layers {
+                Layers::Own(table) => {
+                    let index = table.index(shape, part);
+                    into.extend(index.get(with).filter(agrees).cloned());
+                }
+                Layers::Shared { below, above } => {
+                    let index = below.index(shape, part);
+                    let kept = index.get(with).filter(agrees);
+                    into.extend(kept.filter(|key| !above.contains_key(*key)).cloned());
+                    let changed = above.iter().filter(|(_, value)| value.is_some());
+                    let changed = changed.map(|(key, _)| key);
+                    let changed = changed.filter(|key| bound(key) == shape);
+                    into.extend(changed.filter(agrees).cloned());
+                }
+            }
+        }
+    }
+
+    /// Leaves a member out of what [`OverlayMap::compatible`] finds by index: for members that are not looked for any more.
+    pub(super) fn remove_from_indexes(&mut self, key: &[Option<Value>]) {
+        if let Layers::Own(table) = &mut self.layers {
+            let shape = bound(key);
+            for index in table.indexes().filter(|index| index.shape == shape) {
+                index.remove(key);
+            }
         }
     }
 
     /// Sets a value; gives the one before.
     pub(super) fn insert(&mut self, key: &[Option<Value>], value: T) -> Option<T> {
-        match self {
-            OverlayMap::Own(map) => match map.get_mut(key) {
-                Some(slot) => Some(std::mem::replace(slot, value)),
-                None => map.insert(key.into(), value),
-            },
-            OverlayMap::Shared { .. } => self.change(key, Some(value)),
+        let before = match &mut self.layers {
+            Layers::Own(table) => table.insert(key, value),
+            Layers::Shared { .. } => self.change(key, Some(value)),
+        };
+        if before.is_none() {
+            self.count(bound(key));
         }
+        before
     }
 
     /// Removes a value; gives it.
     pub(super) fn remove(&mut self, key: &[Option<Value>]) -> Option<T> {
-        match self {
-            OverlayMap::Own(map) => map.remove(key),
-            OverlayMap::Shared { .. } => self.change(key, None),
+        let before = match &mut self.layers {
+            Layers::Own(table) => table.remove(key),
+            Layers::Shared { .. } => self.change(key, None),
+        };
+        if before.is_some() {
+            let shape = bound(key);
+            if let Some(at) = self.shapes.iter().position(|(other, _)| *other == shape) {
+                self.shapes[at].1 -= 1;
+                if self.shapes[at].1 == 0 {
+                    self.shapes.remove(at);
+                }
+            }
+        }
+        before
+    }
+
+    fn count(&mut self, shape: Places) {
+        match self.shapes.iter_mut().find(|(other, _)| *other == shape) {
+            Some((_, count)) => *count += 1,
+            None => {
+                let fewer = |(other, _): &(Places, usize)| other.count_ones() < shape.count_ones();
+                let at = self.shapes.iter().position(fewer);
+                self.shapes
+                    .insert(at.unwrap_or(self.shapes.len()), (shape, 1));
+            }
         }
     }
 
     fn change(&mut self, key: &[Option<Value>], value: Option<T>) -> Option<T> {
         let before = self.get(key).cloned();
-        if let OverlayMap::Shared { above, len, .. } = self {
-            *len = *len + usize::from(value.is_some()) - usize::from(before.is_some());
+        if let Layers::Shared { above, .. } = &mut self.layers {
             above.insert(key.into(), value);
         }
         before
@@ -133,10 +393,11 @@ impl<T: Clone> OverlayMap<T> {
 
     /// Returns all members, in no order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Key, &T)> {
-        let (own, shared) = match self {
-            OverlayMap::Own(map) => (Some(map.iter()), None),
-            OverlayMap::Shared { below, above, .. } => {
-                let kept = below.iter().filter(|(key, _)| !above.contains_key(*key));
+        let (own, shared) = match &self.layers {
+            Layers::Own(table) => (Some(table.members.iter()), None),
+            Layers::Shared { below, above } => {
+                let kept = below.members.iter();
+                let kept = kept.filter(|(key, _)| !above.contains_key(*key));
                 let changed = above
                     .iter()
                     .filter_map(|(key, value)| Some((key, value.as_ref()?)));
@@ -159,8 +420,11 @@ impl<T: Clone> OverlayMap<T> {
     pub(super) fn take(&mut self) -> Vec<(Key, T)> {
         self.thaw();
         match std::mem::take(self) {
-            OverlayMap::Own(map) => map.into_iter().collect(),
-            shared @ OverlayMap::Shared { .. } => {
+            OverlayMap {
+                layers: Layers::Own(table),
+                ..
+            } => table.members.into_iter().collect(),
+            shared => {
                 let member = |(key, value): (&Key, &T)| (key.clone(), value.clone());
                 shared.iter().map(member).collect()
             }
@@ -168,9 +432,24 @@ impl<T: Clone> OverlayMap<T> {
     }
 }
 
+/// The key with the values of these places only.
+fn restricted(key: &[Option<Value>], places: Places) -> Vec<Option<Value>> {
+    let values = key.iter().enumerate();
+    values
+        .map(|(index, value)| {
+            let kept = places & binding::place(index) != 0;
+            value.clone().filter(|_| kept)
+        })
+        .collect()
+}
+
 impl<T: Clone> FromIterator<(Key, T)> for OverlayMap<T> {
     fn from_iter<I: IntoIterator<Item = (Key, T)>>(members: I) -> OverlayMap<T> {
-        OverlayMap::Own(members.into_iter().collect())
+        let mut map = OverlayMap::default();
+        for (key, value) in members {
+            map.insert(&key, value);
+        }
+        map
     }
 }
 
@@ -205,12 +484,10 @@ mod tests {
 
     use super::*;
 
+    /// One of 27 keys of three places.
     fn key(n: u8) -> Key {
-        [
-            Some(Value::Bool(n.is_multiple_of(3))),
-            Some(Value::string(n.to_string())),
-        ]
-        .into()
+        let value = |n: u8| (!n.is_multiple_of(3)).then(|| Value::string(n.to_string()));
+        [value(n % 3), value(n / 3 % 3), value(n / 9 % 3)].into()
     }
 
     fn members(map: &OverlayMap<u8>) -> BTreeMap<Key, u8> {
@@ -219,12 +496,36 @@ mod tests {
             .collect()
     }
 
+    /// What the map says of a binding, as looking through all its members says it.
+    fn agrees_with_plain(
+        map: &OverlayMap<u8>,
+        plain: &BTreeMap<Key, u8>,
+        with: &Key,
+    ) -> Result<(), TestCaseError> {
+        let mut found = Vec::new();
+        map.compatible(with, |_| true, &mut found);
+        found.sort_unstable();
+        let meant = plain.keys().filter(|key| binding::compatible(key, with));
+        prop_assert_eq!(found, meant.cloned().collect::<Vec<_>>());
+        let is_below = |key: &&Key| binding::join(key, with) == *with && *key != with;
+        let mut found: Vec<u8> = map.all_below(with).copied().collect();
+        found.sort_unstable();
+        let mut meant: Vec<u8> = plain
+            .keys()
+            .filter(is_below)
+            .map(|key| plain[key])
+            .collect();
+        meant.sort_unstable();
+        prop_assert_eq!(found, meant);
+        Ok(())
+    }
+
     proptest! {
         #![proptest_config(crate::random::cases(256))]
 
-        /// Whatever is forked and changed when, each copy is the plain map that it would be.
+        /// Whatever is forked, changed and asked when, each copy is the plain map that it would be.
         #[test]
-        fn copies_never_see_one_another(steps in prop::collection::vec((0..5u8, 0..20u8, any::<u8>()), 0..80)) {
+        fn copies_never_see_one_another(steps in prop::collection::vec((0..6u8, 0..27u8, any::<u8>()), 0..80)) {
             let (mut trace, mut plain) = (OverlayMap::default(), BTreeMap::new());
             let mut fork: Option<(OverlayMap<u8>, BTreeMap<Key, u8>)> = None;
             for (what, n, value) in steps {
@@ -244,9 +545,11 @@ mod tests {
                 }
                 prop_assert_eq!(&members(&trace), &plain);
                 prop_assert_eq!(trace.len(), plain.len());
+                agrees_with_plain(&trace, &plain, &key(value % 27))?;
                 if let Some((fork, plain)) = &fork {
                     prop_assert_eq!(&members(fork), plain);
                     prop_assert_eq!(fork.len(), plain.len());
+                    agrees_with_plain(fork, plain, &key(value % 27))?;
                 }
             }
             let taken: BTreeMap<Key, u8> = trace.take().into_iter().collect();

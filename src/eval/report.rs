@@ -95,7 +95,7 @@ fn property_verdicts(
     let names = program.spec.property(property).quantified.as_ref();
     let name = |key: &Key| -> Vec<(SmolStr, Value)> {
         let vars = names.iter().flat_map(|quantified| &quantified.vars);
-        vars.zip(key)
+        vars.zip(key.iter())
             .filter_map(|(var, value)| Some((var.name.clone(), value.clone()?)))
             .collect()
     };

@@ -271,10 +271,7 @@ impl StepView<'_> {
                     Watch::Plain { .. } => None,
                 })
         });
-        found
-            .next()
-            .map(<[Option<Value>]>::into_vec)
-            .unwrap_or_default()
+        found.next().map(|key| key.to_vec()).unwrap_or_default()
     }
 
     /// Returns the names of the quantified variables of a clause with these values.
@@ -347,7 +344,7 @@ impl StepView<'_> {
             (Watch::Parametric(instances), Some(quantified)) => instances
                 .owing(code, quantified, state_sets, most)
                 .into_iter()
-                .map(|(key, state_set)| (key.into_vec(), state_set))
+                .map(|(key, state_set)| (key.to_vec(), state_set))
                 .collect(),
             (Watch::Parametric(_), None) => Vec::new(),
         };

@@ -170,7 +170,13 @@ impl TraceState<'_> {
         self.run.last
     }
 
-    /// Returns the name of the trace.
+    /// Returns how many instances of properties and keys of tracks the steps so far have touched, or were compared with: the
+    /// part of the cost that can grow with the values seen.
+    pub fn work(&self) -> u64 {
+        self.cache.eval_cache.work
+    }
+
+    /// The name of the trace.
     pub fn name(&self) -> &SmolStr {
         &self.name
     }

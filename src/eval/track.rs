@@ -44,6 +44,8 @@ struct Entry {
 pub(super) struct Changes {
     /// The track, the key (none: that of keys never seen), and what it becomes.
     changes: Vec<(u32, Option<Key>, Entry)>,
+    /// Kept between events, so that nothing is allocated; means nothing between them.
+    values: Vec<Distinct>,
 }
 
 impl Changes {
@@ -134,9 +136,8 @@ impl Tracks {
     }
 
     /// Puts changes in force; the registers of keys take notice of the step.
-    pub(super) fn apply(&mut self, code: &Code, changes: &mut Changes, most: usize) {
+    pub(super) fn apply(&mut self, changes: &mut Changes, most: usize) {
         for (track, key, entry) in changes.changes.drain(..) {
-            let n_params = code.tracks[track as usize].n_params;
             let track = &mut self.tracks[track as usize];
             track.seen.thaw();
             match key {
@@ -144,16 +145,11 @@ impl Tracks {
                 Some(key) => {
                     let multi = |entry: &Entry| usize::from(matches!(entry.held, Held::Many(_)));
                     let plain = {
-                        let mut below = binding::all_below(|key| track.seen.get(key), &key)
-                            .map(|(_, found)| found)
-                            .peekable();
-                        n_params > 0
-                            && match below.peek() {
-                                None => track.unseen == entry,
-                                Some(_) => {
-                                    track.unseen == entry && below.all(|found| *found == entry)
-                                }
-                            }
+                        let mut below = track.seen.all_below(&key);
+                        match below.next() {
+                            None => track.unseen == entry,
+                            Some(first) => *first == entry && below.all(|found| *found == entry),
+                        }
                     };
                     track.n_multi += multi(&entry);
                     let before = if plain {
@@ -201,7 +197,7 @@ impl Track {
         }
         self.seen
             .get(key)
-            .or_else(|| binding::below(|key| self.seen.get(key), key))
+            .or_else(|| self.seen.below(key))
             .unwrap_or(&self.unseen)
     }
 }
@@ -214,7 +210,9 @@ impl Eval<'_> {
     pub(super) fn update_tracks(&mut self, changes: &mut Changes) {
         let (code, tracks) = (self.code, self.tracks);
         for (index, track) in code.tracks.iter().enumerate() {
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            let (Some(update), Ok(index)) = (track.update, u32::try_from(index)) else {
+                continue;
+            };
             let of = &tracks.tracks[index as usize];
             if of.lost {
                 continue;
@@ -223,37 +221,25 @@ impl Eval<'_> {
                 if !tracks.multi && self.eval_cache.keeps_track(code, index) {
                     continue;
                 }
-                let next = self.updated(track, &[], &of.unseen);
+                let next = self.updated(track, update, &[], &of.unseen);
                 if next != of.unseen {
                     changes.changes.push((index, None, next));
                 }
                 continue;
             }
             let fresh = &UNSEEN[..track.n_params.min(UNSEEN.len())];
+            let mut values = std::mem::take(&mut changes.values);
+            self.compared(track, &mut values);
             // Keys that nothing compares keep their value, unless the update changes that of all keys.
-            let steady = track.frame.is_empty()
-                && self
-                    .key(fresh, Frame::NONE)
-                    .keeps_itself(track.update, index, track);
-            if steady && let [terms] = &track.compared[..] {
-                self.update_matched(index, track, terms, changes);
-                continue;
-            }
-            let values = self.compared(track);
-            let mut keys = binding::matched(of.seen.keys(), track.n_params, &values);
-            if !steady {
-                let next = self.updated(track, fresh, &of.unseen);
-                if next != of.unseen {
-                    changes.changes.push((index, None, next));
+            if self.keeps_itself(track, update, index, fresh) {
+                match &values[..] {
+                    [values] => self.update_matched(index, track, update, values, changes),
+                    values => self.update_touched(index, track, update, values, changes),
                 }
-                let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
-                keys.extend(of.seen.keys().filter(|key| !known.contains(*key)).cloned());
+            } else {
+                self.update_all(index, track, update, fresh, &values, changes);
             }
-            for key in keys {
-                let entry = of.entry(&key);
-                let next = self.updated(track, &key, entry);
-                changes.changes.push((index, Some(key), next));
-            }
+            changes.values = values;
         }
     }
 
@@ -262,66 +248,168 @@ impl Eval<'_> {
         &mut self,
         index: u32,
         track: &TrackCode,
-        terms: &[NodeId],
+        update: NodeId,
+        values: &[Value],
         changes: &mut Changes,
     ) {
         let of = &self.tracks.tracks[index as usize];
-        let mut seen = Distinct::default();
-        for term in terms {
-            let Cell::Known(value) = self.cell(*term) else {
-                continue;
-            };
-            let mut match_set = |eval: &mut Self, value: Value| {
-                if seen.contains(&value) {
-                    return;
-                }
-                seen.insert(&value);
-                let key = [Some(value)];
-                let entry = of.entry(&key);
-                let next = eval.updated(track, &key, entry);
-                if next != *entry {
-                    changes.changes.push((index, Some(key.into()), next));
-                }
-            };
-            if let Value::List(_) | Value::Set(_) = &value
-                && let Some(items) = super::ops::elements(&value)
-            {
-                items.for_each(|item| match_set(self, item.clone()));
+        self.eval_cache.work += values.len() as u64;
+        for value in values {
+            let key = [Some(value.clone())];
+            let entry = of.entry(&key);
+            let next = self.updated(track, update, &key, entry);
+            if next != *entry {
+                changes.changes.push((index, Some(key.into()), next));
             }
-            match_set(self, value);
         }
     }
 
-    /// For each parameter, the values that the terms it is compared with take, elements of lists included.
-    fn compared(&mut self, track: &TrackCode) -> Vec<Vec<Value>> {
-        let mut all = Vec::with_capacity(track.compared.len());
-        for terms in &track.compared {
-            let mut values: Vec<Value> = Vec::new();
-            for term in terms {
-                if let Cell::Known(value) = self.cell(*term) {
-                    if let Value::List(_) | Value::Set(_) = value
-                        && let Some(items) = super::ops::elements(&value)
-                    {
-                        values.extend(items.cloned());
+    /// Several parameters, and only keys with a value that a compared term has can change. Of those, a match (see
+    /// [`instances`](super::instances)) for which the update keeps the value touches none, unless one that binds less does.
+    fn update_touched(
+        &mut self,
+        index: u32,
+        track: &TrackCode,
+        update: NodeId,
+        values: &[Distinct],
+        changes: &mut Changes,
+    ) {
+        let of = &self.tracks.tracks[index as usize];
+        let (mut touched, mut found) = (Vec::new(), Vec::new());
+        let mut effective: Vec<Key> = Vec::new();
+        for key in binding::matches(values) {
+            let below = |other: &Key| binding::join(other, &key) == key;
+            if self.keeps_itself(track, update, index, &key) && !effective.iter().any(below) {
+                continue;
+            }
+            of.seen.compatible(&key, |_| true, &mut found);
+            touched.extend(found.drain(..).map(|other| binding::join(&other, &key)));
+            touched.push(Key::clone(&key));
+            effective.push(key);
+        }
+        binding::in_order(&mut touched);
+        self.eval_cache.work += touched.len() as u64;
+        for key in touched {
+            let next = self.updated(track, update, &key, of.entry(&key));
+            changes.changes.push((index, Some(key), next));
+        }
+    }
+
+    /// The update may change the value of every key: of those kept, of those for which tracks that it reads hold something else
+    /// than for keys never seen, and of those that the event compares.
+    fn update_all(
+        &mut self,
+        index: u32,
+        track: &TrackCode,
+        update: NodeId,
+        fresh: &[Option<Value>],
+        values: &[Distinct],
+        changes: &mut Changes,
+    ) {
+        let of = &self.tracks.tracks[index as usize];
+        let next = self.updated(track, update, fresh, &of.unseen);
+        if next != of.unseen {
+            changes.changes.push((index, None, next));
+        }
+        let mut keys = Vec::new();
+        self.keys_of_tracks(&track.keyed, fresh, &mut keys);
+        keys.extend(of.seen.keys().cloned());
+        keys.extend(binding::matches(values));
+        binding::close(&mut keys);
+        self.eval_cache.work += keys.len() as u64;
+        for key in keys {
+            let next = self.updated(track, update, &key, of.entry(&key));
+            changes.changes.push((index, Some(key), next));
+        }
+    }
+
+    /// The keys of variables or parameters for which tracks, read by these nodes, hold something else than for values never
+    /// seen, as far as they agree with a key.
+    pub(super) fn keys_of_tracks(
+        &mut self,
+        keyed: &[NodeId],
+        with: &[Option<Value>],
+        into: &mut Vec<Key>,
+    ) {
+        let (code, tracks) = (self.code, self.tracks);
+        let mut found = Vec::new();
+        for node in keyed {
+            let Node::Track(track, args) = code.node(*node) else {
+                continue;
+            };
+            // Where each argument comes from: a place of the key, or a value of the step.
+            let place = |arg: &NodeId| match code.node(*arg) {
+                Node::Var(place) | Node::Param(place) => Some(*place as usize),
+                _ => None,
+            };
+            let places: Vec<Option<usize>> = args.iter().map(place).collect();
+            let arg = |(place, arg): (&Option<usize>, &NodeId)| match place {
+                Some(place) => with.get(*place).cloned().flatten(),
+                None => match self.cell(*arg) {
+                    Cell::Known(value) => Some(value),
+                    Cell::Unknown => None,
+                },
+            };
+            let asked: Vec<Option<Value>> = places.iter().zip(args).map(arg).collect();
+            let seen = &tracks.tracks[*track as usize].seen;
+            seen.compatible(&asked, |_| true, &mut found);
+            self.eval_cache.work += found.len() as u64;
+            for kept in found.drain(..) {
+                let mut key = with.to_vec();
+                let agrees = places.iter().zip(&*kept).all(|(place, value)| {
+                    let slot = place.and_then(|place| key.get_mut(place));
+                    match (slot, value) {
+                        (Some(slot @ None), Some(value)) => *slot = Some(value.clone()),
+                        (Some(Some(other)), Some(value)) => return other == value,
+                        _ => {}
                     }
-                    values.push(value);
+                    true
+                });
+                if agrees && binding::bound(&key) != 0 {
+                    into.push(key.into());
                 }
             }
-            values.sort_unstable();
-            values.dedup();
-            all.push(values);
         }
-        all
+    }
+
+    /// For each parameter, the values that it is compared with, elements of lists included.
+    fn compared(&mut self, track: &TrackCode, into: &mut Vec<Distinct>) {
+        into.resize(track.n_params, Distinct::default());
+        into.iter_mut().for_each(Distinct::clear);
+        for (values, constants) in into.iter_mut().zip(&track.constants) {
+            constants.iter().for_each(|value| values.insert(value));
+        }
+        for (values, terms) in into.iter_mut().zip(&track.compared) {
+            for term in terms {
+                self.with_value(*term, |value| {
+                    let Some(value) = value else {
+                        return;
+                    };
+                    if let Value::List(_) | Value::Set(_) = value
+                        && let Some(items) = super::ops::elements(value)
+                    {
+                        items.for_each(|item| values.insert(item));
+                    }
+                    values.insert(value);
+                });
+            }
+        }
     }
 
     /// What the track has after the event for a key that has this entry before it.
-    fn updated(&mut self, track: &TrackCode, key: &[Option<Value>], entry: &Entry) -> Entry {
+    fn updated(
+        &mut self,
+        track: &TrackCode,
+        update: NodeId,
+        key: &[Option<Value>],
+        entry: &Entry,
+    ) -> Entry {
         let frame = Frame {
             ids: &track.frame,
             registers: &entry.registers,
         };
         let mut eval = self.key(key, frame);
-        let held = eval.next_value(track);
+        let held = eval.next_value(track, update);
         let mut registers = entry.registers.clone();
         if !registers.is_empty() {
             let (code, clock): (&Code, Clock) = (eval.code, eval.clock);
@@ -337,8 +425,7 @@ impl Eval<'_> {
         Entry { held, registers }
     }
 
-    fn next_value(&mut self, track: &TrackCode) -> Held {
-        let update = track.update;
+    fn next_value(&mut self, track: &TrackCode, update: NodeId) -> Held {
         let Some(ty) = track.finite.as_deref() else {
             return match self.cell(update) {
                 Cell::Known(value) => Held::One(value),
@@ -368,32 +455,37 @@ impl Eval<'_> {
         }
     }
 
-    /// Whether the update gives every key that the event does not touch the value that it has.
-    fn keeps_itself(&mut self, update: NodeId, index: u32, track: &TrackCode) -> bool {
+    /// Whether the update gives the value that it has to every key that agrees with this one, and that no compared term has in
+    /// other places.
+    fn keeps_itself(
+        &mut self,
+        track: &TrackCode,
+        update: NodeId,
+        index: u32,
+        key: &[Option<Value>],
+    ) -> bool {
+        track.frame.is_empty()
+            && self
+                .key(key, Frame::NONE)
+                .is_own_value(track, update, index)
+    }
+
+    fn is_own_value(&mut self, track: &TrackCode, node: NodeId, index: u32) -> bool {
         let code = self.code;
-        match code.node(update) {
+        match code.node(node) {
             Node::Track(other, args) => *other == index
                 && args.len() == track.n_params
                 && (0u32..).zip(args).all(
                     |(place, arg)| matches!(code.node(*arg), Node::Param(param) if *param == place),
                 ),
-            Node::If(condition, then, other) => {
-                if code
-                    .info(*condition)
-                    .reads
-                    .has(Reads::KEYED.with(Reads::FRAME))
-                {
-                    return false;
+            Node::If(condition, then, other) => match self.truth_of_all(*condition) {
+                Truth::True => self.is_own_value(track, *then, index),
+                Truth::False => self.is_own_value(track, *other, index),
+                Truth::Unknown => {
+                    self.is_own_value(track, *then, index)
+                        && self.is_own_value(track, *other, index)
                 }
-                match self.letter(*condition) {
-                    Truth::True => self.keeps_itself(*then, index, track),
-                    Truth::False => self.keeps_itself(*other, index, track),
-                    Truth::Unknown => {
-                        self.keeps_itself(*then, index, track)
-                            && self.keeps_itself(*other, index, track)
-                    }
-                }
-            }
+            },
             _ => false,
         }
     }

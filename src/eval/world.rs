@@ -261,7 +261,7 @@ impl World {
         }
         if !cache.changes.is_empty() {
             let tracks = Arc::make_mut(&mut self.tracks);
-            tracks.apply(code, &mut cache.changes, program.limits.instances);
+            tracks.apply(&mut cache.changes, program.limits.instances);
         }
     }
 

@@ -29,6 +29,7 @@ use crate::ids::{
 use crate::input_schema::InputSchema;
 use crate::source::Span;
 use crate::types::{EnumType, Type};
+use crate::value::Value;
 
 pub use branching::{
     Ask, Branching, Branchings, Claim, ClaimFormula, ClaimKind, Logic, RewardKind, Subject,
@@ -113,8 +114,11 @@ pub struct Track {
     /// per tuple of arguments, all starting at `init`.
     pub params: Vec<(SmolStr, Type)>,
     /// Per parameter: the expressions of `update` that it is compared with. Only for argument values that one of them
-    /// takes at a step can `update` differ from what it is for values never seen.
+    /// takes at a step, for `constants`, and where another track that `update` reads holds something else for them, can
+    /// `update` differ from what it is for values never seen.
     pub compared: Vec<Vec<ExprId>>,
+    /// Per parameter: the constants that it is compared with.
+    pub constants: Vec<Vec<Value>>,
     /// Its type. A track of finite type holds the *set* of values it may have.
     pub ty: Type,
     /// The value before the first event; reads no event.

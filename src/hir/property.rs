@@ -85,9 +85,6 @@ pub struct Quantified {
     pub universal: bool,
     /// The variables, read as [`Expr::Var`](super::Expr::Var).
     pub vars: Vec<QuantifiedVar>,
-    /// Whether a atom reads a track with a variable as argument, so that it may differ from that of unseen values at
-    /// steps where no compared term has the value.
-    pub reads_tracks: bool,
 }
 
 /// One quantified variable.

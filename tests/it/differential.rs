@@ -2,7 +2,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use guard_lang::eval::{self, Program, TraceSource};
+use guard_lang::eval::{self, Live, Program, StepCache, TraceSource};
 use guard_lang::hir;
 use guard_lang::ids::PropertyId;
 use guard_lang::input::record::{Origin, Record, Step};
@@ -31,6 +31,12 @@ track n: int = 0 then if a then n + 1 else n
 track level: Level = low then if b then max(level, v) else level
 track flag: bool = false then if m == 1 then true else if m == 2 then false else flag
 track holder(x: json): string? = null then if a and k == x then j else if b and k == x then null else holder(x)
+track pair(x: json, y: json): string? = null then if a and k == x and j == y then \"x\" else if b and k == x then null else pair(x, y)
+track triple(x: json, y: json, z: json): int = 0
+  then if a and k == x and j == y and m == z then 1 else if b and j == y and triple(x, y, z) > 0 then 2 else triple(x, y, z)
+track fixed(x: json): bool = false then if a and x == \"x\" then true else if b and x in [\"y\", \"z\"] then false else fixed(x)
+track later(x: json): int = 0 then if holder(x) == \"y\" then 2 else if m == 1 then 0 else later(x)
+track first(x: json): string? = null then if first(x) == null and k == x then j else first(x)
 ";
 
 /// Conditions on a step.
@@ -62,6 +68,17 @@ const LETTERS: &[&str] = &[
     "(count y in xs: y == \"x\") == 1",
     "holder(\"x\") == \"y\"",
     "holder(k) == j",
+    "pair(k, j) == \"x\"",
+    "pair(\"x\", j) == \"x\"",
+    "triple(k, j, m) > 0",
+    "triple(\"x\", \"y\", 2) == 2",
+    "triple(k, \"y\", m) == 1",
+    "fixed(\"x\")",
+    "fixed(k)",
+    "later(\"x\") == 2",
+    "later(k) == 2",
+    "first(k) == \"y\"",
+    "first(\"x\") == \"y\"",
     "wide == \"x\"",
     "recent",
     "(if b then a else not a)",
@@ -89,12 +106,66 @@ const QUANTIFIED: &[&str] = &[
     "k != x and a",
     "x in [\"x\", \"z\"]",
     "holder(x) == \"y\"",
+    "k == x and holder(x) == null",
+    "first(x) == j",
+    "later(x) == 2 and a",
     "a",
     "b",
 ];
 
 /// The same for the second name.
-const SECOND: &[&str] = &["j == y", "b and j == y", "k == y and a"];
+const SECOND: &[&str] = &[
+    "j == y",
+    "b and j == y",
+    "k == y and a",
+    "k == x and j == y",
+    "a and k == x and j == y",
+    "b and j == y and k == x",
+    "pair(x, y) == \"x\"",
+    "k == x and j == y and pair(x, y) == null",
+    "a and k == x and pair(x, \"y\") == \"x\"",
+    "x in xs and j == y",
+    "k == x and y in [\"x\", \"z\"]",
+    "triple(x, y, 2) == 1",
+    "count(k == x and j == y) > 1",
+    "j == y and count(k == x) > 1",
+];
+
+/// The same for the third name.
+const THIRD: &[&str] = &[
+    "m == z",
+    "k == x and j == y and m == z",
+    "b and k == x and m == z",
+    "a and j == y and m == z",
+    "triple(x, y, z) > 0",
+    "k == x and m == z and triple(x, y, z) == 2",
+];
+
+/// What is asked of names together, so that most combinations owe nothing and are not kept.
+const TOGETHER: &[&str] = &[
+    "G ((A) -> F (B))",
+    "G ((A) -> X (B))",
+    "G ((A) -> once (B))",
+    "G ((A) -> Y (B))",
+    "G ((A) -> (not (B)) W (C))",
+    "G ((A) -> F[0,2] (B))",
+    "G (not ((A) and once (B)))",
+    "G ((A) -> not F ((B) and F (C)))",
+    "F ((A) and F (B))",
+    "(F (A)) -> F (B)",
+];
+
+/// Quantifiers of names, and how many there are.
+const QUANTIFIERS: &[(&str, usize)] = &[
+    ("forall (x, y):", 2),
+    ("exists (x, y):", 2),
+    ("forall x in xs: forall y:", 2),
+    ("forall x in wide: forall y in xs:", 2),
+    ("exists x in xs: exists y:", 2),
+    ("forall (x, y, z):", 3),
+    ("exists (x, y, z):", 3),
+    ("forall x in xs: forall (y, z):", 3),
+];
 
 /// Events that may be no steps.
 const WHERE: &str = "trace { where m != 3 }\n";
@@ -148,6 +219,7 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
         1 => with_x().prop_map(|f| format!("exists x in xs: F (k == x or true) and ({f})")),
         1 => formula(with_both, timed)
             .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
+        4 => of_several(timed),
     ]
     .prop_map(move |f| Declared {
         text: format!("property NAME = {f}"),
@@ -156,10 +228,33 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
     .boxed()
 }
 
+/// What is asked of two or three names.
+fn of_several(timed: bool) -> BoxedStrategy<String> {
+    let quantifier = prop::sample::select(QUANTIFIERS.to_vec());
+    let of_names = move |(quantifier, n): (&'static str, usize)| {
+        let mut conditions = [QUANTIFIED, SECOND].concat();
+        // Each name is compared with something.
+        let mut ranges = "k == x or j == y or true".to_owned();
+        if n == 3 {
+            conditions.extend(THIRD);
+            ranges = format!("m == z or {ranges}");
+        }
+        let condition = || prop::sample::select(conditions.clone());
+        let shape = prop::sample::select(TOGETHER.to_vec());
+        let together = (shape, condition(), condition(), condition())
+            .prop_map(|(shape, a, b, c)| shape.replace('A', a).replace('B', b).replace('C', c));
+        prop_oneof![3 => together, 1 => formula(conditions.clone(), timed)]
+            .prop_map(move |f| format!("{quantifier} F ({ranges}) and ({f})"))
+    };
+    quantifier.prop_flat_map(of_names).boxed()
+}
+
 fn rule() -> impl Strategy<Value = Declared> {
     let plain = prop::sample::select(LETTERS.to_vec());
     let with_x = prop::sample::select(QUANTIFIED.to_vec());
+    let with_both = prop::sample::select([QUANTIFIED, SECOND].concat());
     let sides = prop_oneof![
+        with_both.prop_map(|then| format!("rule NAME(x, y): when k == x and j == y then {then}")),
         (plain.clone(), plain)
             .prop_map(|(when, then)| format!("rule NAME: when {when} then {then}")),
         with_x.prop_map(|then| format!("rule NAME(x): when k == x then {then}")),
@@ -346,6 +441,83 @@ fn online(
     Ok(())
 }
 
+/// The verdicts of a live trace after each step are those of the recorded one: with proposals between the steps, and with the
+/// state written down and read again.
+fn live(
+    spec: &hir::Spec,
+    limits: &eval::Limits,
+    record: &Record,
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let program = Program::compile_live(Arc::new(spec.clone()), &[], limits).unwrap();
+    let mut state = program.open(TraceSource {
+        origin: record.origin.clone(),
+        id: record.id.clone(),
+        meta: record.meta.clone(),
+    });
+    let (mut trace, mut cache) = (Live::new(&program), StepCache::new(&program));
+    for (number, step) in record.steps.iter().enumerate() {
+        for proposed in &record.steps[number..] {
+            let proposed = Step {
+                index: step.index,
+                cells: proposed.cells.clone(),
+            };
+            cache.proposed(&program, &mut trace, &proposed, |_| {});
+        }
+        cache.happened(&program, &mut trace, step, |_| {});
+        state.push(step);
+        for current in state.verdicts() {
+            let verdict = cache.verdict(&program, &mut trace, current.property);
+            prop_assert_eq!(
+                verdict,
+                current.verdict,
+                "live: {:?}\n{}",
+                record.steps,
+                text
+            );
+        }
+        if number % 2 == 0 {
+            let bytes = postcard::to_stdvec(&trace.save(&program)).unwrap();
+            trace = Live::restore(&program, postcard::from_bytes(&bytes).unwrap()).unwrap();
+            cache = StepCache::new(&program);
+            let again = postcard::to_stdvec(&trace.save(&program)).unwrap();
+            prop_assert_eq!(
+                again,
+                bytes,
+                "a state that was read is written as it was\n{}",
+                text
+            );
+        }
+    }
+    Ok(())
+}
+
+/// With fewer instances and keys of tracks than there are, a verdict is what is meant, or unknown.
+fn within(spec: &hir::Spec, record: &Record, most: usize, text: &str) -> Result<(), TestCaseError> {
+    let limits = eval::Limits {
+        instances: most,
+        worlds: 1 << record.steps.len(),
+        ..eval::Limits::default()
+    };
+    let program = Program::compile(spec, &limits).unwrap();
+    let report = program.judge(record.clone()).unwrap();
+    for (property, judgement) in guard_reference::judge(spec, record) {
+        let Ok(judgement) = judgement else { continue };
+        let mut lines = report.verdicts.iter();
+        let line = lines.find(|line| line.property == property).unwrap();
+        prop_assert!(
+            line.verdict == Verdict::Unknown || line.verdict == judgement.verdict,
+            "at most {}: {:?}, not {:?}\n{:?}\n{}",
+            most,
+            line.verdict,
+            judgement.verdict,
+            record.steps,
+            text
+        );
+    }
+    Ok(())
+}
+
 fn agree(
     properties: &[Declared],
     choices: &[Vec<u8>],
@@ -368,6 +540,8 @@ fn agree(
     };
     let record = record(&spec, choices, complete);
     online(&program, &spec, &record, properties, &text)?;
+    live(&spec, &limits, &record, &text)?;
+    within(&spec, &record, choices.len() / 2, &text)?;
     judged(&program, &spec, &record, properties, choices, &text)
 }
 

@@ -53,6 +53,7 @@ mod input_corpora;
 mod input_differential;
 mod input_edges;
 mod input_open;
+mod instance_scale;
 mod kripke_conformance;
 mod kripke_properties;
 mod learn;

@@ -65,7 +65,7 @@ impl<'a> DemandWalk<'a> {
             self.asked(filter);
         }
         for track in &code.tracks {
-            self.read(track.update);
+            track.update.iter().for_each(|update| self.read(*update));
             track
                 .compared
                 .iter()

@@ -23,7 +23,6 @@ pub(in crate::eval) use self::demand::{Demand, Demands};
 use self::of_class::{Abstract, Vars, of_class};
 use crate::eval::code::symbols::{Classes, FIRST, NULL, OTHER, Plain, SymbolClasses, UNKNOWN};
 use crate::eval::code::{Code, ConstSet, Node, NodeId};
-use crate::eval::compiled::Release;
 use crate::eval::compiled::{Compiled, PropertyCode, QuantifiedCode};
 use crate::eval::lazy_product::{self, LazyProductDfa};
 use crate::eval::monitor::{Automaton, StateSetId};
@@ -483,7 +482,6 @@ impl TransitionCache {
             Some(quantified)
                 if n_states(property) > 0
                     && property.frame.is_empty()
-                    && quantified.release != Release::ReadsTracks
                     && property.trigger.is_none_or(|trigger| {
                         self.truth(code, class, trigger) == Some(Truth::False)
                     }) =>
@@ -509,18 +507,17 @@ impl TransitionCache {
         let at = track as usize;
         if entry.kept[at] == Known::NotYet {
             let of = &code.tracks[at];
-            let mut node = of.update;
             let mut of_class = of_class(code, entry, Vars::Any);
-            while let Node::If(condition, then, other) = code.node(node) {
+            let mut node = of.update;
+            while let Some(Node::If(condition, then, other)) = node.map(|node| code.node(node)) {
                 node = match of_class.truth(*condition) {
-                    Some(Truth::True) => *then,
-                    Some(Truth::False) => *other,
+                    Some(Truth::True) => Some(*then),
+                    Some(Truth::False) => Some(*other),
                     _ => break,
                 };
             }
-            let kept = of.n_params == 0
-                && of.frame.is_empty()
-                && matches!(code.node(node), Node::Track(other, _) if *other == track);
+            let keeps = |node| matches!(code.node(node), Node::Track(other, _) if *other == track);
+            let kept = of.n_params == 0 && of.frame.is_empty() && node.is_none_or(keeps);
             entry.kept[at] = Known::Is(Truth::from(kept));
         }
         entry.kept[at] == Known::Is(Truth::True)

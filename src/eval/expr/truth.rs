@@ -1,7 +1,7 @@
 //! Boolean expressions, in Kleene's three values.
 
 use super::{Eval, Val};
-use crate::eval::code::{Node, NodeId};
+use crate::eval::code::{Node, NodeId, Reads};
 use crate::eval::ops::{self, Fault};
 use crate::hir::Quantifier;
 use crate::value::{Cell, Truth, Value};
@@ -132,6 +132,40 @@ impl<'a> Eval<'a> {
                     None => Truth::Unknown,
                 }
             }
+        }
+    }
+
+    /// Returns the truth of a condition whatever tracks and registers hold for the parameters or variables; unknown where it may depend
+    /// on that. An operand that evaluation might not look at is looked at only if it cannot meet an error.
+    pub(in crate::eval) fn truth_of_all(&mut self, id: NodeId) -> Truth {
+        let code = self.code;
+        if !code.info(id).reads.has(Reads::KEYED.with(Reads::FRAME)) {
+            return self.letter(id);
+        }
+        let other = |eval: &mut Self, first: Truth, id: NodeId| match first {
+            Truth::Unknown if !code.is_total(id) => Truth::Unknown,
+            _ => eval.truth_of_all(id),
+        };
+        match code.node(id) {
+            Node::Not(a) => !self.truth_of_all(*a),
+            Node::And(a, b) => match self.truth_of_all(*a) {
+                Truth::False => Truth::False,
+                lhs => lhs.and(other(self, lhs, *b)),
+            },
+            Node::Or(a, b) => match self.truth_of_all(*a) {
+                Truth::True => Truth::True,
+                lhs => lhs.or(other(self, lhs, *b)),
+            },
+            Node::Implies(a, b) => match self.truth_of_all(*a) {
+                Truth::False => Truth::True,
+                lhs => lhs.implies(other(self, lhs, *b)),
+            },
+            Node::If(c, a, b) => match self.truth_of_all(*c) {
+                Truth::True => self.truth_of_all(*a),
+                Truth::False => self.truth_of_all(*b),
+                Truth::Unknown => Truth::Unknown,
+            },
+            _ => Truth::Unknown,
         }
     }
 

@@ -5,7 +5,11 @@
 //! in one state form a *class*: an event steps each class once and each instance that it touches, whatever their
 //! number. Classes that meet are joined as in union-find.
 //!
-//! Of tuples, each partly seen combination is kept like an instance (see [`binding`](super::binding)).
+//! Of tuples, partly bound combinations are kept like instances (see [`binding`](super::binding)), if an event that binds
+//! only some names told their tuples apart from others: that is decided for each event and each set of names that it binds,
+//! by stepping each class as those tuples would be stepped (`touched.rs`). An event that makes no difference to tuples of
+//! which it binds a part touches none of them, and those that it does touch are found by index
+//! ([`OverlayMap::compatible`]). So the work for an event is that of the instances which it tells apart from their class.
 //!
 //! # Source
 //! G. Roșu, F. Chen, *Semantics and algorithms for parametric monitoring*, 2012. Ours differs in the classes, in
@@ -14,14 +18,15 @@
 mod fast_path;
 mod place;
 mod step;
+mod touched;
 mod verdict;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use im::OrdSet;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::eval::binding::{self, Key};
-use crate::eval::compiled::Release;
-use crate::eval::compiled::{PropertyCode, QuantifiedCode};
+use crate::eval::compiled::{PropertyCode, QuantifiedCode, Release};
 use crate::eval::distinct::Distinct;
 use crate::eval::eval_cache::EvalCache;
 use crate::eval::expr::Eval;
@@ -78,6 +83,9 @@ struct InstanceClass {
     whole: u64,
 }
 
+/// Combinations of values that an unknown key may stand for; beyond, all are taken to be possible.
+const MOST_SEEN: usize = 100_000;
+
 /// Instances that no longer matter and may be kept for all that: what they cost, each of very many live traces pays.
 const SLACK: usize = 64;
 
@@ -102,9 +110,8 @@ pub(in crate::eval) struct Instances {
     fixed: Vec<u32>,
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
-    /// Of tuples: the values seen in each place.
-    #[serde(with = "crate::eval::sorted")]
-    seen: Vec<FxHashSet<Value>>,
+    /// The values seen in each place, of tuples and where tracks are read by variable. Persistent: forks share it.
+    seen: Vec<OrdSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
     /// Whether some instance's verdict alone decides the property.
@@ -127,7 +134,8 @@ pub(in crate::eval) struct Buffers {
     values: Vec<Distinct>,
     singles: Vec<Option<Value>>,
     in_range: Vec<Distinct>,
-    staged: Vec<(Staged, InstanceState)>,
+    staged: Vec<Staged>,
+    touched: Vec<Key>,
     shared: Vec<Option<Truth>>,
     state_index: StateIndex,
     moves: fast_path::Moves,
@@ -183,11 +191,27 @@ impl Buffers {
     }
 }
 
+/// What becomes of an instance.
 #[derive(Clone, Debug)]
-enum Staged {
-    /// Position in `singles`.
-    Single(usize),
-    Key(Key),
+struct Staged {
+    /// Position in `singles` if there is one variable, else in `touched`.
+    key: usize,
+    next: InstanceState,
+    /// Whether it was kept in another class, which it has left.
+    left: bool,
+}
+
+impl Buffers {
+    fn key<'b>(
+        singles: &'b [Option<Value>],
+        touched: &'b [Key],
+        key: usize,
+    ) -> &'b [Option<Value>] {
+        match singles.get(key) {
+            Some(value) => std::slice::from_ref(value),
+            None => touched.get(key).map_or(&[], |key| &**key),
+        }
+    }
 }
 
 impl Instances {
@@ -209,7 +233,7 @@ impl Instances {
             live: Vec::new(),
             fixed: Vec::new(),
             wild: 0,
-            seen: vec![FxHashSet::default(); quantified.vars.len()],
+            seen: vec![OrdSet::new(); quantified.vars.len()],
             overflow: false,
             decisive: false,
             any: false,
@@ -225,7 +249,7 @@ impl Instances {
             .iter()
             .map(|var| var.constants.clone())
             .collect();
-        for key in binding::matched(std::iter::empty(), quantified.vars.len(), &constants) {
+        for key in binding::matches(&constants) {
             instances.any |= key.iter().all(Option::is_some);
             instances.put(&key, ROOT);
         }
@@ -247,11 +271,10 @@ impl Instances {
     fn class_of(&self, key: &[Option<Value>]) -> (u32, bool) {
         match self.map.get(key) {
             Some(class) => (self.find(*class), true),
-            None => (
-                binding::below(|key| self.map.get(key), key)
-                    .map_or(ROOT, |class| self.find(*class)),
-                false,
-            ),
+            None => {
+                let below = self.map.below(key);
+                (below.map_or(ROOT, |class| self.find(*class)), false)
+            }
         }
     }
 
@@ -293,7 +316,6 @@ impl Instances {
         // What is decided before anything is read is noted at the first event.
         if (eval.clock.position == 0 && property.automaton.is_decided())
             || !property.frame.is_empty()
-            || quantified.release == Release::ReadsTracks
         {
             return NoOp::Open;
         }
@@ -372,7 +394,7 @@ impl Instances {
     ) -> bool {
         let (n_vars, n_letters) = (quantified.vars.len(), property.letters.len());
         room.fit(n_vars, n_letters);
-        self.read_terms(quantified, eval, room);
+        let unknown = self.read_terms(quantified, eval, room);
         if quantified.counts_values
             && self.no_op(id, property, quantified, eval) == NoOp::Indifferent
         {
@@ -382,6 +404,10 @@ impl Instances {
         self.no_op_classes = 0;
         self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
+        if n_vars > 1 || !quantified.keyed.is_empty() {
+            self.note_seen(quantified, room);
+            self.find_touched(property, quantified, state_sets, eval, unknown, room);
+        }
         self.stage(
             property,
             quantified,

@@ -3,19 +3,19 @@
 use rustc_hash::FxHashMap;
 
 use super::{Buffers, InstanceClass, InstanceState, Instances, ROOT, Staged, StateIndex};
-use crate::eval::binding::{self, Key};
+use crate::eval::binding::Key;
 use crate::eval::compiled::QuantifiedCode;
 use crate::eval::compiled::Release;
 use crate::value::Value;
 
 impl Instances {
     /// Takes the touched instances out of their classes: where a class has no others, nothing need be made of it.
-    pub(super) fn withdraw(&mut self, room: &Buffers) {
-        for (key, _) in &room.staged {
-            if let Staged::Single(index) = key
-                && let Some(before) = self.map.remove(std::slice::from_ref(&room.singles[*index]))
-            {
-                self.leave(before, 1);
+    pub(super) fn withdraw(&mut self, room: &mut Buffers) {
+        for staged in &mut room.staged {
+            let key = Buffers::key(&room.singles, &room.touched, staged.key);
+            if let Some(before) = self.map.get(key).copied() {
+                self.leave(before, u64::from(key.iter().all(Option::is_some)));
+                staged.left = true;
             }
         }
     }
@@ -31,23 +31,21 @@ impl Instances {
         let Buffers {
             staged,
             singles,
+            touched,
             state_index,
             ..
         } = room;
-        for (key, state) in staged.drain(..) {
-            let key: &[Option<Value>] = match &key {
-                Staged::Single(index) => std::slice::from_ref(&singles[*index]),
-                Staged::Key(key) => key,
-            };
-            any_fixed |= state.fixed_at.is_some();
-            let class = self.class_in(state, state_index);
-            self.place_instance(key, class, false, quantified, limit);
+        for Staged { key, next, left } in staged.drain(..) {
+            any_fixed |= next.fixed_at.is_some();
+            let class = self.class_in(next, state_index);
+            let key = Buffers::key(singles, touched, key);
+            self.place_instance(key, class, left, quantified, limit);
         }
         any_fixed
     }
 
-    /// Makes an instance a member of a class, or forgets it if the root speaks for it. `left`: it has left the class that it
-    /// was in.
+    /// Makes an instance a member of a class, or forgets it if less informative bindings, or the root, speak for it. `left`:
+    /// it has left the class that it was in.
     pub(super) fn place_instance(
         &mut self,
         key: &[Option<Value>],
@@ -57,7 +55,7 @@ impl Instances {
         limit: usize,
     ) {
         let whole = u64::from(key.iter().all(Option::is_some));
-        let before = if class == ROOT && self.may_forget(key, quantified) {
+        let before = if self.may_forget(key, class, quantified) {
             self.map.remove(key)
         } else if self.map.len() >= limit && self.map.get(key).is_none() {
             self.overflow = true;
@@ -150,15 +148,18 @@ impl Instances {
         })
     }
 
-    /// Whether the root speaks for this binding, which is in its state.
-    fn may_forget(&self, key: &[Option<Value>], quantified: &QuantifiedCode) -> bool {
+    /// Whether the bindings below this one speak for it, or the root if there are none, since it is in their class.
+    fn may_forget(&self, key: &[Option<Value>], class: u32, quantified: &QuantifiedCode) -> bool {
         match quantified.release {
+            Release::Neutral if key.len() < 2 => class == ROOT,
             Release::Neutral => {
-                key.len() < 2
-                    || binding::all_below(|key| self.map.get(key), key)
-                        .all(|(_, class)| self.find(*class) == ROOT)
+                let mut below = self.map.all_below(key).map(|below| self.find(*below));
+                match below.next() {
+                    None => class == ROOT,
+                    Some(first) => first == class && below.all(|other| other == class),
+                }
             }
-            Release::Never | Release::ReadsTracks => false,
+            Release::Never => false,
         }
     }
 
@@ -192,7 +193,7 @@ impl Instances {
             keys.sort_unstable_by_key(|(key, _)| key.iter().flatten().count());
         }
         for (key, class) in keys {
-            if class != ROOT || !self.may_forget(&key, quantified) {
+            if !self.may_forget(&key, class, quantified) {
                 self.put(&key, class);
             }
         }

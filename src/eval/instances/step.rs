@@ -1,10 +1,9 @@
 //! One event: what it touches, and what becomes of everything else.
 
-use super::{Buffers, InstanceState, Instances, ROOT, Ranges, Staged};
-use crate::eval::binding::{self, Key};
+use super::{Buffers, InstanceState, Instances, MOST_SEEN, ROOT, Ranges, Staged};
+use crate::eval::binding::{Places, place};
 use crate::eval::code::{NodeId, Reads};
-use crate::eval::compiled::Release;
-use crate::eval::compiled::{PropertyCode, QuantifiedCode};
+use crate::eval::compiled::{PropertyCode, QuantifiedCode, Release};
 use crate::eval::distinct::Distinct;
 use crate::eval::expr::{Eval, Frame, Val};
 use crate::eval::monitor::StateSetInterner;
@@ -12,14 +11,16 @@ use crate::eval::register::{Operands, Register};
 use crate::value::{Cell, Truth, Value};
 
 impl Instances {
-    /// Collects the values that the compared terms take.
+    /// Collects the values that the compared terms take; returns the variables of which a term is not known.
     pub(super) fn read_terms(
         &mut self,
         quantified: &QuantifiedCode,
         eval: &mut Eval<'_>,
         room: &mut Buffers,
-    ) {
+    ) -> Places {
         room.singles.clear();
+        room.touched.clear();
+        let mut unknown = 0;
         for (index, var) in quantified.vars.iter().enumerate() {
             let values = &mut room.values[index];
             values.clear();
@@ -33,8 +34,12 @@ impl Instances {
             for term in &var.elements {
                 wild |= collect(eval, *term, true, values);
             }
-            self.wild |= u32::from(wild).checked_shl(index as u32).unwrap_or(0);
+            if wild {
+                unknown |= place(index);
+            }
         }
+        self.wild |= unknown;
+        unknown
     }
 
     /// Collects the values that the ranges take; says for which variables that is not known.
@@ -52,23 +57,32 @@ impl Instances {
             let values = &mut room.in_range[index];
             values.clear();
             if collect(eval, range, true, values) {
-                self.wild |= 1u32.checked_shl(index as u32).unwrap_or(0);
+                self.wild |= place(index);
                 doubtful.add(index, Truth::Unknown);
             }
             for value in values.iter() {
                 room.values[index].insert(value);
             }
         }
-        if quantified.vars.len() > 1 {
-            for (seen, values) in self.seen.iter_mut().zip(&room.values) {
-                for value in values.iter() {
-                    if !seen.contains(value) {
-                        seen.insert(value.clone());
-                    }
+        doubtful
+    }
+
+    /// Notes the values that were seen in each place: each combination of them is an instance.
+    pub(super) fn note_seen(&mut self, quantified: &QuantifiedCode, room: &Buffers) {
+        // Of tuples alone, what is beyond is not looked at one by one.
+        let most = if quantified.keyed.is_empty() {
+            MOST_SEEN
+        } else {
+            usize::MAX
+        };
+        for (seen, values) in self.seen.iter_mut().zip(&room.values) {
+            for value in values.iter() {
+                if seen.len() <= most && !seen.contains(value) {
+                    seen.insert(value.clone());
                 }
             }
         }
-        doubtful
+        self.any = self.any || self.seen.iter().all(|seen| !seen.is_empty());
     }
 
     /// Finds what becomes of each instance that the event touches, from the states before it.
@@ -89,34 +103,24 @@ impl Instances {
         let Buffers {
             values,
             singles,
+            touched,
             in_range,
             staged,
             ..
         } = room;
         staged.clear();
-        if quantified.vars.len() == 1 && quantified.release != Release::ReadsTracks {
+        if quantified.vars.len() == 1 && quantified.keyed.is_empty() {
             singles.extend(values[0].drain().map(Some));
-            for (index, value) in singles.iter().enumerate() {
-                let key = std::slice::from_ref(value);
-                if let Some(next) = self.step_instance(
-                    key, property, quantified, state_sets, eval, step, doubtful, in_range,
-                ) {
-                    staged.push((Staged::Single(index), next));
-                }
-            }
-        } else {
-            let n_vars = quantified.vars.len();
-            let mut keys = binding::matched(self.map.keys(), n_vars, &values[..n_vars]);
-            if quantified.release == Release::ReadsTracks {
-                let known: rustc_hash::FxHashSet<Key> = keys.iter().cloned().collect();
-                keys.extend(self.map.keys().filter(|key| !known.contains(*key)).cloned());
-            }
-            for key in keys {
-                if let Some(next) = self.step_instance(
-                    &key, property, quantified, state_sets, eval, step, doubtful, in_range,
-                ) {
-                    staged.push((Staged::Key(key), next));
-                }
+        }
+        let n_touched = singles.len().max(touched.len());
+        eval.eval_cache.work += n_touched as u64;
+        for key in 0..n_touched {
+            let values = Buffers::key(singles, touched, key);
+            if let Some(next) = self.step_instance(
+                values, property, quantified, state_sets, eval, step, doubtful, in_range,
+            ) {
+                let left = false;
+                staged.push(Staged { key, next, left });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! From the states of all instances to one verdict, and to those that are violated.
 
-use super::{Instance, InstanceState, Instances, ROOT};
+use super::{Instance, InstanceState, Instances, MOST_SEEN, ROOT};
 use crate::eval::binding::Key;
 use crate::eval::compiled::{PropertyCode, QuantifiedCode};
 use crate::eval::monitor::{StateSetId, StateSetInterner, Status};
@@ -207,8 +207,6 @@ impl Instances {
         quantified: &QuantifiedCode,
         of: impl Fn(&InstanceState) -> Truth,
     ) -> Truth {
-        // Beyond this all combinations are taken to be possible.
-        const MOST: usize = 100_000;
         let doubt = |state: &InstanceState| {
             let out = state.range.all(quantified.ranged) == Truth::False;
             Truth::from(out).or(of(state)).or(Truth::Unknown)
@@ -222,7 +220,7 @@ impl Instances {
         let n_all = (0..n_places)
             .map(n_options)
             .fold(1usize, usize::saturating_mul);
-        if n_all > MOST {
+        if n_all > MOST_SEEN {
             let classes = [ROOT].iter().chain(&self.live).chain(&self.fixed);
             return classes
                 .map(|id| doubt(&self.class(*id).state))

@@ -130,6 +130,7 @@ impl Build {
             name: name.into(),
             params: Vec::new(),
             compared: Vec::new(),
+            constants: Vec::new(),
             ty,
             init,
             update: init,
@@ -229,7 +230,6 @@ impl Build {
         let quantified = Quantified {
             universal,
             vars: vars.collect(),
-            reads_tracks: false,
         };
         self.spec.properties[property.index()]
             .quantified

@@ -531,7 +531,7 @@ fn instances_read_tracks_of_their_own_key() {
     let closed = build.implies(last, not);
     let formula = build.always(closed);
     let property = build.property("closed", formula);
-    build.quantify(property, true, vec![vec![key]]).reads_tracks = true;
+    build.quantify(property, true, vec![vec![key]]);
     let program = build.program();
     let verdict = |table: &[&[&str]]| judge(&program, rows(table));
     assert_eq!(

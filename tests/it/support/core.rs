@@ -103,6 +103,7 @@ impl SpecBuilder {
             name: SmolStr::new(name),
             params: Vec::new(),
             compared: Vec::new(),
+            constants: Vec::new(),
             ty,
             init,
             update: init,
@@ -154,7 +155,6 @@ impl SpecBuilder {
         let quantified = Quantified {
             universal,
             vars: vars.collect(),
-            reads_tracks: false,
         };
         self.spec.properties[property.index()]
             .quantified
