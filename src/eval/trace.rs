@@ -176,7 +176,7 @@ impl TraceState<'_> {
         self.cache.eval_cache.work
     }
 
-    /// The name of the trace.
+    /// Returns the name of the trace.
     pub fn name(&self) -> &SmolStr {
         &self.name
     }
