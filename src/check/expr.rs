@@ -26,7 +26,7 @@ impl<'a> Checker<'a> {
         expected: Option<&Type>,
     ) -> Typed {
         let typed = self.operand(scope, expr, expected);
-        if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
+        if self.is_identity(&typed) {
             let name = self.snippet(*expr.span);
             self.report(
                 Diagnostic::new(

@@ -283,6 +283,7 @@ impl<'a> Checker<'a> {
     /// Returns a condition on the step: one atom.
     fn leaf(&mut self, scope: &Scope<'a>, expr: &'a ast::Expr) -> FormulaId {
         let id = self.boolean(scope, expr);
+        let id = self.once_in_range(id);
         match self.spec.exprs.get(id) {
             Expr::Const(Value::Bool(true)) => return self.spec.formulas.add(Formula::True),
             Expr::Const(Value::Bool(false)) => return self.spec.formulas.add(Formula::False),

@@ -37,6 +37,7 @@ mod narrow;
 mod operators;
 mod property;
 mod quantified;
+mod ranged;
 mod scope;
 mod spec_test;
 mod system;
@@ -170,6 +171,8 @@ struct Checker<'a> {
     facts: Vec<ExprId>,
     /// The number of local variables.
     locals: usize,
+    /// The ranges of the quantified names with `in`, by position: names that have a type.
+    ranges: HashMap<usize, ExprId>,
     /// Whether the depth limit was reported.
     too_deep: bool,
     /// Whether a definition with parameters is looked at on its own.
@@ -234,6 +237,7 @@ impl<'a> Checker<'a> {
             depths: Vec::new(),
             not_null: Vec::new(),
             facts: Vec::new(),
+            ranges: HashMap::new(),
             locals: 0,
             too_deep: false,
             generic: false,

@@ -379,7 +379,7 @@ impl<'a> Checker<'a> {
     }
 
     fn refuse_identity(&mut self, typed: &Typed, span: Span) {
-        if matches!(self.spec.exprs.get(typed.id), Expr::Var(_) | Expr::Param(_)) {
+        if self.is_identity(typed) {
             self.report(
                 Diagnostic::new(
                     Code::G0312,

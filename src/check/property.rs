@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 
 use super::branching::Place;
 use super::names::ItemRef;
+use super::ranged;
 use super::scope::{Binding, Scope};
 use super::{Checker, Typed};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -273,7 +274,7 @@ impl<'a> Checker<'a> {
                     .label("it ranges over the values it is compared with, as in `forall`"),
                 );
             }
-            inner = self.quantified_name(&inner, &param.name, names.len());
+            inner = self.quantified_name(&inner, &param.name, names.len(), Type::Json);
             names.push(param.name.text.clone());
         }
         let trigger = self.formula(&inner, &def.trigger);
@@ -342,7 +343,9 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        let Some(taken) = self.unquantified(scope, expr, 0) else {
+        let taken = self.unquantified(scope, expr, 0);
+        self.ranges.clear();
+        let Some(taken) = taken else {
             return;
         };
         // A message may name what is quantified.
@@ -417,10 +420,15 @@ impl<'a> Checker<'a> {
                 let universal = *kind == ast::InstancesKind::Forall;
                 let range = domain
                     .as_ref()
-                    .map(|domain| self.value(scope, domain, None).id);
+                    .map(|domain| self.value(scope, domain, None));
+                let ty = range.as_ref().map_or(Type::Json, |range| {
+                    self.ranges.insert(bound, range.id);
+                    ranged::element(&range.ty)
+                });
+                let range = range.map(|range| range.id);
                 let mut inner = scope.clone();
                 for (idx, name) in names.iter().enumerate() {
-                    inner = self.quantified_name(&inner, name, bound + idx);
+                    inner = self.quantified_name(&inner, name, bound + idx, ty.clone());
                 }
                 if range.is_some() && names.len() > 1 {
                     self.report(
@@ -491,8 +499,9 @@ impl<'a> Checker<'a> {
         scope: &Scope<'a>,
         name: &ast::Name,
         idx: usize,
+        ty: Type,
     ) -> Scope<'a> {
-        let variable = self.add(Expr::Var(idx), Type::Json, *name.span);
+        let variable = self.add(Expr::Var(idx), ty, *name.span);
         scope.with_name(name, Binding::Value(variable))
     }
 
@@ -579,6 +588,7 @@ impl<'a> Checker<'a> {
             self.at(Place::Any, |checker| checker.formula(&inner, &def.formula));
         } else if self.is_temporal(&inner, &def.formula) {
             self.unquantified(&inner, &def.formula, 0);
+            self.ranges.clear();
         } else {
             let typed = self.value(&inner, &def.formula, Some(&Type::Bool));
             if typed.ty != Type::Error {

@@ -115,7 +115,8 @@ impl Reads {
     pub(super) const PARAM: Reads = Reads(2);
     pub(super) const LOCAL: Reads = Reads(4);
     pub(super) const TRACK: Reads = Reads(8);
-    /// A track whose arguments read a parameter or a variable.
+    /// A track whose arguments read a parameter or a variable, or a variable's value otherwise than to ask which terms have it:
+    /// which tuple it is makes a difference, beyond the terms that have its values.
     pub(super) const KEYED: Reads = Reads(16);
     /// A register whose state belongs to an instance or to a key.
     pub(super) const FRAME: Reads = Reads(32);

@@ -111,6 +111,7 @@ pub(super) fn compile(
             let counted = counted.flat_map(|id| code.registers[*id as usize].kind.operands());
             let all = roots.iter().copied().chain(counted);
             quantified.conditions = all.map(|node| condition(&code, node)).collect();
+            quantified.by_value = quantified.conditions.iter().any(|of| of.by_value);
             quantified.keyed = code.keyed_below(roots);
         }
     }
@@ -302,6 +303,7 @@ pub(super) fn property_code(
                 release: release(&automaton, &letters, &lower.code, quantified),
                 conditions: Box::default(),
                 keyed: Box::default(),
+                by_value: false,
                 counts_values: vars.len() != 1
                     || trigger.is_some_and(|trigger| !false_if_unseen(&lower.code, trigger, 0)),
                 vars,

@@ -132,6 +132,8 @@ pub(super) struct QuantifiedCode {
     pub(super) conditions: Box<[Condition]>,
     /// The nodes of those that read tracks by a variable.
     pub(super) keyed: Box<[NodeId]>,
+    /// Whether one of them depends on which value a variable has, and not only on the terms that have it.
+    pub(super) by_value: bool,
     /// Whether it matters that some value was met, whatever else the event was: the trigger may hold for values that
     /// nothing has.
     pub(super) counts_values: bool,
@@ -164,6 +166,8 @@ pub(super) struct Condition {
     pub(super) reads: Places,
     /// The variables that must have the value of a compared term: without, it is false, if all terms of them are known.
     pub(super) needs: Places,
+    /// Whether it depends on which values they have, and not only on the terms that have them.
+    pub(super) by_value: bool,
 }
 
 /// Whether an instance in the state of the root may be forgotten.

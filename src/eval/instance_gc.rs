@@ -64,6 +64,7 @@ pub(super) fn condition(code: &Code, node: NodeId) -> Condition {
             .into_iter()
             .fold(0, |all, var| all | place(var as usize)),
         needs: needs(code, node),
+        by_value: code.info(node).reads.has(Reads::KEYED),
     }
 }
 

@@ -166,6 +166,9 @@ impl<'a> Lower<'a> {
             _ => Reads::default(),
         };
         let keyed = Reads::VAR.with(Reads::PARAM);
+        if operands.iter().any(|of| self.uses_value(id, *of)) {
+            reads = reads.with(Reads::KEYED);
+        }
         for operand in operands {
             self.uses[operand.index()] += 1;
             let below = self.code.info(operand).reads;
@@ -184,6 +187,19 @@ impl<'a> Lower<'a> {
         }
         self.code.info[id.index()].reads = reads;
         id
+    }
+
+    /// Whether a node uses the value of a variable, its operand, otherwise than to ask whether a term has it.
+    fn uses_value(&self, id: NodeId, operand: NodeId) -> bool {
+        let asks = match self.code.node(id) {
+            Node::Eq(..) | Node::In(..) | Node::InConst(..) | Node::Track(..) => true,
+            Node::Contains(of, _) => {
+                let of = self.code.info(*of).expr;
+                !matches!(self.spec.exprs.ty(of).non_null(), Type::String)
+            }
+            _ => false,
+        };
+        matches!(self.code.node(operand), Node::Var(_)) && !asks
     }
 
     /// Whether a quantifier reads a variable that another one binds.

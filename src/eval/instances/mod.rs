@@ -404,7 +404,7 @@ impl Instances {
         self.no_op_classes = 0;
         self.map.thaw();
         let ranges_doubtful = self.read_ranges(quantified, eval, room);
-        if n_vars > 1 || !quantified.keyed.is_empty() {
+        if n_vars > 1 || quantified.by_value {
             self.note_seen(quantified, room);
             self.find_touched(property, quantified, state_sets, eval, unknown, room);
         }

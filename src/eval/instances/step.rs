@@ -70,10 +70,10 @@ impl Instances {
     /// Notes the values that were seen in each place: each combination of them is an instance.
     pub(super) fn note_seen(&mut self, quantified: &QuantifiedCode, room: &Buffers) {
         // Of tuples alone, what is beyond is not looked at one by one.
-        let most = if quantified.keyed.is_empty() {
-            MOST_SEEN
-        } else {
+        let most = if quantified.by_value {
             usize::MAX
+        } else {
+            MOST_SEEN
         };
         for (seen, values) in self.seen.iter_mut().zip(&room.values) {
             for value in values.iter() {
@@ -109,7 +109,7 @@ impl Instances {
             ..
         } = room;
         staged.clear();
-        if quantified.vars.len() == 1 && quantified.keyed.is_empty() {
+        if quantified.vars.len() == 1 && !quantified.by_value {
             singles.extend(values[0].drain().map(Some));
         }
         let n_touched = singles.len().max(touched.len());

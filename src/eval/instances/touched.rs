@@ -51,7 +51,7 @@ impl Instances {
         let mut touched = std::mem::take(&mut room.touched);
         // The same for all that no match touches, unless a letter reads tracks by variable.
         let mut untouched: Option<Outcome> = None;
-        if !quantified.keyed.is_empty() {
+        if quantified.by_value {
             let outcome = self.outcome(property, state_sets, eval, &nothing);
             if outcome.contains(&None) {
                 self.keys_of_tracks(quantified, eval, &nothing, &mut touched);

@@ -1,0 +1,116 @@
+//! Quantified names with a range: `forall k in e`.
+//!
+//! Such a name has the type of what `e` takes, and conditions may relate it to values of the step in any way: `path starts_with
+//! k`, `n <= k`. Judging keeps the state of each value from where it first occurs, and not the steps before. So a condition
+//! that relates `k` otherwise than by equality is false until `e` has had the value, and unknown while it is unknown whether it
+//! has: it becomes `once (k in e) <-> (once (k in e) -> condition)`.
+
+use super::{Checker, Typed};
+use crate::hir::{Compare, Expr, PastOp};
+use crate::ids::ExprId;
+use crate::source::Span;
+use crate::types::Type;
+
+/// Returns the type of the values that a range of this type takes.
+pub(super) fn element(ty: &Type) -> Type {
+    match ty.non_null() {
+        Type::List(item) | Type::Set(item) => item.non_null().clone(),
+        other => other.clone(),
+    }
+}
+
+impl Checker<'_> {
+    /// Whether an expression is a name that can only be compared: it has no type.
+    pub(super) fn is_identity(&self, typed: &Typed) -> bool {
+        match self.spec.exprs.get(typed.id) {
+            Expr::Param(_) => true,
+            Expr::Var(var) => !self.ranges.contains_key(var) || typed.ty == Type::Json,
+            _ => false,
+        }
+    }
+
+    /// Returns a condition whose parts that relate names with a range otherwise than by equality hold only once the name has been
+    /// in its range.
+    pub(super) fn once_in_range(&mut self, id: ExprId) -> ExprId {
+        if self.ranges.is_empty() {
+            return id;
+        }
+        let ty = self.spec.exprs.ty(id).clone();
+        let operands = self.spec.exprs.operands(id);
+        let mut made: Vec<ExprId> = operands.iter().map(|of| self.once_in_range(*of)).collect();
+        let mut id = id;
+        if made != operands {
+            made.reverse();
+            let node = self
+                .spec
+                .exprs
+                .with_operands(id, |of| made.pop().unwrap_or(of));
+            id = self.add(node, ty.clone(), Span::default()).id;
+        }
+        if ty != Type::Bool {
+            return id;
+        }
+        let mut related: Vec<usize> = Vec::new();
+        self.related(id, &mut related);
+        related.sort_unstable();
+        related.dedup();
+        for var in related {
+            if let Some(range) = self.ranges.get(&var).copied() {
+                let was = self.has_been_in(var, range);
+                let related = self.condition(Expr::Implies(was, id));
+                id = self.condition(Expr::Iff(was, related));
+            }
+        }
+        id
+    }
+
+    fn condition(&mut self, node: Expr) -> ExprId {
+        self.add(node, Type::Bool, Span::default()).id
+    }
+
+    /// `once (k in e)`, or `once (k == e)` if `e` is a single value.
+    fn has_been_in(&mut self, var: usize, range: ExprId) -> ExprId {
+        let ty = self.spec.exprs.ty(range).clone();
+        let name = self.add(Expr::Var(var), element(&ty), Span::default()).id;
+        let is = match ty.non_null() {
+            Type::List(_) | Type::Set(_) => {
+                let mut range = range;
+                if ty.may_be_null() {
+                    let node = match ty.non_null() {
+                        Type::Set(_) => Expr::Set(Box::default()),
+                        _ => Expr::List(Box::default()),
+                    };
+                    let none = self.add(node, ty.non_null().clone(), Span::default()).id;
+                    let node = Expr::Coalesce(range, none);
+                    range = self.add(node, ty.non_null().clone(), Span::default()).id;
+                }
+                self.condition(Expr::In(name, range))
+            }
+            _ => self.condition(Expr::Compare(Compare::Eq, range, name)),
+        };
+        self.condition(Expr::Past(PastOp::Once, None, is, None))
+    }
+
+    /// Adds the variables that a condition relates to something otherwise than by equality. Conditions within it have been seen
+    /// to, but for those on the elements of a list.
+    fn related(&self, id: ExprId, into: &mut Vec<usize>) {
+        let exprs = &self.spec.exprs;
+        let var = |id: ExprId| match exprs.get(id) {
+            Expr::Var(var) => Some(*var),
+            _ => None,
+        };
+        let identity = match exprs.get(id) {
+            Expr::Compare(Compare::Eq, ..) | Expr::Track(..) | Expr::In(..) => true,
+            Expr::Contains(of, _) => !matches!(exprs.ty(*of).non_null(), Type::String),
+            _ => false,
+        };
+        for operand in exprs.operands(id) {
+            match var(operand) {
+                Some(var) if !identity => into.push(var),
+                Some(_) => {}
+                None if *exprs.ty(operand) != Type::Bool => self.related(operand, into),
+                None => {}
+            }
+        }
+    }
+}
