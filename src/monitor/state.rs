@@ -1,7 +1,7 @@
 //! The state of a monitor as bytes: written by one process, continued by another.
 //!
 //! ```text
-//! guard-state {"version":4,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
+//! guard-state {"version":5,"tool":"0.1.0","spec":"…","model":null,"taken":41,…}\n
 //! postcard of all traces and proposals
 //! 32 bytes of BLAKE3 over all of the above
 //! ```

@@ -155,6 +155,36 @@ const TOGETHER: &[&str] = &[
     "(F (A)) -> F (B)",
 ];
 
+/// Conditions that relate a name, which stands for texts, to a step in any way.
+const RELATED_TEXT: &[&str] = &[
+    "k starts_with x",
+    "x starts_with \"x\"",
+    "a and k >= x",
+    "len(x) < 2 and b",
+    "k == x",
+    "j == x and b",
+    "(any y in xs: y >= x)",
+    "k matches /^[xy]$/ and j > x",
+    "count(k >= x) > 1",
+    "x in [k, j] and a",
+    "holder(x) == j",
+    "k == \"x\" and holder(x) != null and j < x",
+    "(if a then x else \"y\") == k",
+    "before(k) == \"x\" or x > \"y\"",
+];
+
+/// The same of a name that stands for numbers.
+const RELATED_NUMBER: &[&str] = &[
+    "m <= x",
+    "m == x",
+    "a and m > x",
+    "(m ?? 0) + x == 3",
+    "x < 2 and b",
+    "count(m == x) > 1",
+    "once (m > x)",
+    "b",
+];
+
 /// Quantifiers of names, and how many there are.
 const QUANTIFIERS: &[(&str, usize)] = &[
     ("forall (x, y):", 2),
@@ -220,12 +250,34 @@ fn of_formula(timed: bool) -> BoxedStrategy<Declared> {
         1 => formula(with_both, timed)
             .prop_map(|f| format!("forall (x, y): F (k == x or j == y or true) and ({f})")),
         4 => of_several(timed),
+        3 => of_related(timed),
     ]
     .prop_map(move |f| Declared {
         text: format!("property NAME = {f}"),
         timed,
     })
     .boxed()
+}
+
+/// What is asked of a name with a range, which may be related to a step in any way.
+fn of_related(timed: bool) -> BoxedStrategy<String> {
+    let of_range = move |(quantifier, letters): (&'static str, &'static [&'static str])| {
+        let condition = || prop::sample::select(letters);
+        let shape = prop::sample::select(TOGETHER.to_vec());
+        let together = (shape, condition(), condition(), condition())
+            .prop_map(|(shape, a, b, c)| shape.replace('A', a).replace('B', b).replace('C', c));
+        prop_oneof![3 => together, 1 => formula(letters.to_vec(), timed)]
+            .prop_map(move |f| format!("{quantifier} F true and ({f})"))
+    };
+    let ranges = vec![
+        ("forall x in xs:", RELATED_TEXT),
+        ("exists x in xs:", RELATED_TEXT),
+        ("forall x in wide:", RELATED_TEXT),
+        ("forall x in (if a then k else null):", RELATED_TEXT),
+        ("forall x in m:", RELATED_NUMBER),
+        ("exists x in (if b then m else null):", RELATED_NUMBER),
+    ];
+    prop::sample::select(ranges).prop_flat_map(of_range).boxed()
 }
 
 /// What is asked of two or three names.
