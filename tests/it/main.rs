@@ -63,6 +63,7 @@ mod markov_analysis;
 mod model_corpora;
 mod monitor;
 mod monitor_agreement;
+mod monitor_clock;
 mod monitor_corpora;
 mod monitor_examples;
 mod monitor_faults;
