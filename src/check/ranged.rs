@@ -57,14 +57,14 @@ impl Checker<'_> {
         for var in related {
             if let Some(range) = self.ranges.get(&var).copied() {
                 let was = self.has_been_in(var, range);
-                let related = self.condition(Expr::Implies(was, id));
-                id = self.condition(Expr::Iff(was, related));
+                let related = self.bool_node(Expr::Implies(was, id));
+                id = self.bool_node(Expr::Iff(was, related));
             }
         }
         id
     }
 
-    fn condition(&mut self, node: Expr) -> ExprId {
+    fn bool_node(&mut self, node: Expr) -> ExprId {
         self.add(node, Type::Bool, Span::default()).id
     }
 
@@ -84,11 +84,11 @@ impl Checker<'_> {
                     let node = Expr::Coalesce(range, none);
                     range = self.add(node, ty.non_null().clone(), Span::default()).id;
                 }
-                self.condition(Expr::In(name, range))
+                self.bool_node(Expr::In(name, range))
             }
-            _ => self.condition(Expr::Compare(Compare::Eq, range, name)),
+            _ => self.bool_node(Expr::Compare(Compare::Eq, range, name)),
         };
-        self.condition(Expr::Past(PastOp::Once, None, is, None))
+        self.bool_node(Expr::Past(PastOp::Once, None, is, None))
     }
 
     /// Adds the variables that a condition relates to something otherwise than by equality. Conditions within it have been seen
