@@ -35,7 +35,7 @@ pub(super) struct ExternalState {
 
 /// The caches of stepping live traces besides the program; one per thread.
 #[derive(Debug)]
-pub(crate) struct StepCache {
+pub struct StepCache {
     cache: PoolGuard<Cache>,
     /// Whether the property of each clause was violated before the step.
     violated: Vec<Truth>,
@@ -95,7 +95,7 @@ impl Live {
 
 impl StepCache {
     /// Returns a step cache for the traces of a program.
-    pub(crate) fn new(program: &Program) -> StepCache {
+    pub fn new(program: &Program) -> StepCache {
         let mut cache = program.cache();
         cache.eval_cache.transitions = Some(program.transitions());
         StepCache {
@@ -105,7 +105,7 @@ impl StepCache {
     }
 
     /// Records an event that happened. Returns whether it is a step; if so, `look` receives it.
-    pub(crate) fn happened(
+    pub fn happened(
         &mut self,
         program: &Program,
         live: &mut Live,
@@ -138,7 +138,7 @@ impl StepCache {
     }
 
     /// Judges a proposed event as if it were appended; the trace does not change.
-    pub(crate) fn proposed(
+    pub fn proposed(
         &mut self,
         program: &Program,
         live: &mut Live,

@@ -54,12 +54,11 @@ mod world;
 
 pub use explain::Wanted;
 pub use limits::{LimitError, Limits};
-pub(crate) use live::StepCache;
-pub use live::{Live, Peek};
+pub use live::{Live, Peek, StepCache};
 pub use observation::{Observation, Observed, Observer};
 pub use program::Program;
 pub use run::{Current, StepView};
-pub(crate) use saved::Saved;
+pub use saved::Saved;
 pub(crate) use states::{StateCode, StateEval, StateLayout};
 pub use step_view::{ClauseStatus, Doubt, Obligation};
 pub use trace::{TraceSource, TraceState};

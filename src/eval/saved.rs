@@ -68,7 +68,7 @@ impl Live {
     }
 
     /// Restores a written state. Returns `None` if it cannot be the state of a trace of this program.
-    pub(crate) fn restore(program: &Program, saved: Saved) -> Option<Live> {
+    pub fn restore(program: &Program, saved: Saved) -> Option<Live> {
         let (first, program) = (program.first_world(), &program.compiled);
         let state_sets: Vec<StateSetInterner> = program
             .properties
