@@ -56,12 +56,14 @@ pub(super) fn in_order(keys: &mut Vec<Key>) {
     }
 }
 
-/// Returns all keys that bind at least one place, each to one of these values for it, less informative ones first.
-pub(super) fn matches(values: &[impl Deref<Target = [Value]>]) -> Vec<Key> {
+/// Returns all keys that bind these places, and at least one place, each to one of these values for it, less informative ones
+/// first.
+pub(super) fn matches(values: &[impl Deref<Target = [Value]>], needed: Places) -> Vec<Key> {
     let mut keys: Vec<Vec<Option<Value>>> = vec![Vec::with_capacity(values.len())];
-    for values in values {
+    for (index, values) in values.iter().enumerate() {
+        let open = (needed & place(index) == 0).then_some(None);
         let longer = |key: Vec<Option<Value>>| {
-            let choices = std::iter::once(None).chain(values.iter().cloned().map(Some));
+            let choices = open.iter().cloned().chain(values.iter().cloned().map(Some));
             choices.map(move |choice| key.iter().cloned().chain([choice]).collect())
         };
         keys = keys.into_iter().flat_map(longer).collect();

@@ -277,7 +277,7 @@ impl Eval<'_> {
         let of = &self.tracks.tracks[index as usize];
         let (mut touched, mut found) = (Vec::new(), Vec::new());
         let mut effective: Vec<Key> = Vec::new();
-        for key in binding::matches(values) {
+        for key in binding::matches(values, 0) {
             let below = |other: &Key| binding::join(other, &key) == key;
             if self.keeps_itself(track, update, index, &key) && !effective.iter().any(below) {
                 continue;
@@ -314,7 +314,7 @@ impl Eval<'_> {
         let mut keys = Vec::new();
         self.keys_of_tracks(&track.keyed, fresh, &mut keys);
         keys.extend(of.seen.keys().cloned());
-        keys.extend(binding::matches(values));
+        keys.extend(binding::matches(values, 0));
         binding::close(&mut keys);
         self.eval_cache.work += keys.len() as u64;
         for key in keys {

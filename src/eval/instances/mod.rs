@@ -110,7 +110,8 @@ pub(in crate::eval) struct Instances {
     fixed: Vec<u32>,
     /// Variables of which an unknown key was met: bits. There is an instance that may be any value.
     wild: u32,
-    /// The values seen in each place, of tuples and where tracks are read by variable. Persistent: forks share it.
+    /// The values seen in each place, of tuples and where it matters which values variables have; of tuples, until there are
+    /// more than [`MOST_SEEN`] combinations. Persistent: forks share it.
     seen: Vec<OrdSet<Value>>,
     /// Beyond the limit on instances.
     pub(in crate::eval) overflow: bool,
@@ -249,7 +250,7 @@ impl Instances {
             .iter()
             .map(|var| var.constants.clone())
             .collect();
-        for key in binding::matches(&constants) {
+        for key in binding::matches(&constants, 0) {
             instances.any |= key.iter().all(Option::is_some);
             instances.put(&key, ROOT);
         }

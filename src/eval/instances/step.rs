@@ -69,20 +69,24 @@ impl Instances {
 
     /// Notes the values that were seen in each place: each combination of them is an instance.
     pub(super) fn note_seen(&mut self, quantified: &QuantifiedCode, room: &Buffers) {
-        // Of tuples alone, what is beyond is not looked at one by one.
-        let most = if quantified.by_value {
-            usize::MAX
-        } else {
-            MOST_SEEN
-        };
+        if !quantified.by_value && self.is_crowded() {
+            return;
+        }
         for (seen, values) in self.seen.iter_mut().zip(&room.values) {
             for value in values.iter() {
-                if seen.len() <= most && !seen.contains(value) {
+                // Beyond, combinations are not looked at one by one.
+                if (quantified.by_value || seen.len() <= MOST_SEEN) && !seen.contains(value) {
                     seen.insert(value.clone());
                 }
             }
         }
         self.any = self.any || self.seen.iter().all(|seen| !seen.is_empty());
+    }
+
+    /// Whether more combinations of values were seen than are looked at one by one.
+    pub(super) fn is_crowded(&self) -> bool {
+        let sizes = self.seen.iter().map(|seen| seen.len());
+        sizes.fold(1, usize::saturating_mul) > MOST_SEEN
     }
 
     /// Finds what becomes of each instance that the event touches, from the states before it.

@@ -46,7 +46,11 @@ impl Instances {
         room: &mut Buffers,
     ) {
         let n_vars = quantified.vars.len();
-        let matches = binding::matches(&room.values[..n_vars]);
+        // Places without which no condition can tell tuples apart, if what they are compared with is known.
+        let reading = quantified.conditions.iter().filter(|of| of.reads != 0);
+        let needed = reading.fold(Places::MAX, |all, of| all & of.needs & !unknown);
+        let all = quantified.release == Release::Never || quantified.ranged != 0;
+        let matches = binding::matches(&room.values[..n_vars], if all { 0 } else { needed });
         let nothing: Key = vec![None; n_vars].into();
         let mut touched = std::mem::take(&mut room.touched);
         // The same for all that no match touches, unless a letter reads tracks by variable.
@@ -314,6 +318,7 @@ impl Instances {
         let exists = others
             .into_iter()
             .all(|((value, seen), here)| value.is_some() || seen.len() > here.len());
+        let exists = exists || self.is_crowded();
         if may_hold && exists {
             let mut eval = eval.instance(key, Frame::NONE);
             self.triggered = eval.letter(trigger) != Truth::False;
