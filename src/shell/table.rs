@@ -618,3 +618,28 @@ pub(super) const MAY_WRITE: &[&str] = &[
     "split", "csplit", "ed", "ex", "vi", "vim", "nvim", "patch", "xxd", "uudecode", "script",
     "tar", "unzip", "7z", "gzip", "gunzip", "cpio", "ar", "scp", "sftp", "git", "socat", "nc",
 ];
+
+/// Programs that write files whose names do not stand in their words, parts and contents of archives: with one of these
+/// letters among their options, or with one of these long options; always, if there are none.
+pub(super) const UNPACKS: &[(&str, &str, &[&str])] = &[
+    ("split", "", &[]),
+    ("csplit", "", &[]),
+    ("patch", "", &[]),
+    ("unzip", "", &[]),
+    ("unrar", "", &[]),
+    ("7z", "", &[]),
+    ("cpio", "", &[]),
+    ("uudecode", "", &[]),
+    ("gunzip", "", &[]),
+    ("bunzip2", "", &[]),
+    ("unxz", "", &[]),
+    ("unzstd", "", &[]),
+    ("gzip", "d", &["decompress", "uncompress"]),
+    ("bzip2", "d", &["decompress"]),
+    ("xz", "d", &["decompress", "uncompress"]),
+    ("zstd", "d", &["decompress", "uncompress"]),
+    ("ar", "x", &[]),
+    ("tar", "x", &["extract", "get"]),
+    ("gtar", "x", &["extract", "get"]),
+    ("bsdtar", "x", &["extract"]),
+];

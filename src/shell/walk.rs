@@ -6,7 +6,7 @@ use super::syntax::{
     self, Assign, Kind, NESTING, Node, Parsed, Part, Redirect, Script, Statement, Target, Word,
 };
 use super::table::{
-    EXPANDED_VARIABLES, LOADER_VARIABLES, MEANINGS, RUN_VARIABLES, STARTUP_VARIABLE,
+    EXPANDED_VARIABLES, LOADER_VARIABLES, MEANINGS, RUN_VARIABLES, STARTUP_VARIABLE, runs_values_of,
 };
 use super::words::Field;
 use super::{Command, Limits, ShellError, quoting};
@@ -297,6 +297,10 @@ impl<'l> Walk<'l> {
         let known = value.as_deref();
         let written = raw_text(&assign.value);
         check_variable(&assign.name, known, &written)?;
+        // the name of another variable, for `read "$x"` and `printf -v "$x"`
+        if let Some(named) = known.filter(|value| runs_values_of(value)) {
+            return Err(ShellError::undetermined(RUN_VARIABLE, named));
+        }
         if LOADER_VARIABLES.contains(&assign.name.as_str()) {
             let value = value.clone().unwrap_or(written);
             self.push(vec![format!("{}=", assign.name), value])?;

@@ -194,7 +194,7 @@ fn denying(monitor: &mut guard_lang::Monitor, line: &str) -> Vec<String> {
 fn lines_that_deleted_a_folder_are_denied() {
     let spec = guard_lang::Spec::from_source("rules.guard", RULES).unwrap();
     let mut monitor = spec.monitor().unwrap();
-    for file in ["lines", "second", "kept"] {
+    for file in ["lines", "second", "third", "kept"] {
         let mut by_programs = 0;
         for attack in suite(&format!("shell_attacks/{file}.jsonl")) {
             let line = attack["line"].as_str().unwrap();
@@ -261,6 +261,17 @@ fn what_the_line_does_not_determine_is_an_error() {
         "coproc bash; echo rm x >&${COPROC[1]}",
         "/proc/self/exe -c 'rm x'",
         "cd $x && rm -rf y",
+        "bash -c 'eval shift; \"$@\"' _ ls rm -rf /",
+        "declare -n q=PS4; q='$(rm -rf /)'; set -x; :",
+        "v=PS4; read $v < f; set -x",
+        "printf x | split - a/x; sh a/xaa",
+        "gunzip z.gz; sh z",
+        "tar -xzf a.tgz; sh b/install.sh",
+        "sed 'w x.sh' f; sh x.sh",
+        "=rm x",
+        "set -H",
+        "echo x >> ~/.bashrc; bash -ic :",
+        "run-parts /etc/cron.daily",
     ] {
         let found = commands(line);
         assert!(

@@ -6,7 +6,7 @@ mod programs;
 use super::ShellError;
 use super::table::{
     DELETERS, EVALUATES_SUBSCRIPTS, INTERPRETERS, MAY_WRITE, SHELL, SHELLS, SSH, STARTUP_FILES,
-    WRAPPERS, WRITERS, Wrapper, Writes,
+    UNPACKS, WRAPPERS, WRITERS, Wrapper, Writes,
 };
 use super::walk::{Feed, Folder, Scope, Walk, check_variable};
 use super::words::{Field, Hole};
@@ -469,10 +469,25 @@ impl Walk<'_> {
         let named = earlier.any(|(program, words)| {
             let program = base(program);
             let writes = MAY_WRITE.contains(&program) || MAY_WRITE.contains(&unversioned(program));
-            writes && words.iter().any(names_it)
+            unpacks(program, words) || writes && words.iter().any(names_it)
         });
         Ok(named || self.files.contains(name))
     }
+}
+
+/// Whether a command writes files that it does not name.
+fn unpacks(program: &str, words: &[String]) -> bool {
+    let Some((_, letters, long)) = UNPACKS.iter().find(|(name, ..)| *name == program) else {
+        return false;
+    };
+    // `tar xf` and `ar x` need no dash
+    let asks = |(nth, word): (usize, &String)| match word.strip_prefix("--") {
+        Some(name) => long
+            .iter()
+            .any(|one| !name.is_empty() && one.starts_with(name)),
+        None => (nth == 0 || word.starts_with('-')) && word.contains(|c| letters.contains(c)),
+    };
+    letters.is_empty() || words.iter().enumerate().any(asks)
 }
 
 /// Completes and checks the words of a program that deletes.

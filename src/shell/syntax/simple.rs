@@ -202,7 +202,8 @@ impl Parser<'_> {
         };
         let name = name.as_str();
         self.names.dynamic |= EVALUATING.contains(&name);
-        self.names.shifts |= matches!(name, "set" | "shift");
+        // text that is evaluated here may shift too
+        self.names.shifts |= matches!(name, "set" | "shift" | "eval" | "source" | ".");
         self.names.arithmetic |= EVALUATES_SUBSCRIPTS.contains(&name);
         let assigning = ASSIGNING.contains(&name);
         // of these the value stands in the word, where it is checked
@@ -223,6 +224,9 @@ impl Parser<'_> {
                 self.names.assign(variable);
                 if !declaring {
                     self.names.assign_unseen(variable);
+                } else if let Some((_, target)) = text.split_once('=') {
+                    // `declare -n x=PS4`
+                    self.names.assign_unseen(target);
                 }
             } else if name == "alias"
                 && let Some((alias, _)) = text.split_once('=')
