@@ -73,7 +73,7 @@ impl Said {
 }
 
 proptest! {
-    #![proptest_config(crate::support::random::cases(600))]
+    #![proptest_config(crate::support::random::cases(200))]
 
     /// Whatever the system's clock shows between the events, and whenever they arrive: what was said to be final stays, and at
     /// the end the verdicts are those of the recorded events, which know nothing of that clock.
